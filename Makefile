@@ -1,0 +1,73 @@
+# mklearn: `make run` makes the default study, `make test` passes the tests; both set up what they need first.
+# On a fresh machine nothing is needed but Python >= 3.11, make and git.
+
+PYTHON ?= python3
+CORES  ?= all
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+UV     := $(shell command -v uv 2>/dev/null || echo .tools/bin/uv)
+COMPILE := pip compile -q --no-config --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run why test lint format lock schema mosek clean clean-cache
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+setup: $(READY) ## make .venv from requirements.lock (every package pinned by hash)
+
+run: $(READY) ## the default study: results/digits/report/index.html
+	$(BIN)/snakemake --cores $(CORES)
+
+why: $(READY) ## what a run would do now, and for which reasons; nothing is run
+	$(BIN)/snakemake --cores 1 --dry-run
+
+test: $(READY) ## the whole test suite
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+lint: $(READY) ## ruff, snakefmt, snakemake --lint, mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/snakemake --lint
+	$(BIN)/mypy
+
+format: $(READY) ## bring the code into the house's format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/snakefmt Snakefile workflow
+
+lock: $(UV) ## resolve the dependencies again: requirements.lock, envs/*
+	$(UV) $(COMPILE) --upgrade --group dev pyproject.toml -o requirements.lock
+	$(UV) $(COMPILE) --upgrade --extra mosek -c requirements.lock pyproject.toml -o envs/mosek.lock
+	echo uv | $(UV) $(COMPILE) --upgrade - -o envs/bootstrap.lock
+	$(PYTHON) envs/from_lock.py
+
+schema: $(READY) ## write the JSON schema of study files from the models
+	$(BIN)/python -m mklearn schema > workflow/schemas/study.schema.json
+
+mosek: $(READY) $(UV) ## add MOSEK (needs a licence of its own; without one mklearn goes on with CLARABEL)
+	$(UV) pip install -q --python $(BIN)/python --require-hashes -r envs/mosek.lock
+	$(BIN)/python -m mklearn solvers
+
+clean: ## remove what runs and tests have made, except downloads and the cache of descriptors, kernels and fits
+	rm -rf logs .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	find results -mindepth 1 -maxdepth 1 ! -name cache ! -name downloads -exec rm -rf {} + 2>/dev/null || true
+	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
+
+clean-cache: clean ## remove all results and downloads, and the environment too
+	rm -rf results .snakemake $(VENV) .tools
+
+$(READY): requirements.lock pyproject.toml | $(UV)
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(v < (3, 11) and f"mklearn needs Python >= 3.11; {sys.executable} is {v.major}.{v.minor}. Say which with: make PYTHON=/path/to/python3.12")'
+	$(UV) venv -q --clear --no-config --python "$$(command -v $(PYTHON))" $(VENV)
+	$(UV) pip sync -q --compile-bytecode --no-config --python $(BIN)/python --require-hashes requirements.lock
+	$(UV) pip install -q --no-config --python $(BIN)/python --no-deps --no-build-isolation -e .
+	@touch $@
+
+# uv, from the package index that pip is set up for: works without root, without ensurepip, and where Debian marks its
+# Python as externally managed.
+.tools/bin/uv: | envs/bootstrap.lock
+	@$(PYTHON) -m pip --version >/dev/null 2>&1 || { echo "mklearn needs pip or uv once, to make its own environment in .venv. On Debian or Ubuntu: apt install python3-pip (or install uv)."; exit 1; }
+	$(PYTHON) -m pip install -q --disable-pip-version-check --root-user-action=ignore --target .tools --require-hashes -r envs/bootstrap.lock

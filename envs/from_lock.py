@@ -1,0 +1,43 @@
+"""Write envs/mklearn.yaml, the conda environment, with the same versions as requirements.lock (`make lock` runs this).
+
+Only direct dependencies are named: conda-forge resolves what they need. A test compares the two files.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+CONDA_NAMES = {
+    "altair": "altair",
+    "lazy-loader": "lazy_loader",
+    "vl-convert-python": "vl-convert-python",
+    "snakemake": "snakemake-minimal",
+}
+
+
+def locked(lock: Path) -> dict[str, str]:
+    """Versions by package name."""
+    return dict(re.findall(r"^([a-z0-9._-]+)==([^\s;\\]+)", lock.read_text(encoding="utf-8"), flags=re.MULTILINE))
+
+
+def environment() -> str:
+    """The text of envs/mklearn.yaml."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = [re.match(r"[a-z0-9._-]+", line).group() for line in project["dependencies"]]  # type: ignore[union-attr]
+    versions = locked(ROOT / "requirements.lock")
+    lines = [
+        "# Made from requirements.lock by envs/from_lock.py; do not edit. Then: pip install --no-deps -e .",
+        "name: mklearn",
+        "channels: [conda-forge, bioconda, nodefaults]",
+        "dependencies:",
+        f"  - python {project['requires-python']}",
+        *(f"  - {CONDA_NAMES.get(name, name)} =={versions[name]}" for name in sorted(names)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    (ROOT / "envs" / "mklearn.yaml").write_text(environment(), encoding="utf-8")
