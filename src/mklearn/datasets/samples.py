@@ -1,0 +1,305 @@
+"""The container that every data set becomes: ids, classes, and images, feature tables or pairwise matrices."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mklearn.atomic import canonical_json, read_npz, write_npz
+from mklearn.errors import DataError
+
+MEASURES = ("kernel", "distance", "squared_euclidean", "chi2")
+Images = np.ndarray | list[np.ndarray] | None
+_FORMAT = 1
+
+
+@dataclass(frozen=True, eq=False)
+class SampleSet:
+    """Labelled samples, in whatever form they come.
+
+    Parameters
+    ----------
+    ids : (n,) array of str
+        Unique name of each sample.
+    y : (n,) int64 array
+        Class codes 0..c-1; every code occurs.
+    classes : (c,) array of str
+        Name of each class, unique.
+    images : (n, rows, cols[, 3]) array, list of (rows, cols[, 3]) arrays of various shapes, or None
+        Row-major, first row at the top, in the range of the source (0..255 for 8-bit files).
+    tables : dict of str to (n, d) arrays
+        Feature vectors, one table per descriptor.
+    matrices : dict of str to (n, n) arrays
+        Pairwise matrices computed elsewhere.
+    measures : dict of str to str
+        What each matrix holds: "kernel", "distance", "squared_euclidean" or "chi2".
+    notes : tuple of str
+        What a user should know: files left out, another crop, and so on.
+
+    Raises
+    ------
+    DataError
+        Anything above that does not hold; the message names the table or matrix and the ids.
+    """
+
+    ids: np.ndarray
+    y: np.ndarray
+    classes: np.ndarray
+    images: Images = None
+    tables: Mapping[str, np.ndarray] = field(default_factory=dict)
+    matrices: Mapping[str, np.ndarray] = field(default_factory=dict)
+    measures: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ids", _strings(self.ids, "ids"))
+        object.__setattr__(self, "classes", _strings(self.classes, "classes"))
+        object.__setattr__(self, "y", _codes(self.y))
+        object.__setattr__(self, "tables", {name: np.asarray(table) for name, table in self.tables.items()})
+        object.__setattr__(self, "matrices", {name: np.asarray(matrix) for name, matrix in self.matrices.items()})
+        object.__setattr__(self, "measures", dict(self.measures))
+        object.__setattr__(self, "notes", tuple(self.notes))
+        if isinstance(self.images, Sequence):
+            object.__setattr__(self, "images", _stack_if_regular([np.asarray(image) for image in self.images]))
+        self._check_labels()
+        self._check_images()
+        for name, table in self.tables.items():
+            _check_table(name, table, self.ids)
+        for name, matrix in self.matrices.items():
+            _check_matrix(name, matrix, self.measures.get(name), self.ids)
+        unknown = sorted(set(self.measures) - set(self.matrices))
+        if unknown:
+            raise DataError(f"measures name {', '.join(unknown)}, but there is no such matrix")
+        if self.images is None and not self.tables and not self.matrices:
+            raise DataError("a data set needs images, a feature table or a pairwise matrix; it has none of them")
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    @property
+    def class_counts(self) -> np.ndarray:
+        """(c,) number of samples per class."""
+        return np.bincount(self.y, minlength=len(self.classes))
+
+    @property
+    def image_shape(self) -> tuple[int, ...] | None:
+        """Shape of one image, None if there are none or the shapes differ."""
+        return self.images.shape[1:] if isinstance(self.images, np.ndarray) else None
+
+    def _check_labels(self) -> None:
+        n, c = len(self.ids), len(self.classes)
+        if len(self.y) != n:
+            raise DataError(f"{n} ids but {len(self.y)} labels")
+        values, counts = np.unique(self.ids, return_counts=True)
+        if (counts > 1).any():
+            raise DataError(f"sample ids must be unique; used more than once: {some(values[counts > 1])}")
+        if len(np.unique(self.classes)) != c:
+            raise DataError(f"class names must be unique: {some(self.classes)}")
+        if c < 2:
+            raise DataError(f"at least two classes are needed, found {c}: {some(self.classes)}")
+        if n and (self.y.min() < 0 or self.y.max() >= c):
+            raise DataError(f"class codes must lie in 0..{c - 1}, found {self.y.min()}..{self.y.max()}")
+        empty = self.class_counts == 0
+        if empty.any():
+            raise DataError(f"no sample belongs to: {some(self.classes[empty])}")
+
+    def _check_images(self) -> None:
+        if self.images is None:
+            return
+        if len(self.images) != len(self.ids):
+            raise DataError(f"{len(self.ids)} ids but {len(self.images)} images")
+        for name, image in zip(self.ids, self.images, strict=True):
+            if image.ndim not in (2, 3) or (image.ndim == 3 and image.shape[2] != 3) or 0 in image.shape:
+                raise DataError(f"image {str(name)!r} has shape {image.shape}; legal: (rows, cols), (rows, cols, 3)")
+            if image.dtype.kind not in "uif":
+                raise DataError(f"image {str(name)!r} has dtype {image.dtype}; numbers are needed")
+            if image.dtype.kind == "f" and not np.isfinite(image).all():
+                raise DataError(f"image {str(name)!r} has pixels that are not finite")
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        spec: Mapping[str, Any] | None = None,
+        provenance: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write everything to one uncompressed NPZ; the same content gives the same bytes.
+
+        Parameters
+        ----------
+        path : path
+            Target, conventionally ``*.npz``.
+        spec, provenance : dict
+            How the data were made and from which files; JSON types only. Stored in the file.
+        """
+        arrays: dict[str, Any] = {
+            "format": _FORMAT,
+            "spec": canonical_json(dict(spec or {})),
+            "provenance": canonical_json(dict(provenance or {})),
+            "ids": self.ids,
+            "y": self.y,
+            "classes": self.classes,
+            "measures": canonical_json(dict(self.measures)),
+            "notes": np.array(self.notes, dtype=str),
+        }
+        if isinstance(self.images, np.ndarray):
+            arrays["images"] = np.ascontiguousarray(self.images)
+        elif self.images is not None:
+            dtypes = sorted({str(image.dtype) for image in self.images})
+            if len(dtypes) > 1:
+                raise DataError(f"{path}: images of different dtypes can't be stored together: {', '.join(dtypes)}")
+            # shapes are padded with 0 for the missing third axis of grey images
+            shapes = np.array([(*image.shape, 0)[:3] for image in self.images], dtype=np.int64)
+            arrays["image_shapes"] = shapes
+            arrays["image_buffer"] = np.concatenate([image.ravel() for image in self.images])
+        for name in sorted(self.tables):
+            arrays[f"tables/{name}"] = np.ascontiguousarray(self.tables[name])
+        for name in sorted(self.matrices):
+            arrays[f"matrices/{name}"] = np.ascontiguousarray(self.matrices[name])
+        write_npz(path, **arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SampleSet:
+        """Read a file written by :meth:`save`.
+
+        Raises
+        ------
+        DataError
+            The file is missing, corrupt, or not a sample set; the message names it.
+        """
+        arrays = read_npz(path)
+        missing = [name for name in ("format", "ids", "y", "classes", "measures", "notes") if name not in arrays]
+        if missing:
+            raise DataError(f"{path}: not a data set of mklearn: it lacks {', '.join(missing)}")
+        if int(arrays["format"]) != _FORMAT:
+            raise DataError(f"{path}: written in format {int(arrays['format'])}, this version reads {_FORMAT}")
+        images: Images = arrays.get("images")
+        if "image_shapes" in arrays:
+            images = _split_buffer(arrays["image_buffer"], arrays["image_shapes"], Path(path))
+        try:
+            return cls(
+                ids=arrays["ids"],
+                y=arrays["y"],
+                classes=arrays["classes"],
+                images=images,
+                tables=_with_prefix(arrays, "tables/"),
+                matrices=_with_prefix(arrays, "matrices/"),
+                measures=json.loads(str(arrays["measures"])),
+                notes=tuple(str(note) for note in arrays["notes"]),
+            )
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from error
+
+
+def read_description(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(spec, provenance) stored in a file that :meth:`SampleSet.save` wrote, without reading its images."""
+    arrays = read_npz(path, ("spec", "provenance"))
+    return json.loads(str(arrays["spec"])), json.loads(str(arrays["provenance"]))
+
+
+def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Sort key that puts "s2" before "s10"."""
+    parts = re.split(r"(\d+)", text)
+    return tuple((0, int(part), part) if part.isdecimal() else (1, 0, part) for part in parts if part)
+
+
+def encode_labels(labels: Sequence[str] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(y, classes): codes 0..c-1 and the class names they stand for, in natural order ("2" before "10").
+
+    Parameters
+    ----------
+    labels : (n,) sequence of str
+
+    Returns
+    -------
+    y : (n,) int64 array
+    classes : (c,) array of str
+    """
+    names = sorted({str(label) for label in labels}, key=natural_key)
+    code = {name: index for index, name in enumerate(names)}
+    return np.array([code[str(label)] for label in labels], dtype=np.int64), np.array(names, dtype=str)
+
+
+def some(values: Sequence[Any] | np.ndarray, limit: int = 5) -> str:
+    """The first few values, quoted, and how many there are in all if more: for error messages."""
+    shown = ", ".join(repr(str(value)) for value in values[:limit])
+    return shown if len(values) <= limit else f"{shown}, ... ({len(values)} in all)"
+
+
+def _strings(values: Any, what: str) -> np.ndarray:
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise DataError(f"{what} must be one-dimensional, got shape {array.shape}")
+    return array.astype(str)
+
+
+def _codes(values: Any) -> np.ndarray:
+    array = np.asarray(values)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise DataError(f"y must be a one-dimensional integer array, got {array.dtype} of shape {array.shape}")
+    return array.astype(np.int64)
+
+
+def _stack_if_regular(images: list[np.ndarray]) -> Images:
+    """One array where all shapes and types agree, so that equal content has one form."""
+    if len({(image.shape, image.dtype) for image in images}) == 1:
+        return np.stack(images)
+    return images
+
+
+def _check_table(name: str, table: np.ndarray, ids: np.ndarray) -> None:
+    if table.ndim != 2 or len(table) != len(ids) or table.shape[1] == 0:
+        raise DataError(f"table {name!r} has shape {table.shape}; expected ({len(ids)}, number of features > 0)")
+    if table.dtype.kind not in "uif":
+        raise DataError(f"table {name!r} has dtype {table.dtype}; numbers are needed")
+    bad = ~np.isfinite(table)
+    if bad.any():
+        rows, columns = np.nonzero(bad.any(axis=1))[0], np.nonzero(bad.any(axis=0))[0]
+        raise DataError(
+            f"table {name!r} has {int(bad.sum())} values that are not finite: "
+            f"columns {some(columns)}, samples {some(ids[rows])}"
+        )
+
+
+def _check_matrix(name: str, matrix: np.ndarray, measure: str | None, ids: np.ndarray) -> None:
+    n = len(ids)
+    if matrix.shape != (n, n):
+        raise DataError(f"matrix {name!r} has shape {matrix.shape}; expected ({n}, {n}), one row and column per id")
+    if matrix.dtype.kind not in "uif":
+        raise DataError(f"matrix {name!r} has dtype {matrix.dtype}; numbers are needed")
+    if measure not in MEASURES:
+        stated = "does not say what it holds" if measure is None else f"is said to hold {measure!r}"
+        raise DataError(f"matrix {name!r} {stated}; legal measures: {', '.join(MEASURES)}")
+    bad = ~np.isfinite(matrix)
+    if bad.any():
+        i, j = np.argwhere(bad)[0]
+        raise DataError(
+            f"matrix {name!r} has {int(bad.sum())} entries that are not finite, "
+            f"the first at ({str(ids[i])!r}, {str(ids[j])!r})"
+        )
+
+
+def _split_buffer(buffer: np.ndarray, shapes: np.ndarray, path: Path) -> list[np.ndarray]:
+    sizes = np.where(shapes[:, 2] == 0, 1, shapes[:, 2]) * shapes[:, 0] * shapes[:, 1]
+    if sizes.sum() != len(buffer):
+        raise DataError(f"{path}: image shapes add up to {sizes.sum()} values, the buffer has {len(buffer)}")
+    pieces = np.split(buffer, np.cumsum(sizes)[:-1])
+    return [
+        piece.reshape(tuple(shape) if shape[2] else tuple(shape[:2]))
+        for piece, shape in zip(pieces, shapes, strict=True)
+    ]
+
+
+def _with_prefix(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

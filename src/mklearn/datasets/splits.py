@@ -1,0 +1,376 @@
+"""Splits of samples into training and test parts: made from a seed, or read from a file.
+
+Seed policy: every repeat has its own generator, ``default_rng([crc32(data set's name), size, repeat, seed])``, where
+`size` is the number of training samples per class or of folds. A split thus depends on nothing but what it is called
+by: more repeats leave the first ones as they were, and methods compared on one data set see the same splits. (NumPy
+takes a trailing 0 for nothing: with seed 0 the splits are those of ``default_rng([crc32(name), size, repeat])``.)
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mklearn.atomic import read_parquet, write_parquet
+from mklearn.datasets.samples import some
+from mklearn.errors import ConfigError, DataError, NotApplicable
+
+ROLES = ("train", "test")
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """One division of the samples.
+
+    Parameters
+    ----------
+    repeat, fold : int
+        Counted from 0; fold is 0 where there are no folds.
+    train, test : (k,) int64 arrays
+        Positions of samples, ascending, without a common one.
+    """
+
+    repeat: int
+    fold: int
+    train: np.ndarray
+    test: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """The splits of one protocol on one data set.
+
+    Parameters
+    ----------
+    splits : tuple of Split
+    n_samples : int
+        Size of the data set; every position lies in 0..n_samples-1.
+    spec : dict
+        How the splits were made (JSON types).
+
+    Raises
+    ------
+    DataError
+        No splits, an empty part, a position out of range, twice in a part or in both parts, or two splits of one
+        repeat and fold.
+    """
+
+    splits: tuple[Split, ...]
+    n_samples: int
+    spec: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "splits", tuple(self.splits))
+        if not self.splits:
+            raise DataError("splits: there are none")
+        seen = set()
+        for split in self.splits:
+            where = f"repeat {split.repeat}, fold {split.fold}"
+            if (split.repeat, split.fold) in seen:
+                raise DataError(f"splits: {where} occurs twice")
+            seen.add((split.repeat, split.fold))
+            for role, part in (("train", split.train), ("test", split.test)):
+                if len(part) == 0:
+                    raise DataError(f"splits: {where} has no {role} samples")
+                if part.min() < 0 or part.max() >= self.n_samples:
+                    raise DataError(
+                        f"splits: {where} has {role} positions {part.min()}..{part.max()}, "
+                        f"but there are {self.n_samples} samples (0..{self.n_samples - 1})"
+                    )
+                if len(np.unique(part)) != len(part):
+                    raise DataError(f"splits: {where} has {role} samples twice")
+            both = np.intersect1d(split.train, split.test)
+            if len(both):
+                raise DataError(f"splits: {where} has samples in both parts: {some(both)}")
+
+    def __len__(self) -> int:
+        return len(self.splits)
+
+    def __iter__(self) -> Iterator[Split]:
+        return iter(self.splits)
+
+    def __getitem__(self, index: int) -> Split:
+        return self.splits[index]
+
+    def save(self, path: str | os.PathLike[str], ids: np.ndarray) -> None:
+        """Write a Parquet table with columns repeat, fold, role, index, id; `spec` goes into its metadata.
+
+        Parameters
+        ----------
+        path : path
+        ids : (n_samples,) array of str
+            Of the data set.
+        """
+        import pandas as pd
+
+        if len(ids) != self.n_samples:
+            raise DataError(f"{path}: {len(ids)} ids for splits of {self.n_samples} samples")
+        parts = [(split, role, getattr(split, role)) for split in self.splits for role in ROLES]
+        index = np.concatenate([part for _, _, part in parts])
+        lengths = [len(part) for _, _, part in parts]
+        frame = pd.DataFrame(
+            {
+                "repeat": np.repeat([split.repeat for split, _, _ in parts], lengths),
+                "fold": np.repeat([split.fold for split, _, _ in parts], lengths),
+                "role": np.repeat([role for _, role, _ in parts], lengths),
+                "index": index,
+                "id": np.asarray(ids)[index],
+            }
+        )
+        write_parquet(path, frame, {"spec": dict(self.spec), "n_samples": self.n_samples})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], ids: np.ndarray | None = None) -> Splits:
+        """Read a file written by :meth:`save`.
+
+        Parameters
+        ----------
+        path : path
+        ids : (n_samples,) array of str, optional
+            Of the data set the splits are used with; they must be those the splits were made for.
+        """
+        frame, metadata = read_parquet(path)
+        if "n_samples" not in metadata:
+            raise DataError(f"{path}: not a file of splits written by mklearn")
+        if ids is not None:
+            index = frame["index"].to_numpy()
+            if len(ids) != metadata["n_samples"] or not np.array_equal(
+                np.asarray(ids)[index], frame["id"].to_numpy(dtype=str)
+            ):
+                raise DataError(f"{path}: made for other samples than those of the data set; delete it and run again")
+        return cls(_from_frame(frame, Path(path)), metadata["n_samples"], metadata["spec"])
+
+
+def generator(name: str, size: int, repeat: int, seed: int = 0) -> np.random.Generator:
+    """The random generator of one repeat: the module's seed policy."""
+    return np.random.default_rng([zlib.crc32(name.encode()), size, repeat, seed])
+
+
+def random_per_class(
+    y: np.ndarray,
+    train_size: int,
+    repeats: int = 10,
+    seed: int = 0,
+    name: str = "",
+    *,
+    test_size: int | None = None,
+    classes: np.ndarray | None = None,
+) -> Splits:
+    """So many random training samples of each class, the rest for the test.
+
+    Parameters
+    ----------
+    y : (n,) int array
+        Class codes.
+    train_size : int
+        Training samples per class.
+    repeats : int
+        Number of splits.
+    seed : int
+        Non-negative.
+    name : str
+        The data set's name, part of the seed.
+    test_size : int, optional
+        At most this many test samples per class, random ones too; by default all the rest.
+    classes : (c,) array of str, optional
+        Class names, for messages.
+
+    Raises
+    ------
+    NotApplicable
+        A class has too few samples for a training part of this size and one test sample.
+    ConfigError
+        A size below 1.
+    """
+    y = np.asarray(y)
+    _at_least_one(train_size=train_size, repeats=repeats, test_size=1 if test_size is None else test_size)
+    codes = np.unique(y)
+    small = [code for code in codes if (y == code).sum() <= train_size]
+    if small:
+        raise NotApplicable(
+            f"{train_size} training samples per class and at least one for the test: too few samples in "
+            f"{_named(small, y, classes)}; lower train_size or leave these classes out"
+        )
+    splits = []
+    for repeat in range(repeats):
+        rng = generator(name, train_size, repeat, seed)
+        train, test = [], []
+        for code in codes:
+            members = rng.permutation(np.nonzero(y == code)[0])
+            train.append(members[:train_size])
+            test.append(members[train_size:][:test_size])
+        splits.append(Split(repeat, 0, np.sort(np.concatenate(train)), np.sort(np.concatenate(test))))
+    spec = {
+        "kind": "random_per_class",
+        "name": name,
+        "train_size": train_size,
+        "test_size": test_size,
+        "repeats": repeats,
+        "seed": seed,
+    }
+    return Splits(tuple(splits), len(y), spec)
+
+
+def k_fold(
+    y: np.ndarray,
+    folds: int = 5,
+    repeats: int = 1,
+    seed: int = 0,
+    name: str = "",
+    *,
+    stratified: bool = True,
+    classes: np.ndarray | None = None,
+) -> Splits:
+    """k-fold cross-validation with shuffling.
+
+    Parameters
+    ----------
+    y : (n,) int array
+        Class codes.
+    folds : int
+        At least 2. Their sizes differ by at most one sample.
+    repeats, seed, name
+        As for :func:`random_per_class`.
+    stratified : bool
+        Spread each class over the folds: their numbers of samples of a class differ by at most one.
+    classes : (c,) array of str, optional
+        Class names, for messages.
+
+    Raises
+    ------
+    NotApplicable
+        Fewer samples (stratified: of a class) than folds.
+    ConfigError
+        Fewer than two folds.
+    """
+    y = np.asarray(y)
+    _at_least_one(repeats=repeats)
+    if folds < 2:
+        raise ConfigError(f"folds={folds} must be at least 2")
+    groups = [np.nonzero(y == code)[0] for code in np.unique(y)] if stratified else [np.arange(len(y))]
+    if stratified:
+        small = [y[group[0]] for group in groups if len(group) < folds]
+        if small:
+            raise NotApplicable(
+                f"{folds} stratified folds: too few samples in {_named(small, y, classes)}; use fewer folds"
+            )
+    elif len(y) < folds:
+        raise NotApplicable(f"{folds} folds of {len(y)} samples: use fewer folds")
+    splits = []
+    for repeat in range(repeats):
+        rng = generator(name, folds, repeat, seed)
+        # Deal the shuffled classes out like cards, each going on where the one before it stopped.
+        order = np.concatenate([rng.permutation(group) for group in groups])
+        fold_of = np.empty(len(y), dtype=np.int64)
+        fold_of[order] = np.arange(len(y)) % folds
+        splits += [
+            Split(repeat, fold, np.nonzero(fold_of != fold)[0], np.nonzero(fold_of == fold)[0]) for fold in range(folds)
+        ]
+    spec = {
+        "kind": "k_fold",
+        "name": name,
+        "folds": folds,
+        "repeats": repeats,
+        "seed": seed,
+        "stratified": stratified,
+    }
+    return Splits(tuple(splits), len(y), spec)
+
+
+def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
+    """Splits from a Parquet or CSV file.
+
+    Parameters
+    ----------
+    path : path
+        Columns ``role`` ("train" or "test"), and ``id`` or ``index`` (position, from 0); ``repeat`` and ``fold`` are 0
+        where there is no such column. With both ``id`` and ``index`` the ids count.
+    ids : (n,) array of str
+        Of the data set.
+
+    Raises
+    ------
+    DataError
+        A column is missing, a role or id is unknown, or the splits are not legal; the file is named.
+    """
+    from mklearn.datasets.readers.tabular import column_text, read_frame
+
+    path = Path(path)
+    frame = read_frame(path, ("id", "role")).reset_index(drop=True)
+    columns = set(frame.columns)
+    if "role" not in columns or not columns & {"id", "index"}:
+        raise DataError(f"{path}: splits need the columns role and id (or index); it has {some(list(frame.columns))}")
+    frame["role"] = column_text(frame["role"], path, "role")
+    wrong = sorted(set(frame["role"]) - set(ROLES))
+    if wrong:
+        raise DataError(f"{path}: unknown roles {some(wrong)}; legal: train, test")
+    if "id" in columns:
+        names = column_text(frame["id"], path, "id")
+        position = {str(name): index for index, name in enumerate(ids)}
+        unknown = [name for name in dict.fromkeys(names.tolist()) if name not in position]
+        if unknown:
+            raise DataError(f"{path}: ids that the data set does not have: {some(unknown)}")
+        frame["index"] = [position[name] for name in names]
+    for name in ("repeat", "fold", "index"):
+        frame[name] = _whole_numbers(frame[name], path, name) if name in frame else 0
+    try:
+        return Splits(_from_frame(frame, path), len(ids), {"kind": "given"})
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+
+
+def by_id_prefix(ids: np.ndarray, train: str = "train/", test: str = "test/") -> Splits:
+    """The one split of data sets that come with a training and a test part, told apart by their ids (USPS).
+
+    Raises
+    ------
+    DataError
+        No id begins with one of the prefixes.
+    """
+    names = np.asarray(ids).astype(str)
+    parts = []
+    for prefix in (train, test):
+        part = np.nonzero(np.char.startswith(names, prefix))[0]
+        if len(part) == 0:
+            raise DataError(f"no id begins with {prefix!r}: the data set has no such part (ids {some(names, 3)})")
+        parts.append(part)
+    return Splits((Split(0, 0, *parts),), len(names), {"kind": "by_id_prefix", "train": train, "test": test})
+
+
+def _from_frame(frame: Any, path: Path) -> tuple[Split, ...]:
+    splits = []
+    for (repeat, fold), rows in frame.groupby(["repeat", "fold"], sort=True):
+        parts = {role: np.sort(rows.loc[rows["role"] == role, "index"].to_numpy(dtype=np.int64)) for role in ROLES}
+        splits.append(Split(int(repeat), int(fold), parts["train"], parts["test"]))
+    if not splits:
+        raise DataError(f"{path}: holds no splits")
+    return tuple(splits)
+
+
+def _whole_numbers(values: Any, path: Path, column: str) -> np.ndarray:
+    import pandas as pd
+
+    numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=float)
+    bad = ~np.isfinite(numbers) | (np.mod(numbers, 1) != 0)
+    if bad.any():
+        raise DataError(
+            f"{path}: column {column!r} has values that are no whole numbers, in rows {some(bad.nonzero()[0])}"
+        )
+    return numbers.astype(np.int64)
+
+
+def _named(codes: Sequence[Any], y: np.ndarray, classes: np.ndarray | None) -> str:
+    shown = [f"{classes[code] if classes is not None else code!s} ({int((y == code).sum())})" for code in codes[:5]]
+    return f"class {', '.join(shown)}" + (f", ... ({len(codes)} classes)" if len(codes) > 5 else "")
+
+
+def _at_least_one(**sizes: int) -> None:
+    for name, size in sizes.items():
+        if size < 1:
+            raise ConfigError(f"{name}={size} must be at least 1")

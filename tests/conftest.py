@@ -1,0 +1,25 @@
+"""Fixtures that every test may use."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The root of the checkout."""
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def mirror() -> Path:
+    """The folder that mirrors the real data sets; skips where there is none (in CI there is, and the tests run)."""
+    folder = Path(os.environ.get("MKLEARN_MIRROR") or REPOSITORY.parent / "shared" / "data")
+    if not (folder / "MANIFEST.csv").exists():
+        pytest.skip(f"no data mirror at {folder}: set MKLEARN_MIRROR to a folder that has one")
+    return folder

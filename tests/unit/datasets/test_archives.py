@@ -1,0 +1,174 @@
+"""Archives: good ones come out whole, malicious ones not at all."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import stat
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mklearn.datasets.archives import Limits, extract, read_members
+from mklearn.errors import DataError
+
+FILES = {"a/1.txt": b"one", "a/2.txt": b"two" * 1000, "b.txt": b""}
+
+
+def make_zip(path: Path, files: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name), data, compression)
+    return path
+
+
+def make_tar(path: Path, files: dict[str, bytes], mode: str = "w:gz") -> Path:
+    with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return path
+
+
+MAKERS: list[Callable[[Path, dict[str, bytes]], Path]] = [
+    make_zip,
+    make_tar,
+    lambda path, files: make_tar(path, files, "w"),
+    lambda path, files: make_tar(path, files, "w:bz2"),
+    lambda path, files: make_tar(path, files, "w:xz"),
+]
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_good_archives(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]) -> None:
+    archive = make(tmp_path / "x", FILES)
+    assert dict(read_members(archive)) == FILES
+    assert dict(read_members(archive.read_bytes())) == FILES
+    assert dict(read_members(archive, lambda name: name.startswith("a/"))).keys() == {"a/1.txt", "a/2.txt"}
+    out = extract(archive, tmp_path / "out")
+    assert {path.relative_to(tmp_path / "out").as_posix(): path.read_bytes() for path in out} == FILES
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "x"]
+    with pytest.raises(DataError, match="not an empty folder"):
+        extract(archive, tmp_path / "out")
+
+
+def test_tar_within_zip(tmp_path: Path) -> None:
+    inner = make_tar(tmp_path / "inner.tar.gz", FILES).read_bytes()
+    outer = make_zip(tmp_path / "outer.zip", {"x/inner.tar.gz": inner}, zipfile.ZIP_STORED)
+    [(name, data)] = read_members(outer)
+    assert name == "x/inner.tar.gz"
+    assert dict(read_members(data)) == FILES
+
+
+def test_a_tar_that_ends_with_a_zip_is_a_tar(tmp_path: Path) -> None:
+    inner = make_zip(tmp_path / "inner.zip", FILES).read_bytes()
+    assert dict(read_members(make_tar(tmp_path / "x.tar", {"inner.zip": inner}, "w"))) == {"inner.zip": inner}
+
+
+@pytest.mark.parametrize("name", ["../evil", "a/../../evil", "/etc/evil", "C:/evil", "..\\evil", "\\evil", ".."])
+@pytest.mark.parametrize("make", MAKERS[:2])
+def test_names_outside(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path], name: str) -> None:
+    archive = make(tmp_path / "x", {"good": b"1", name: b"2"})
+    with pytest.raises(DataError, match="outside the folder"):
+        extract(archive, tmp_path / "deep" / "out")
+    with pytest.raises(DataError, match="outside the folder"):
+        list(read_members(archive, lambda name: name == "good"))
+    assert not list(tmp_path.rglob("evil"))
+    assert not (tmp_path / "deep" / "out").exists()
+    assert not list((tmp_path / "deep").iterdir())
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
+def test_links_and_devices_in_tar(tmp_path: Path, kind: bytes) -> None:
+    archive = tmp_path / "x.tar"
+    with tarfile.open(archive, "w") as out:
+        member = tarfile.TarInfo("link")
+        member.type, member.linkname = kind, "/etc"
+        out.addfile(member)
+        inside = tarfile.TarInfo("link/passwd")
+        inside.size = 1
+        out.addfile(inside, io.BytesIO(b"x"))
+    with pytest.raises(DataError, match="link or a special file"):
+        extract(archive, tmp_path / "out")
+
+
+def test_symlink_in_zip(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        member = zipfile.ZipInfo("link")
+        member.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(member, "/etc")
+    with pytest.raises(DataError, match="link or a special file"):
+        extract(tmp_path / "x.zip", tmp_path / "out")
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_bombs(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]) -> None:
+    archive = make(tmp_path / "x", {"zeros": bytes(20_000_000)})
+    if archive.stat().st_size < 1_000_000:
+        with pytest.raises(DataError, match=r"bomb|far more"):
+            extract(archive, tmp_path / "out")
+        with pytest.raises(DataError, match=r"bomb|far more"):
+            list(read_members(archive))
+    with pytest.raises(DataError, match=r"bomb|far more"):
+        list(read_members(archive, limits=Limits(total_bytes=1_000_000, ratio=1e9)))
+    assert not (tmp_path / "out").exists()
+
+
+def test_bomb_that_nobody_wants_is_stopped_too(tmp_path: Path) -> None:
+    archive = make_tar(tmp_path / "x.tar.gz", {"zeros": bytes(60_000_000), "good": b"1"})
+    limits = Limits(files=1000, total_bytes=1_000_000)
+    with pytest.raises(DataError, match="far more"):
+        list(read_members(archive, lambda name: name == "good", limits))
+
+
+@pytest.mark.parametrize("make", MAKERS[:2])
+def test_too_many_members(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]) -> None:
+    archive = make(tmp_path / "x", {str(k): b"" for k in range(20)})
+    with pytest.raises(DataError, match=r"than the 10 (members )?allowed"):
+        list(read_members(archive, limits=Limits(files=10)))
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_truncated_archives(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]) -> None:
+    import random
+
+    noise = random.Random(0).randbytes(200_000)
+    archive = make(tmp_path / "x", {"noise": noise, "more": noise})
+    data = archive.read_bytes()
+    archive.write_bytes(data[: int(len(data) * 0.4)])
+    with pytest.raises(DataError, match=r"x: "):
+        extract(archive, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_flipped_bytes_in_a_zip(tmp_path: Path) -> None:
+    archive = make_zip(tmp_path / "x.zip", {"a": b"abc" * 1000}, zipfile.ZIP_STORED)
+    data = bytearray(archive.read_bytes())
+    data[500] ^= 0xFF
+    archive.write_bytes(data)
+    with pytest.raises(DataError, match=r"x\.zip: .*CRC"):
+        list(read_members(archive))
+
+
+@pytest.mark.parametrize("data", [b"", b"hello", b"<html>no such file</html>", gzip.compress(b"x"), bz2.compress(b"y")])
+def test_no_archives(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "x").write_bytes(data)
+    with pytest.raises(DataError, match="not a readable zip or tar"):
+        list(read_members(tmp_path / "x"))
+
+
+def test_collisions(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr("a", "1")
+        with pytest.warns(UserWarning, match="Duplicate"):
+            archive.writestr("a", "2")
+    with pytest.raises(DataError, match="twice"):
+        extract(tmp_path / "x.zip", tmp_path / "out")
+    with pytest.raises(DataError, match="collides"):
+        extract(make_zip(tmp_path / "y.zip", {"a": b"1", "a/b": b"2"}), tmp_path / "out")
+    assert not (tmp_path / "out").exists()

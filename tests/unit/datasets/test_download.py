@@ -1,0 +1,328 @@
+"""Downloads against a real server on this machine that misbehaves in all the ways that servers do."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from mklearn.datasets.download import Policy, fetch, fetch_dataset
+from mklearn.datasets.registry import Entry, FileEntry
+from mklearn.errors import DataError, DownloadError
+
+DATA = random.Random(0).randbytes(300_000)
+SHA = hashlib.sha256(DATA).hexdigest()
+QUICK = Policy(attempts=3, backoff=0.01, connect_timeout=2, stall_timeout=0.4)
+
+
+class Server(ThreadingHTTPServer):
+    """Keeps what was asked for, and how often to misbehave."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.requests: list[tuple[str, str | None]] = []
+        self.trouble = 1
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Clients that hang up are part of the tests."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        kind = self.path.split("/")[1]
+        wanted = self.headers.get("Range")
+        self.server.requests.append((self.path, wanted))
+        data = DATA
+        if kind == "missing":
+            self.send_error(404)
+            return
+        if kind == "page":
+            data = b"<!DOCTYPE html><html>please log in</html>"
+        if kind == "other":
+            data = DATA[::-1]
+        trouble = self.server.trouble > 0
+        self.server.trouble -= 1
+        if kind == "busy" and trouble:
+            self.send_error(503)
+            return
+        begin = 0
+        if wanted and kind not in ("norange", "dropnorange"):
+            match = re.fullmatch(r"bytes=(\d+)-", wanted)
+            assert match
+            begin = int(match[1])
+            if begin >= len(data):
+                self.send_response(416)
+                self.send_header("Content-Range", f"bytes */{len(data)}")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
+        self.send_response(206 if begin else 200)
+        if begin:
+            self.send_header("Content-Range", f"bytes {begin}-{len(data) - 1}/{len(data)}")
+        body = data[begin:]
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if kind == "slow":
+            for start in range(0, len(body), 10_000):
+                self.wfile.write(body[start : start + 10_000])
+                time.sleep(0.1)
+            return
+        if kind in ("drop", "dropnorange", "stall") and trouble:
+            self.wfile.write(body[: len(body) // 2])
+            self.wfile.flush()
+            if kind == "stall":
+                time.sleep(1.2)
+            self.connection.shutdown(socket.SHUT_RDWR)
+            return
+        self.wfile.write(body)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    for name in ("MKLEARN_MIRROR", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with Server() as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread.start()
+        yield running
+        running.shutdown()
+
+
+def entry(server: Server, *kinds: str, **changes: object) -> FileEntry:
+    file = FileEntry("x.bin", tuple(f"{server.url}/{kind}/x.bin" for kind in kinds), (SHA,), bytes=len(DATA))
+    return replace(file, **changes)  # type: ignore[arg-type]
+
+
+def get(file: FileEntry, target: Path, **options: object) -> dict:
+    found = fetch(file, target, policy=QUICK, **options)  # type: ignore[arg-type]
+    assert target.read_bytes() == DATA
+    assert sorted(path.name for path in target.parent.iterdir()) == [target.name]
+    assert found["sha256"] == SHA
+    assert found["bytes"] == len(DATA)
+    return found
+
+
+def test_good_and_then_present(server: Server, tmp_path: Path) -> None:
+    target = tmp_path / "new" / "folder" / "x.bin"
+    found = get(entry(server, "good"), target)
+    assert (found["origin"], found["verified"], found["address"]) == ("upstream", "sha256", f"{server.url}/good/x.bin")
+    assert get(entry(server, "good"), target)["origin"] == "present"
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("kind", ["drop", "stall"])
+def test_broken_transfer_is_resumed(server: Server, tmp_path: Path, kind: str) -> None:
+    get(entry(server, kind), tmp_path / "x.bin")
+    [(_, first), (_, second)] = server.requests
+    assert first is None
+    assert second is not None
+    assert int(second.removeprefix("bytes=").rstrip("-")) > 0
+
+
+def test_broken_transfer_without_ranges_starts_again(server: Server, tmp_path: Path) -> None:
+    server.trouble = 2
+    get(entry(server, "dropnorange"), tmp_path / "x.bin")
+    assert len(server.requests) == 3
+
+
+def test_busy_server_is_asked_again(server: Server, tmp_path: Path) -> None:
+    server.trouble = 2
+    get(entry(server, "busy"), tmp_path / "x.bin")
+    assert len(server.requests) == 3
+
+
+def test_part_of_an_earlier_run_is_resumed(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "x.bin.part").write_bytes(DATA[:100_000])
+    get(entry(server, "good"), tmp_path / "x.bin")
+    assert server.requests == [("/good/x.bin", "bytes=100000-")]
+
+
+@pytest.mark.parametrize("part", [b"wrong beginning" * 1000, DATA + b"too long", DATA])
+def test_part_that_does_not_fit(server: Server, tmp_path: Path, part: bytes) -> None:
+    (tmp_path / "x.bin.part").write_bytes(part)
+    get(entry(server, "good"), tmp_path / "x.bin")
+    assert len(server.requests) == (1 if part == DATA else 2)
+
+
+def test_wrong_checksum(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(DownloadError) as caught:
+        fetch(entry(server, "other"), tmp_path / "x.bin", policy=QUICK)
+    message = str(caught.value)
+    assert f"expected sha256 {SHA}, got {hashlib.sha256(DATA[::-1]).hexdigest()} (300000 bytes)" in message
+    assert f"put the file at {tmp_path / 'x.bin'}" in message
+    assert list(tmp_path.iterdir()) == []
+    assert len(server.requests) == 1  # trying again would give the same file
+
+
+def test_web_page_instead_of_the_file(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(DownloadError, match="it is a web page, not the file"):
+        fetch(entry(server, "page"), tmp_path / "x.bin", policy=QUICK)
+
+
+@pytest.mark.parametrize("first", ["missing", "other", "page"])
+def test_second_url_works(server: Server, tmp_path: Path, first: str) -> None:
+    assert get(entry(server, first, "good"), tmp_path / "x.bin")["address"].endswith("/good/x.bin")
+
+
+def test_wrong_file_in_place_is_replaced_only_by_a_right_one(server: Server, tmp_path: Path) -> None:
+    target = tmp_path / "x.bin"
+    target.write_bytes(b"something else")
+    with pytest.raises(DownloadError, match="the file there now: wrong checksum"):
+        fetch(entry(server, "missing"), target, policy=QUICK)
+    assert target.read_bytes() == b"something else"
+    get(entry(server, "good"), target)
+
+
+def test_mirror_comes_first(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mirror" / "set one").mkdir(parents=True)
+    (tmp_path / "mirror" / "set one" / "x.bin").write_bytes(DATA)
+    file = entry(server, "good", mirror="set one/x.bin")
+    folder = tmp_path / "mirror"
+    for number, mirror in enumerate((str(folder), folder.as_uri(), f"{server.url}/good")):
+        found = get(file, tmp_path / str(number) / "x.bin", mirror=mirror)
+        assert (found["origin"], found["address"]) == ("mirror", "mirror:set one/x.bin")
+    assert server.requests == [("/good/set%20one/x.bin", None)]
+    monkeypatch.setenv("MKLEARN_MIRROR", str(folder))
+    assert get(file, tmp_path / "3" / "x.bin")["origin"] == "mirror"
+    assert get(file, tmp_path / "4" / "x.bin", mirror=str(tmp_path / "nowhere"))["origin"] == "upstream"
+    (folder / "set one" / "x.bin").write_bytes(b"spoilt")
+    assert get(file, tmp_path / "5" / "x.bin")["origin"] == "upstream"
+
+
+def test_all_fail_offline(server: Server, tmp_path: Path) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        nowhere = f"http://user:secret@127.0.0.1:{unused.getsockname()[1]}/x.bin?token=secret"
+    file = entry(server, "missing", mirror="set/x.bin")
+    file = replace(file, urls=(*file.urls, nowhere))
+    with pytest.raises(DownloadError) as caught:
+        fetch(file, tmp_path / "x.bin", mirror=str(tmp_path / "m"), policy=QUICK)
+    message = str(caught.value)
+    for part in ("mirror:set/x.bin: not there", "answered 404", "no connection (3 tries)", str(tmp_path / "x.bin"), SHA,
+                 "about 300000 bytes", "MKLEARN_MIRROR", "has set/x.bin below it"):  # fmt: skip
+        assert part in message
+    assert "secret" not in message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_unlisted_checksum_needs_the_right_content(server: Server, tmp_path: Path) -> None:
+    def check(path: Path) -> None:
+        if path.read_bytes()[::-1] != DATA:
+            raise DataError("other pictures")
+
+    listed = entry(server, "other")
+    with pytest.raises(DownloadError, match="wrong checksum"):  # the registry does not allow it for this file
+        fetch(listed, tmp_path / "x.bin", policy=QUICK, check_content=check)
+    allowed = replace(listed, content_check=True)
+    with pytest.raises(DownloadError, match="wrong checksum"):
+        fetch(allowed, tmp_path / "x.bin", policy=QUICK)
+    assert fetch(allowed, tmp_path / "x.bin", policy=QUICK, check_content=check)["verified"] == "content"
+    page = replace(entry(server, "page"), content_check=True)
+    with pytest.raises(DownloadError, match="nor is its content right: other pictures"):
+        fetch(page, tmp_path / "y.bin", policy=QUICK, check_content=check)
+    assert [path.name for path in tmp_path.iterdir()] == ["x.bin"]
+
+
+def test_md5_where_nothing_better_is_known(server: Server, tmp_path: Path) -> None:
+    file = entry(server, "good", sha256=(), md5=(hashlib.md5(DATA).hexdigest(),))
+    assert get(file, tmp_path / "x.bin")["verified"] == "md5"
+    with pytest.raises(DownloadError, match="expected md5"):
+        fetch(replace(file, md5=("0" * 32,)), tmp_path / "y.bin", policy=QUICK)
+
+
+def test_nothing_listed_accepts_nothing(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(DownloadError, match="expected sha256 unknown"):
+        fetch(entry(server, "good", sha256=()), tmp_path / "x.bin", policy=QUICK)
+
+
+def test_disk_errors_are_said_in_words(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(DownloadError, match=r"can't be written: .*check the folder"):
+        fetch(entry(server, "good"), tmp_path / "file" / "x.bin", policy=QUICK)
+    if Path("/dev/full").exists():
+        (tmp_path / "x.bin.part").symlink_to("/dev/full")
+        with pytest.raises(DownloadError, match="no space left on the disk"):
+            fetch(entry(server, "good"), tmp_path / "x.bin", policy=QUICK)
+        assert not (tmp_path / "x.bin.part").is_symlink()
+
+
+def test_log_lines_where_there_is_no_terminal(server: Server, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "mklearn.datasets.download"):
+        get(entry(server, "drop"), tmp_path / "x.bin")
+    text = caplog.text
+    assert "x.bin: downloading, 0.3 MB" in text
+    assert "the connection broke off; try 2" in text
+    assert "(100 %)" in text
+
+
+def test_bar_on_a_terminal(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    get(entry(server, "good"), tmp_path / "x.bin")
+    shown = capsys.readouterr()
+    assert "x.bin: 100%" in shown.err
+    assert shown.out == ""
+    get(entry(server, "good"), tmp_path / "quiet" / "x.bin", progress=False)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
+def test_killed_download_leaves_only_the_part(server: Server, tmp_path: Path) -> None:
+    code = (
+        "import sys; from mklearn.datasets.download import fetch; from mklearn.datasets.registry import FileEntry\n"
+        "fetch(FileEntry('x.bin', (sys.argv[1],), (sys.argv[2],)), sys.argv[3])"
+    )
+    source = str(Path(__file__).parents[3] / "src")
+    target = tmp_path / "x.bin"
+    command = [sys.executable, "-c", code, f"{server.url}/slow/x.bin", SHA, str(target)]
+    with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": source}) as process:
+        deadline = time.monotonic() + 20
+        part = tmp_path / "x.bin.part"
+        while not (part.exists() and part.stat().st_size) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+    assert not target.exists()
+    assert 0 < part.stat().st_size < len(DATA)
+    get(entry(server, "good"), target)
+    assert server.requests[-1][1] is not None  # it went on from there
+
+
+def test_data_set_with_alternatives(server: Server, tmp_path: Path) -> None:
+    texts = entry(server, "missing", name="a.txt")
+    packed = entry(server, "good", name="packed.bin", mirror="packed.bin")
+    data_set = Entry("x", "X", (texts,), "usps", {}, "", "", "", alternatives=((packed,),))
+    assert data_set.source().files == (texts,)
+    assert data_set.source(str(tmp_path)).files == (texts,)
+    assert data_set.source("https://mirror.example").files == (packed,)
+    files, provenance = fetch_dataset(data_set, tmp_path / "x", policy=QUICK)
+    assert files == {"packed.bin": tmp_path / "x" / "packed.bin"}
+    assert provenance[0]["origin"] == "upstream"
+    asked = len(server.requests)
+    fetch_dataset(data_set, tmp_path / "x", policy=QUICK)  # what is there settles the choice
+    assert len(server.requests) == asked

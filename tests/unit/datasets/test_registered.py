@@ -1,0 +1,240 @@
+"""The registered data sets on the real files, and damaged or exchanged ones."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import hashlib
+import subprocess
+import sys
+import zipfile
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.io import savemat
+
+from mklearn.datasets.download import Policy, fetch_dataset
+from mklearn.datasets.read import content_check, read_dataset, select
+from mklearn.datasets.readers import deng_cai_mat, usps
+from mklearn.datasets.registry import dataset_spec, entry, registry
+from mklearn.datasets.samples import SampleSet
+from mklearn.errors import ConfigError, DataError, DownloadError
+
+
+@cache
+def read(name: str, mirror: Path) -> SampleSet:
+    source = entry(name).source(str(mirror))
+    files = {file.name: mirror / file.mirror for file in source.files if file.mirror}
+    return read_dataset(dataset_spec({"kind": "registered", "name": name}), files)
+
+
+@pytest.mark.parametrize("name", list(registry()))
+def test_every_entry_is_complete_and_reads(name: str, mirror: Path, tmp_path: Path) -> None:
+    known = entry(name)
+    assert all((known.title, known.licence, known.citation, known.homepage))
+    samples = read(name, mirror)  # compared with `expected` inside
+    assert samples.images is not None
+    samples.save(tmp_path / "x.npz", known.spec())
+    back = SampleSet.load(tmp_path / "x.npz")
+    np.testing.assert_array_equal(back.images, samples.images)
+
+
+def test_registry_agrees_with_the_manifest(mirror: Path) -> None:
+    with (mirror / "MANIFEST.csv").open(encoding="utf-8") as stream:
+        manifest = {row["path"]: row for row in csv.DictReader(stream)}
+    for known in registry().values():
+        for files in (known.files, *known.alternatives):
+            for file in files:
+                if file.mirror is None:
+                    continue
+                row = manifest[file.mirror]
+                assert row["sha256"] in file.sha256, file.name
+                assert int(row["bytes"]) == file.bytes, file.name
+
+
+def test_coil20_originals_equal_the_resized_file(mirror: Path) -> None:
+    ours, cai = read("coil20", mirror), read("coil20-cai", mirror)
+    assert isinstance(ours.images, np.ndarray)
+    assert isinstance(cai.images, np.ndarray)
+    np.testing.assert_array_equal(ours.y, cai.y)
+    assert np.corrcoef(ours.images.ravel(), cai.images.ravel())[0, 1] > 0.9999
+    np.testing.assert_allclose(ours.images / 255, cai.images, atol=1e-14)  # the same numbers, in the same order
+
+
+def test_faces_stand_upright(mirror: Path) -> None:
+    """Column-major files read as row-major give lying faces: their left-right symmetry tells."""
+    for name in ("orl", "yale", "olivetti", "orl-resized"):
+        images = np.asarray(read(name, mirror).images, dtype=float)
+        mean = images.mean(axis=0)
+        upright = np.corrcoef(mean.ravel(), mean[:, ::-1].ravel())[0, 1]
+        lying = np.corrcoef(mean.ravel(), mean[::-1].ravel())[0, 1]
+        assert upright > 0.8, name
+        assert upright > lying + 0.05, name
+
+
+def test_the_crops_are_different_ones(mirror: Path) -> None:
+    crop, whole = (np.asarray(read(name, mirror).images, dtype=float) for name in ("orl", "orl-resized"))
+    assert np.corrcoef(crop.mean(axis=0).ravel(), whole.mean(axis=0).ravel())[0, 1] < 0.9
+
+
+def test_usps_text_and_hdf5_are_the_same(mirror: Path, tmp_path: Path) -> None:
+    packed = read("usps", mirror)
+    images = np.asarray(packed.images).reshape(-1, 256)
+    parts = {"usps.bz2": slice(0, 200), "usps.t.bz2": slice(7291, 7391)}
+    for name, rows in parts.items():  # as LIBSVM writes them: labels 1..10, zeros left out
+        lines = []
+        for image, digit in zip(images[rows], packed.y[rows], strict=True):
+            values = np.round(2 * image - 1, 3)
+            cells = [f"{k}:{value:g}" for k, value in enumerate(values, 1) if value != 0]
+            lines.append(f"{digit + 1} {' '.join(cells)}\n")
+        (tmp_path / name).write_bytes(bz2.compress("".join(lines).encode()))
+    for order in (list(parts), list(parts)[::-1]):
+        text = usps.read({name: tmp_path / name for name in order})
+        np.testing.assert_array_equal(text.images, np.asarray(packed.images)[np.r_[0:200, 7291:7391]])
+        np.testing.assert_array_equal(text.y, packed.y[np.r_[0:200, 7291:7391]])
+        assert text.ids[200] == "test/1"
+    (tmp_path / "usps.bz2").write_bytes((tmp_path / "usps.bz2").read_bytes()[:5000])
+    with pytest.raises(DataError, match=r"usps\.bz2: not readable as LIBSVM text"):
+        usps.read({name: tmp_path / name for name in parts})
+    with pytest.raises(DataError, match="not an HDF5 file; of LIBSVM's text files both parts"):
+        usps.read({"usps.bz2": tmp_path / "usps.bz2"})
+
+
+def test_deng_cai_variants(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    images = rng.integers(0, 256, (6, 3, 4)).astype(np.uint8)
+    columns = images.transpose(0, 2, 1).reshape(6, 12)  # column-major
+    gnd = np.array([[2, 1, 10, 2, 1, 10]]).T
+    digest = hashlib.sha256(columns.tobytes()).hexdigest()
+    variants = {
+        "bytes": {"fea": columns, "gnd": gnd},
+        "doubles": {"fea": columns.astype(float), "gnd": gnd.astype(float)},
+        "fortran": {"fea": np.asfortranarray(columns), "gnd": gnd.astype(np.uint8)},
+    }
+    for name, variables in variants.items():
+        savemat(tmp_path / f"{name}.mat", variables)
+        samples = deng_cai_mat.read({"x": tmp_path / f"{name}.mat"}, shape=(3, 4), content_sha256=digest)
+        np.testing.assert_array_equal(samples.images, images)
+        assert samples.ids.tolist() == ["2/1", "1/1", "10/1", "2/2", "1/2", "10/2"]
+        assert samples.classes.tolist() == ["1", "2", "10"]
+    savemat(tmp_path / "unit.mat", {"X": columns / 255, "Y": gnd})
+    unit = deng_cai_mat.read({"x": tmp_path / "unit.mat"}, shape=(3, 4))
+    np.testing.assert_allclose(unit.images, images / 255)  # type: ignore[arg-type]
+    savemat(tmp_path / "other.mat", {"fea": columns[::-1], "gnd": gnd})
+    with pytest.raises(DataError, match=r"other\.mat: its content is not that of the registered data set"):
+        deng_cai_mat.read({"x": tmp_path / "other.mat"}, shape=(3, 4), content_sha256=digest)
+    with pytest.raises(DataError, match=r"fea has shape \(6, 12\)"):
+        deng_cai_mat.read({"x": tmp_path / "bytes.mat"}, shape=(4, 4))
+    savemat(tmp_path / "names.mat", {"data": columns})
+    with pytest.raises(DataError, match="has the variables data; expected fea and gnd"):
+        deng_cai_mat.read({"x": tmp_path / "names.mat"})
+    (tmp_path / "cut.mat").write_bytes((tmp_path / "doubles.mat").read_bytes()[:400])
+    with pytest.raises(DataError, match=r"cut\.mat: not a readable MATLAB file"):
+        deng_cai_mat.read({"x": tmp_path / "cut.mat"}, shape=(3, 4))
+
+
+@pytest.mark.parametrize("name", ["orl", "orl-resized", "coil20", "olivetti"])
+def test_truncated_downloads_are_refused_by_name(name: str, mirror: Path, tmp_path: Path) -> None:
+    [file] = entry(name).files
+    assert file.mirror is not None
+    data = (mirror / file.mirror).read_bytes()
+    (tmp_path / file.name).write_bytes(data[: len(data) // 2])
+    with pytest.raises(DataError, match=rf"{file.name}: "):
+        read_dataset(entry(name).spec(), {file.name: tmp_path / file.name})
+
+
+def test_unexpected_data_set(mirror: Path) -> None:
+    path = mirror / "yale" / "Yale_32x32.mat"
+    spec = entry("orl").spec()
+    with pytest.raises(DataError, match="its content is not that of the registered"):
+        read_dataset(spec, {"ORL_32x32.mat": path})
+    del spec["options"]["content_sha256"]
+    with pytest.raises(DataError, match=r"Yale_32x32\.mat: .* n_samples: expected 400, got 165; n_classes"):
+        read_dataset(spec, {"ORL_32x32.mat": path})
+    with pytest.raises(DataError, match=r"att_faces\.zip: not a readable MATLAB"):
+        read_dataset(spec, {"ORL_32x32.mat": mirror / "orl" / "att_faces.zip"})
+
+
+def test_upstreams_own_file_is_accepted_by_its_content(mirror: Path, tmp_path: Path) -> None:
+    """Upstream's archive has another checksum than a repacked one, and the same pictures."""
+    packed = tmp_path / "upstream.zip"
+    with (
+        zipfile.ZipFile(mirror / "orl" / "att_faces.zip") as source,
+        zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as target,
+    ):
+        target.writestr("README", "credit")
+        for name in reversed(source.namelist()):
+            target.writestr(f"att_faces/{name}", source.read(name))
+    known = entry("orl-resized")
+    folder = tmp_path / "data"
+    folder.mkdir()
+    packed.replace(folder / "att_faces.zip")  # put there by hand
+    files, [provenance] = fetch_dataset(known, folder, mirror=str(tmp_path), policy=Policy(attempts=1))
+    assert (provenance["origin"], provenance["verified"]) == ("present", "content")
+    assert len(read_dataset(known.spec(), files)) == 400
+    check = content_check(known.source())
+    assert check is not None
+    with pytest.raises(DataError):
+        check(mirror / "coil20" / "coil-20-proc.zip")
+
+
+def test_fetch_from_the_mirror(mirror: Path, tmp_path: Path) -> None:
+    files, provenance = fetch_dataset(entry("usps"), tmp_path, mirror=str(mirror))
+    assert list(files) == ["usps.h5"]
+    assert provenance[0]["origin"] == "mirror"
+    assert str(mirror) not in str(provenance)  # no path of this machine in what is published
+    assert fetch_dataset(entry("digits"), tmp_path) == ({}, [])
+
+
+def test_offline_message_names_every_file(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    known = entry("usps")
+    offline = replace(known, files=tuple(replace(file, urls=()) for file in known.files))
+    with pytest.raises(DownloadError) as caught:
+        fetch_dataset(offline, tmp_path, mirror=str(tmp_path))
+    for part in ("usps.bz2", "ec16c51db3855ca6c91edd34d0e9b197", "or else usps.h5", "2913522 bytes", "MKLEARN_MIRROR"):
+        assert part in str(caught.value)
+
+
+def test_selection(mirror: Path) -> None:
+    spec = dataset_spec({"kind": "registered", "name": "orl", "classes": ["7", "2"], "per_class": 3,
+                         "resize": {"shape": [16, 16]}})  # fmt: skip
+    samples = read_dataset(spec, {"x": mirror / "orl" / "ORL_32x32.mat"})
+    assert samples.ids.tolist() == ["2/1", "2/2", "2/3", "7/1", "7/2", "7/3"]
+    assert samples.y.tolist() == [0, 0, 0, 1, 1, 1]
+    assert samples.classes.tolist() == ["2", "7"]
+    assert samples.image_shape == (16, 16)
+    with pytest.raises(ConfigError, match="no class '99'"):
+        select(samples, ["2", "99"])
+    with pytest.raises(DataError, match="at least two classes"):
+        select(samples, ["2"])
+
+
+def test_unknown_names_get_a_hint() -> None:
+    with pytest.raises(ConfigError, match=r"'coil-20' is not registered\. Did you mean 'coil20'"):
+        entry("coil-20")
+
+
+def test_specification_is_plain_and_independent_of_the_place(monkeypatch: pytest.MonkeyPatch, mirror: Path) -> None:
+    import json
+
+    monkeypatch.delenv("MKLEARN_MIRROR", raising=False)
+    for name, known in registry().items():
+        spec = dataset_spec({"kind": "registered", "name": name, "resize": None})
+        assert json.loads(json.dumps(spec)) == spec
+        monkeypatch.setenv("MKLEARN_MIRROR", str(mirror))
+        assert known.spec() == spec
+
+
+def test_the_registry_is_light() -> None:
+    code = (
+        "import sys, mklearn.datasets.registry as r; r.registry(); "
+        "heavy = {'numpy', 'pandas', 'sklearn', 'scipy', 'requests', 'PIL', 'h5py'} & set(sys.modules); "
+        "sys.exit(', '.join(sorted(heavy)) or 0)"
+    )
+    source = str(Path(__file__).parents[3] / "src")
+    done = subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": source}, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
