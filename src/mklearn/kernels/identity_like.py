@@ -1,0 +1,63 @@
+"""How much of a kernel says which samples are alike, and the warning for a kernel that says almost nothing.
+
+A kernel close to ``a I + b 11'`` separates every training sample from every other one and knows nothing of new
+samples. Criteria that learn kernel weights reward it all the same, so it takes weight from informative kernels.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mklearn.kernels.centre import centre_kernel
+from mklearn.kernels.checks import Array
+
+IDENTITY_LIKE_BELOW = 0.1
+"""Off-diagonal mass under which a kernel counts as identity-like."""
+
+IDENTITY_LIKE_SHIFT = 0.1
+"""Share of the mean diagonal that a diagonal shift may add before the kernel counts as identity-like."""
+
+
+class IdentityLikeKernelWarning(UserWarning):
+    """The off-diagonal part of a kernel carries little: weight learning may prefer it without cause."""
+
+
+def off_diagonal_mass(K: ArrayLike) -> float:
+    """Share of the centred kernel that no diagonal kernel explains.
+
+    ``min_D ||HKH - HDH||_F^2 / ||HKH||_F^2`` over diagonal matrices D, with ``H = I - 11'/n``: the squared Frobenius
+    norm left after the least-squares fit of a diagonal kernel. It is 0 for a diagonal matrix plus any ``u 1' + 1 u'``
+    (so for ``a I + b 11'`` too), it does not change when the kernel is scaled or centred, and it is close to 1 when the
+    similarities between different samples carry the kernel.
+
+    Parameters
+    ----------
+    K : array_like, shape (n, n)
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 for a constant kernel and for n <= 2, where every centred kernel is a multiple of ``H``.
+
+    Raises
+    ------
+    DataError
+        Not a finite symmetric matrix.
+
+    Notes
+    -----
+    The normal equations have the matrix ``H o H = (1 - 2/n) I + 11'/n^2``, so the fit costs O(n^2).
+    """
+    kernel: Array = np.asarray(K)
+    centred = centre_kernel(kernel).astype(np.float64, copy=False)
+    n = centred.shape[0]
+    total = float(np.sum(centred * centred))
+    # centring a constant kernel leaves rounding errors of this relative size, squared
+    if n <= 2 or total <= 1e-24 * float(np.sum(np.square(kernel, dtype=np.float64))):
+        return 0.0
+    diagonal = np.diagonal(centred)
+    a, c = 1 - 2 / n, 1 / n**2
+    fitted = diagonal / a - c * diagonal.sum() / (a * (a + c * n))
+    explained = float(fitted @ diagonal)
+    return float(min(1.0, max(0.0, 1 - explained / total)))

@@ -1,0 +1,215 @@
+"""KernelStack: M kernels on the same samples, kept as M contiguous matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklearn.errors import DataError
+from mklearn.kernels.checks import Array, as_float_array, check_symmetric
+from mklearn.kernels.normalise import centred_trace
+
+
+class KernelStack:
+    """M kernels between the same n_rows samples and the same n_columns training samples.
+
+    Parameters
+    ----------
+    matrices : array_like, shape (M, n_rows, n_columns), or a sequence of M matrices, or one matrix
+        Kernels first. A C-contiguous array is kept without a copy and is not to be changed afterwards.
+    ids : sequence of str, optional
+        A name per kernel. Default: ``"0"``, ``"1"``, ...
+
+    Attributes
+    ----------
+    matrices : ndarray, shape (M, n_rows, n_columns)
+        C-contiguous, read-only view; float32 or float64.
+    ids : tuple of str
+
+    Raises
+    ------
+    DataError
+        Kernels of different shapes, not finite, no kernel, ids that are not unique or of the wrong number.
+
+    Notes
+    -----
+    Users hand over ``(n_samples, n_train, M)`` arrays, samples first, because scikit-learn's cross-validation slices
+    the first axes: see `from_last_axis` and `as_last_axis`, which undo each other without a copy.
+    """
+
+    matrices: Array
+    ids: tuple[str, ...]
+
+    def __init__(self, matrices: ArrayLike | Sequence[ArrayLike], ids: Sequence[str] | None = None) -> None:
+        if isinstance(matrices, list | tuple):
+            if len(matrices) == 0:
+                raise DataError("a kernel stack needs at least one kernel; the list is empty")
+            shapes = [np.shape(matrix) for matrix in matrices]
+            for number, shape in enumerate(shapes):
+                if len(shape) != 2:
+                    raise DataError(f"kernel {number} has shape {shape}; a matrix is needed")
+                if shape != shapes[0]:
+                    raise DataError(
+                        f"kernel {number} has shape {shape}, but kernel 0 has {shapes[0]}; "
+                        "all kernels of a stack are over the same samples"
+                    )
+        array: Array = np.asarray(matrices)
+        if array.ndim == 2:
+            array = array[None]
+        if array.ndim == 3 and (array.shape[0] == 0 or array.shape[2] == 0):
+            raise DataError(f"the kernel stack has shape {array.shape}; at least one kernel and one column are needed")
+        # no rows is legal: a split without test samples
+        array = np.ascontiguousarray(as_float_array(array, "the kernel stack", ndim=3, may_be_empty=True))
+        # a view, so that the flag does not travel to the caller's array
+        self.matrices = array.view()
+        self.matrices.flags.writeable = False
+        names = tuple(str(number) for number in range(len(array))) if ids is None else tuple(str(name) for name in ids)
+        if len(names) != len(array):
+            raise DataError(f"{len(names)} ids were given for {len(array)} kernels")
+        if len(set(names)) != len(names):
+            twice = sorted({name for name in names if names.count(name) > 1})
+            raise DataError(f"kernel ids must be unique; given twice: {', '.join(twice)}")
+        self.ids = names
+
+    @classmethod
+    def from_last_axis(cls, X: ArrayLike, ids: Sequence[str] | None = None) -> KernelStack:
+        """Stack from samples-first kernels, shape (n_rows, n_columns, M), or (n_rows, n_columns) for a single one.
+
+        Raises
+        ------
+        DataError
+            Not 2-d or 3-d, or not legal as a stack.
+        """
+        array = np.asarray(X)
+        if array.ndim not in (2, 3):
+            raise DataError(
+                f"precomputed kernels have shape {array.shape}; (n_samples, n_train, n_kernels) is needed, "
+                "or (n_samples, n_train) for a single kernel"
+            )
+        return cls(array[None] if array.ndim == 2 else np.moveaxis(array, -1, 0), ids)
+
+    def as_last_axis(self) -> Array:
+        """The kernels samples-first, shape (n_rows, n_columns, M): a view."""
+        return np.moveaxis(self.matrices, 0, -1)
+
+    def __len__(self) -> int:
+        return len(self.matrices)
+
+    def __iter__(self) -> Iterator[Array]:
+        return iter(self.matrices)
+
+    def __getitem__(self, kernel: int | str) -> Array:
+        """One matrix, by number or by id."""
+        matrix: Array = self.matrices[self._number(kernel)]
+        return matrix
+
+    def __repr__(self) -> str:
+        return f"KernelStack({len(self)} kernels, {self.n_rows} x {self.n_columns}, {self.dtype})"
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(M, n_rows, n_columns)."""
+        kernels, rows, columns = self.matrices.shape
+        return kernels, rows, columns
+
+    @property
+    def n_rows(self) -> int:
+        """Number of samples of the rows."""
+        return self.shape[1]
+
+    @property
+    def n_columns(self) -> int:
+        """Number of samples of the columns: the training samples."""
+        return self.shape[2]
+
+    @property
+    def dtype(self) -> np.dtype:
+        """float32 or float64."""
+        return self.matrices.dtype
+
+    def require_training(self) -> KernelStack:
+        """Return the stack itself if it is one of training kernels: square and symmetric.
+
+        Raises
+        ------
+        DataError
+            Names the kernel that is not.
+        """
+        for name, matrix in zip(self.ids, self.matrices, strict=True):
+            check_symmetric(matrix, f"kernel {name!r}")
+        return self
+
+    def require_columns(self, n_train: int) -> KernelStack:
+        """Return the stack itself if its columns are `n_train` training samples.
+
+        Raises
+        ------
+        DataError
+            Another number of columns.
+        """
+        if self.n_columns != n_train:
+            raise DataError(
+                f"the kernels have {self.n_columns} columns, but there were {n_train} training samples; "
+                "rows are the new samples, columns the training samples"
+            )
+        return self
+
+    def combine(self, weights: ArrayLike) -> Array:
+        """Weighted sum ``sum_m weights_m K_m``, shape (n_rows, n_columns), a new array.
+
+        Raises
+        ------
+        DataError
+            Weights of the wrong number, or not finite.
+        """
+        vector = as_float_array(weights, "the kernel weights", ndim=1)
+        if vector.size != len(self):
+            raise DataError(f"{vector.size} kernel weights were given for {len(self)} kernels")
+        flat = self.matrices.reshape(len(self), -1)
+        combined: Array = (vector.astype(self.dtype, copy=False) @ flat).reshape(self.n_rows, self.n_columns)
+        return combined
+
+    def apply(self, coefficients: ArrayLike) -> Array:
+        """Every kernel times the same coefficients: ``K_m A`` for A of shape (n_columns, p), shape (M, n_rows, p).
+
+        Raises
+        ------
+        DataError
+            Coefficients of the wrong shape, or not finite.
+        """
+        matrix = as_float_array(coefficients, "the coefficients", ndim=2)
+        if matrix.shape[0] != self.n_columns:
+            raise DataError(f"the coefficients have {matrix.shape[0]} rows, but the kernels {self.n_columns} columns")
+        products: Array = np.matmul(self.matrices, matrix)
+        return products
+
+    def inner(self) -> NDArray[np.float64]:
+        """Frobenius inner products ``<K_m, K_l>``, shape (M, M)."""
+        flat = self.matrices.reshape(len(self), -1).astype(np.float64, copy=False)
+        products: NDArray[np.float64] = flat @ flat.T
+        return products
+
+    def centred_traces(self) -> NDArray[np.float64]:
+        """``tr(K_m)/n - 1'K_m 1/n^2`` of each kernel, shape (M,). The stack must be square."""
+        return np.array([centred_trace(matrix) for matrix in self.matrices])
+
+    def take(self, rows: ArrayLike | None = None, columns: ArrayLike | None = None) -> KernelStack:
+        """The kernels between some of the samples: indices into the rows and the columns (a copy)."""
+        row_index = np.arange(self.n_rows) if rows is None else np.asarray(rows)
+        column_index = np.arange(self.n_columns) if columns is None else np.asarray(columns)
+        return KernelStack(self.matrices[:, row_index[:, None], column_index], self.ids)
+
+    def select(self, kernels: Sequence[int | str]) -> KernelStack:
+        """Some of the kernels, by number or id, in the order given (a copy)."""
+        numbers = [self._number(kernel) for kernel in kernels]
+        return KernelStack(self.matrices[numbers], [self.ids[number] for number in numbers])
+
+    def _number(self, kernel: int | str) -> int:
+        if isinstance(kernel, str):
+            if kernel not in self.ids:
+                raise DataError(f"there is no kernel {kernel!r} in the stack; there are: {', '.join(self.ids)}")
+            return self.ids.index(kernel)
+        # an IndexError, as of any sequence: iteration protocols rely on it
+        return range(len(self))[kernel]

@@ -1,0 +1,207 @@
+"""What all descriptors share: shape, determinism, independence of the batch, kinds of images, clear refusals."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from mklearn.errors import ConfigError, DataError
+
+# Each with parameters for 16 x 16 images, and the number of features that they give.
+CASES: list[tuple[str, dict, int]] = [
+    ("pixels", {}, 256),
+    ("pixels", {"norm": "l2"}, 256),
+    ("multiresolution", {}, 16 + 64 + 256),
+    ("multiresolution", {"resolutions": [3]}, 9),
+    ("patches", {"size": 4}, 256),
+    ("patches", {"size": 4, "patch": (3, 0)}, 16),
+    ("patches", {"size": 4, "statistics": "mean_std"}, 32),
+    ("hog", {}, 36),
+    ("hog", {"cell": 4, "orientations": 8}, 3 * 3 * 4 * 8),
+    ("phog", {}, 420),
+    ("phog", {"levels": 2, "bins": 40, "angle": 360}, 200),
+    ("lbp", {}, 16 * 59),
+    ("lbp", {"patterns": "rotation_invariant", "radius": 2, "grid": 3}, 90),
+]
+# Parameters for 8 x 8 digits.
+SMALL = {
+    "pixels": {},
+    "multiresolution": {"resolutions": [2, 4, 8]},
+    "patches": {"size": 4},
+    "hog": {"cell": 4},
+    "phog": {},
+    "lbp": {"grid": 2},
+}
+# Features that brightness (added) and contrast (a factor) leave alone.
+INVARIANT_TO_BRIGHTNESS = {"hog", "phog", "lbp"}
+INVARIANT_TO_CONTRAST = {"hog", "phog", "lbp"}
+
+every_case = pytest.mark.parametrize(("name", "parameters", "length"), CASES)
+every_name = pytest.mark.parametrize("name", sorted(SMALL))
+
+
+def descriptor(name: str) -> Callable[..., np.ndarray]:
+    function: Callable[..., np.ndarray] = getattr(importlib.import_module(f"mklearn.descriptors.{name}"), name)
+    return function
+
+
+@pytest.fixture(scope="module")
+def images() -> np.ndarray:
+    """Smooth textures with edges, grey levels 0..255."""
+    from scipy.ndimage import gaussian_filter
+
+    rng = np.random.default_rng(0)
+    noise = gaussian_filter(rng.standard_normal((6, 16, 16)), (0, 1, 1))
+    noise[:, 4:11, 6:] += 0.5
+    noise -= noise.min()
+    return np.round(200 * noise / noise.max()).astype(np.uint8)
+
+
+@every_case
+def test_shape_and_dtype(name: str, parameters: dict, length: int, images: np.ndarray) -> None:
+    features = descriptor(name)(images, **parameters)
+    assert features.shape == (6, length)
+    assert features.dtype == np.float64
+    assert np.isfinite(features).all()
+    # different images, different features
+    assert len(np.unique(features, axis=0)) == 6
+
+
+@every_case
+def test_deterministic_and_independent_of_the_batch(
+    name: str, parameters: dict, length: int, images: np.ndarray
+) -> None:
+    before = images.copy()
+    features = descriptor(name)(images, **parameters)
+    np.testing.assert_array_equal(descriptor(name)(images, **parameters), features)
+    np.testing.assert_array_equal(descriptor(name)(images[2:5], **parameters), features[2:5])
+    np.testing.assert_array_equal(descriptor(name)(images[::-1], **parameters), features[::-1])
+    np.testing.assert_array_equal(descriptor(name)([images[3]], **parameters), features[3:4])
+    np.testing.assert_array_equal(images, before)
+
+
+@every_case
+def test_kinds_of_images(name: str, parameters: dict, length: int, images: np.ndarray) -> None:
+    features = descriptor(name)(images, **parameters)
+    floats = images / 255
+    rgba = np.stack([floats, floats, floats, np.ones_like(floats)], axis=3)
+    np.testing.assert_array_equal(descriptor(name)(floats, **parameters), features)
+    np.testing.assert_array_equal(descriptor(name)(list(images), **parameters), features)
+    if name != "lbp":  # the luma of a grey colour is grey to rounding, which may break a tie between two pixels
+        np.testing.assert_allclose(descriptor(name)(rgba, **parameters), features, atol=1e-9)
+        np.testing.assert_allclose(descriptor(name)(rgba[..., :3], **parameters), features, atol=1e-9)
+
+
+@every_case
+def test_brightness_and_contrast(name: str, parameters: dict, length: int, images: np.ndarray) -> None:
+    # multiples of 1/256 and a power of two, so that the changes of the image are exact
+    image = images / 256
+    features = descriptor(name)(image, **parameters)
+    brighter = descriptor(name)(image + 0.25, **parameters)
+    flatter = descriptor(name)(0.5 * image, **parameters)
+    if name in INVARIANT_TO_BRIGHTNESS:
+        np.testing.assert_allclose(brighter, features, atol=1e-9)
+    else:
+        assert np.abs(brighter - features).max() > 1e-3
+    if name in INVARIANT_TO_CONTRAST or parameters.get("norm") == "l2":
+        np.testing.assert_allclose(flatter, features, atol=1e-3 if name == "hog" else 1e-9)
+    else:
+        np.testing.assert_allclose(flatter, 0.5 * features, rtol=1e-12)
+
+
+@every_name
+def test_digits(name: str) -> None:
+    from sklearn.datasets import load_digits
+
+    digits = load_digits(n_class=3).images[:30]
+    features = descriptor(name)(digits, **SMALL[name])
+    assert len(features) == 30
+    assert np.isfinite(features).all()
+    # not a proof of quality, but a scrambled descriptor would fail: nearest neighbours are of the same digit
+    y = load_digits(n_class=3).target[:30]
+    D = np.sum((features[:, None] - features) ** 2, axis=2)
+    np.fill_diagonal(D, np.inf)
+    assert np.mean(y[D.argmin(axis=1)] == y) >= 0.85
+
+
+@every_case
+def test_flat_images(name: str, parameters: dict, length: int) -> None:
+    for value in (0.0, 0.3, 1e6):
+        features = descriptor(name)(np.full((2, 16, 16), value), **parameters)
+        assert np.isfinite(features).all()
+        np.testing.assert_array_equal(features[0], features[1])
+        if name in ("hog", "phog"):
+            np.testing.assert_array_equal(features, 0)
+
+
+@every_name
+def test_one_pixel(name: str) -> None:
+    image = np.full((1, 1, 1), 0.5)
+    if name == "pixels":
+        np.testing.assert_array_equal(descriptor(name)(image), [[0.5]])
+        return
+    parameters = {"size": 4} if name == "patches" else {}
+    with pytest.raises(DataError, match=r"image 0 has 1 x 1 pixels.*(at least \d+ x \d+|do not tile)"):
+        descriptor(name)(image, **parameters)
+    if name == "patches":
+        np.testing.assert_array_equal(descriptor(name)(image, size=1), [[0.5]])
+    if name == "multiresolution":
+        np.testing.assert_array_equal(descriptor(name)(image, resolutions=[1]), [[0.5]])
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "least"),
+    [
+        ("multiresolution", {}, 16),
+        ("hog", {}, 16),
+        ("hog", {"cell": 1, "block": 1}, 3),
+        ("phog", {}, 4),
+        ("phog", {"levels": 1}, 3),
+        ("lbp", {}, 6),
+        ("lbp", {"grid": 1, "radius": 3}, 7),
+    ],
+)
+def test_the_least_size_is_the_one_stated(name: str, parameters: dict, least: int) -> None:
+    rng = np.random.default_rng(0)
+    assert np.isfinite(descriptor(name)(rng.random((1, least, least)), **parameters)).all()
+    images = [rng.random((least, least)), rng.random((least, least - 1))]
+    with pytest.raises(DataError, match=rf"image 1 has .* needs at least {least} x {least}"):
+        descriptor(name)(images, **parameters)
+
+
+@every_case
+def test_images_of_different_sizes(name: str, parameters: dict, length: int) -> None:
+    rng = np.random.default_rng(0)
+    images = [rng.random((16, 16)), rng.random((32, 24))]
+    if name in ("multiresolution", "phog", "lbp") or parameters.get("patch"):
+        assert descriptor(name)(images, **parameters).shape == (2, length)
+    else:
+        with pytest.raises(DataError, match="resize the images to one size first"):
+            descriptor(name)(images, **parameters)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "message"),
+    [
+        ("pixels", {"norm": "l1"}, "norm = 'l1' is not legal; legal: none, l2"),
+        ("multiresolution", {"resolutions": []}, "resolutions is empty"),
+        ("multiresolution", {"resolutions": [2.5]}, "resolutions = 2.5"),
+        ("patches", {"size": 0}, "size = 0"),
+        ("patches", {"size": 4, "patch": (1,)}, "row and column"),
+        ("patches", {"size": 4, "patch": (-1, 0)}, "patch row = -1"),
+        ("patches", {"size": 4, "statistics": "max"}, "statistics = 'max'"),
+        ("hog", {"block_norm": "L3"}, "block_norm = 'L3'"),
+        ("hog", {"cell": True}, "cell = True"),
+        ("phog", {"angle": 90}, "angle = 90 is not legal; legal: 180, 360"),
+        ("phog", {"sigma": 0}, "sigma = 0"),
+        ("lbp", {"patterns": "all"}, "patterns = 'all'"),
+        ("lbp", {"grid": "4"}, "grid = '4'"),
+    ],
+)
+def test_refuses_parameters(name: str, parameters: dict, message: str, images: np.ndarray) -> None:
+    with pytest.raises(ConfigError) as caught:
+        descriptor(name)(images, **parameters)
+    assert message in str(caught.value)

@@ -1,0 +1,90 @@
+"""Images of every kind to grey floats, and the refusals."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from mklearn.descriptors.images import as_grey_images, features_of
+from mklearn.errors import DataError
+
+
+def test_integer_images_are_divided_by_their_white_and_floats_are_not() -> None:
+    for dtype, white in ((np.uint8, 255), (np.uint16, 65535), (bool, 1)):
+        (image,) = as_grey_images(np.full((1, 2, 3), white, dtype=dtype))
+        np.testing.assert_array_equal(image, np.ones((2, 3)))
+        assert image.dtype == np.float64
+    (image,) = as_grey_images(np.full((1, 2, 3), 16, dtype=np.float32))
+    np.testing.assert_array_equal(image, 16)
+
+
+def test_three_axes_are_grey_even_when_the_last_is_three() -> None:
+    images = np.random.default_rng(0).random((2, 5, 3))
+    np.testing.assert_array_equal(as_grey_images(images), images)
+
+
+def test_grey_as_colour_keeps_its_values() -> None:
+    grey = np.random.default_rng(0).integers(0, 256, (2, 4, 5), dtype=np.uint8)
+    colour = np.repeat(grey[..., None], 3, axis=3)
+    opaque = np.concatenate([colour, np.full((2, 4, 5, 1), 255, dtype=np.uint8)], axis=3)
+    for other in (colour, opaque, grey[..., None], list(grey), list(colour), [grey[0], colour[1]]):
+        np.testing.assert_allclose(as_grey_images(other), grey / 255, rtol=1e-14)
+
+
+def test_luma_and_transparency() -> None:
+    from skimage.color import rgb2gray, rgba2rgb
+
+    rgba = np.random.default_rng(0).random((2, 4, 5, 4))
+    np.testing.assert_allclose(as_grey_images(rgba[..., :3]), rgb2gray(rgba[..., :3]), rtol=1e-12)
+    np.testing.assert_allclose(as_grey_images(rgba), rgb2gray(rgba2rgb(rgba)), rtol=1e-12)
+
+
+def test_inputs_are_not_changed_or_shared() -> None:
+    images = np.random.default_rng(0).random((2, 4, 5))
+    before = images.copy()
+    for image in as_grey_images(images):
+        image[:] = 7
+    np.testing.assert_array_equal(images, before)
+
+
+@pytest.mark.parametrize(
+    ("images", "message"),
+    [
+        ([], "there are no images"),
+        (np.zeros((0, 4, 4)), "there are no images"),
+        (np.zeros((4, 4)), r"image\[None\]"),
+        ([np.zeros((4, 4)), np.zeros(4)], r"image 1 has shape \(4,\)"),
+        ([np.zeros((4, 4)), np.zeros((0, 4))], "image 1 has no pixels"),
+        ([np.zeros((4, 4)), np.zeros((4, 4, 2))], "image 1 has 2 channels"),
+        ([np.zeros((4, 4)), np.full((4, 4), np.nan)], "image 1 has NaN"),
+        (np.array([[[1.0, np.inf]]]), "image 0 has NaN or infinite pixels"),
+        (np.zeros((1, 4, 4), dtype=np.int64), "image 0 has dtype int64, which does not say what value is white"),
+        (np.zeros((1, 4, 4), dtype=complex), "dtype complex128"),
+        ([[[1.0, 2.0], [1.0]]], "image 0 is not a regular array"),
+        (["cat.png"], r"image 0 has shape \(\)"),
+    ],
+)
+def test_refusals(images: object, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        as_grey_images(images)  # type: ignore[arg-type]
+
+
+def test_features_of_different_lengths() -> None:
+    images = [np.zeros((2, 2)), np.zeros((2, 2)), np.zeros((3, 2))]
+    with pytest.raises(DataError, match=r"pixels gives 6 features for image 2 \(3 x 2 pixels\) and 4 for image 0"):
+        features_of(images, np.ravel, "pixels")
+
+
+def test_package_is_lazy() -> None:
+    """Importing one descriptor loads neither the others nor scikit-image."""
+    code = (
+        "import sys; from mklearn.descriptors.hog import hog; "
+        "loaded = {m for m in sys.modules if m.startswith('mklearn.descriptors.')}; "
+        "assert loaded == {'mklearn.descriptors.hog', 'mklearn.descriptors.images'}, loaded; "
+        "assert 'skimage.feature' not in sys.modules; "
+        "import mklearn.descriptors as d; assert d.lbp.lbp and d.hog.hog is hog"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,183 @@
+"""Values of the descriptors against slow references and images whose features are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mklearn.descriptors.hog import hog
+from mklearn.descriptors.lbp import binary_patterns, lbp, pattern_bins
+from mklearn.descriptors.multiresolution import block_weights, multiresolution
+from mklearn.descriptors.patches import patches
+from mklearn.descriptors.phog import phog
+from mklearn.descriptors.pixels import pixels
+from mklearn.errors import DataError
+
+
+def test_pixels_run_row_by_row() -> None:
+    images = np.arange(12.0).reshape(1, 3, 4)
+    np.testing.assert_array_equal(pixels(images)[0], np.arange(12))
+    np.testing.assert_allclose(np.linalg.norm(pixels(images + 1, norm="l2")), 1)
+    np.testing.assert_array_equal(pixels(np.zeros((1, 2, 2)), norm="l2"), 0)
+
+
+def test_block_means_where_blocks_fit() -> None:
+    image = np.random.default_rng(0).random((8, 12))
+    means = [[image[4 * i : 4 * i + 4, 6 * j : 6 * j + 6].mean() for j in range(2)] for i in range(2)]
+    np.testing.assert_allclose(multiresolution([image], resolutions=[2]), [np.ravel(means)], rtol=1e-12)
+    image = image[:, :8]
+    np.testing.assert_allclose(multiresolution([image], resolutions=[8, 1]), [[*image.ravel(), image.mean()]])
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 20), st.integers(1, 20), st.integers(0, 1000))
+def test_block_means_where_they_do_not(n: int, r: int, seed: int) -> None:
+    """Each pixel repeated r times and means over whole blocks: the same mean by another way."""
+    if r > n:
+        return
+    line = np.random.default_rng(seed).random(n)
+    expected = np.repeat(line, r).reshape(r, n).mean(axis=1)
+    np.testing.assert_allclose(block_weights(n, r) @ line, expected, rtol=1e-10)
+
+
+def test_patches_are_cut_as_stated() -> None:
+    image = np.random.default_rng(0).random((8, 12))
+    everything = patches([image], size=4)[0].reshape(2, 3, 16)
+    for row in range(2):
+        for column in range(3):
+            block = image[4 * row : 4 * row + 4, 4 * column : 4 * column + 4]
+            np.testing.assert_array_equal(everything[row, column], block.ravel())
+            np.testing.assert_array_equal(patches([image], size=4, patch=(row, column))[0], block.ravel())
+            statistics = patches([image], size=4, patch=(row, column), statistics="mean_std")[0]
+            np.testing.assert_allclose(statistics, [block.mean(), block.std()])
+    with pytest.raises(DataError, match=r"2 x 3 patches; there is no patch \(2, 0\)"):
+        patches([image], size=4, patch=(2, 0))
+    with pytest.raises(DataError, match=r"image 0 has 8 x 12 pixels, which patches of 5 x 5 do not tile.*5 x 10"):
+        patches([image], size=5)
+
+
+def test_hog_sees_the_direction_of_an_edge() -> None:
+    """Brightness grows to the right: the gradient has orientation zero, so every vote is in the first bin."""
+    ramp = np.tile(np.arange(16.0), (16, 1))
+    features = hog(ramp[None], block_norm="L2").reshape(4, 9)
+    assert (features[:, 0] > 0.49).all()
+    np.testing.assert_array_equal(features[:, 1:], 0)
+    turned = hog(ramp.T[None], block_norm="L2").reshape(4, 9)
+    assert (turned[:, 4] > 0.49).all()
+    # the sign of the gradient does not matter
+    np.testing.assert_allclose(hog(ramp[None, :, ::-1]), hog(ramp[None]), atol=1e-12)
+
+
+def slow_codes(image: np.ndarray, radius: int) -> np.ndarray:
+    ring = [(-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1)]
+    height, width = image.shape
+    codes = np.zeros((height - 2 * radius, width - 2 * radius), dtype=int)
+    for i in range(radius, height - radius):
+        for j in range(radius, width - radius):
+            for bit, (down, right) in enumerate(ring):
+                if image[i + radius * down, j + radius * right] >= image[i, j]:
+                    codes[i - radius, j - radius] += 2**bit
+    return codes
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 1000), st.integers(1, 2), st.integers(5, 9), st.integers(5, 9))
+def test_binary_patterns_equal_the_loop(seed: int, radius: int, height: int, width: int) -> None:
+    image = np.random.default_rng(seed).integers(0, 6, (height, width)).astype(float)
+    np.testing.assert_array_equal(binary_patterns(image, radius), slow_codes(image, radius))
+
+
+def test_pattern_bins_are_those_of_the_papers() -> None:
+    uniform, invariant = pattern_bins("uniform"), pattern_bins("rotation_invariant")
+    assert sorted(set(uniform)) == list(range(59))
+    assert np.bincount(uniform)[:58].tolist() == [1] * 58  # 58 uniform patterns, a bin each
+    assert sorted(set(invariant)) == list(range(10))
+    # turning the ring by one neighbour changes no rotation-invariant bin
+    codes = np.arange(256)
+    turned = (codes << 1 & 255) | codes >> 7
+    np.testing.assert_array_equal(invariant[turned], invariant)
+    assert (uniform[turned] != uniform).any()
+    assert uniform[0b01010101] == 58
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 1000))
+def test_lbp_is_invariant_to_increasing_maps(seed: int) -> None:
+    image = np.random.default_rng(seed).integers(0, 12, (1, 10, 11)).astype(float)
+    levels = np.sort(np.random.default_rng(seed + 1).random(12))
+    features = lbp(image)
+    np.testing.assert_array_equal(lbp(levels[image.astype(int)]), features)
+    np.testing.assert_array_equal(lbp(np.exp(image)), features)
+    assert (lbp(-image) != features).any()
+    np.testing.assert_allclose(features.reshape(16, 59).sum(axis=1), 1)
+
+
+def test_lbp_cells() -> None:
+    """Left half flat, right half noise: the cells on the left hold one pattern only."""
+    rng = np.random.default_rng(0)
+    image = np.full((18, 18), 0.5)
+    image[:, 10:] = rng.random((18, 8))
+    cells = lbp(image[None], grid=2).reshape(2, 2, 59)
+    flat = pattern_bins("uniform")[255]
+    assert (cells[:, 0, flat] > 0.85).all()
+    assert (cells[:, 1, flat] < 0.3).all()
+
+
+def test_rotation_invariant_lbp_of_a_turned_image() -> None:
+    image = np.random.default_rng(0).random((1, 14, 14))
+    features = lbp(image, grid=1, patterns="rotation_invariant")
+    np.testing.assert_array_equal(lbp(np.rot90(image, axes=(1, 2)), grid=1, patterns="rotation_invariant"), features)
+
+
+def test_phog_sees_where_and_how_an_edge_runs() -> None:
+    """A vertical edge in the right half: gradient along the rows (bin 0), in the right cells of each level only."""
+    image = np.zeros((32, 32))
+    image[:, 21:] = 1
+    features = phog(image[None])[0]
+    np.testing.assert_allclose(features.sum(), 1)
+    # each level holds the same votes, so a third of the sum; all in bin 0
+    levels = features[:20], features[20:100].reshape(2, 2, 20), features[100:].reshape(4, 4, 20)
+    np.testing.assert_allclose([level.sum() for level in levels], 1 / 3)
+    assert levels[0][0] == pytest.approx(1 / 3)
+    np.testing.assert_allclose(levels[1][:, 1, 0].sum(), 1 / 3)
+    np.testing.assert_allclose(levels[2][:, 2, 0].sum(), 1 / 3)
+    # a horizontal one votes for 90 degrees
+    assert phog(image.T[None])[0][10] == pytest.approx(1 / 3)
+    # over 360 degrees the sign counts: to the right and to the left are opposite
+    right, left = (phog(i[None], angle=360, bins=40)[0] for i in (image, image[:, ::-1]))
+    assert right[0] == pytest.approx(1 / 3)
+    assert left[20] == pytest.approx(1 / 3)
+
+
+def test_phog_levels_agree() -> None:
+    """The histogram of a cell is the sum of those of the four cells it consists of."""
+    image = np.random.default_rng(0).random((1, 24, 20))
+    features = phog(image)[0]
+    assert features.sum() == pytest.approx(1)
+    coarse, middle, fine = features[:20], features[20:100].reshape(2, 2, 20), features[100:].reshape(4, 4, 20)
+    np.testing.assert_allclose(middle.sum(axis=(0, 1)), coarse)
+    np.testing.assert_allclose(fine.reshape(2, 2, 2, 2, 20).sum(axis=(1, 3)), middle)
+
+
+def test_phog_turns_with_the_image() -> None:
+    """A half turn of the image keeps orientations over 180 degrees and turns the grid of cells."""
+    from scipy.ndimage import gaussian_filter
+
+    image = gaussian_filter(np.random.default_rng(1).standard_normal((32, 32)), 2)
+    straight, turned = (phog(i[None])[0][100:].reshape(4, 4, 20) for i in (image, image[::-1, ::-1]))
+    np.testing.assert_allclose(turned, straight[::-1, ::-1], atol=1e-9)
+
+
+def test_phog_edges_are_sparse() -> None:
+    """Votes come from thin edges, not from all pixels: a blurred disc has a ring of them."""
+    from mklearn.descriptors.phog import _edges
+
+    y, x = np.mgrid[:64, :64] - 31.5
+    disc = 1 / (1 + np.exp(np.hypot(y, x) - 18))
+    edges = _edges(disc, 2**0.5)
+    radius = np.hypot(y, x)[edges]
+    assert np.abs(radius - 18).max() < 1.5
+    # about one pixel per unit of the circumference
+    assert 0.7 < edges.sum() / (2 * np.pi * 18) < 1.3

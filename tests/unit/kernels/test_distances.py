@@ -1,0 +1,131 @@
+"""Pairwise measures against explicit loops."""
+
+from __future__ import annotations
+
+import hypothesis.extra.numpy as hnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from mklearn.errors import DataError
+from mklearn.kernels import distances
+from mklearn.kernels.distances import MEASURES, chi2_distance, inner_product, squared_euclidean
+
+Features = NDArray[np.float64]
+
+
+def slow_chi2(X: Features, Y: Features) -> Features:
+    result = np.zeros((len(X), len(Y)))
+    for i, x in enumerate(X):
+        for j, y in enumerate(Y):
+            for a, b in zip(x, y, strict=True):
+                if a + b > 0:
+                    result[i, j] += 0.5 * (a - b) ** 2 / (a + b)
+    return result
+
+
+def slow_squared_euclidean(X: Features, Y: Features) -> Features:
+    return np.array([[sum((a - b) ** 2 for a, b in zip(x, y, strict=True)) for y in Y] for x in X])
+
+
+def matrices(low: float, high: float) -> st.SearchStrategy[Features]:
+    return hnp.arrays(
+        np.float64,
+        st.tuples(st.integers(1, 7), st.just(3)),
+        elements=st.floats(low, high, allow_subnormal=False).map(lambda value: round(value, 6)),
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(matrices(0, 10), matrices(0, 10))
+def test_chi2_equals_the_loop(X: Features, Y: Features) -> None:
+    np.testing.assert_allclose(chi2_distance(X, Y), slow_chi2(X, Y), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(chi2_distance(X), slow_chi2(X, X), rtol=1e-12, atol=1e-14)
+
+
+@settings(max_examples=40, deadline=None)
+@given(matrices(-10, 10), matrices(-10, 10))
+def test_squared_euclidean_and_inner_product_equal_the_loop(X: Features, Y: Features) -> None:
+    np.testing.assert_allclose(squared_euclidean(X, Y), slow_squared_euclidean(X, Y), rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(inner_product(X, Y), [[sum(x * y) for y in Y] for x in X], rtol=1e-9, atol=1e-10)
+
+
+def test_chi2_does_not_depend_on_the_tiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X, Y = rng.random((23, 11)), rng.random((17, 11))
+    whole, square = chi2_distance(X, Y), chi2_distance(X)
+    monkeypatch.setattr(distances, "_TILE_ENTRIES", 11 * 4 * 4)  # 4 x 4 tiles, the last ones incomplete
+    np.testing.assert_allclose(chi2_distance(X, Y), whole, rtol=1e-13)
+    np.testing.assert_allclose(chi2_distance(X), square, rtol=1e-13)
+    np.testing.assert_array_equal(chi2_distance(X), chi2_distance(X).T)
+
+
+@pytest.mark.parametrize("name", ["squared_euclidean", "chi2"])
+@settings(max_examples=30, deadline=None)
+@given(X=matrices(0, 10), scale=st.floats(0.1, 10))
+def test_laws_of_distances(name: str, X: Features, scale: float) -> None:
+    measure = MEASURES[name]
+    D = measure(X)
+    np.testing.assert_array_equal(D, D.T)
+    np.testing.assert_array_equal(np.diagonal(D), 0)
+    assert (D >= 0).all()
+    order = np.random.default_rng(1).permutation(len(X))
+    np.testing.assert_allclose(measure(X[order]), D[np.ix_(order, order)], rtol=1e-12, atol=1e-12)
+    # squared distances scale with the square of the features, chi-squared ones linearly
+    power = 2 if name == "squared_euclidean" else 1
+    np.testing.assert_allclose(measure(scale * X), scale**power * D, rtol=1e-9, atol=1e-10)
+
+
+def test_histograms_have_chi2_distance_at_most_one() -> None:
+    H = np.random.default_rng(0).dirichlet(np.ones(6), size=20)
+    assert chi2_distance(H).max() < 1
+    np.testing.assert_allclose(chi2_distance([[1.0, 0]], [[0, 1.0]]), 1)
+
+
+def test_squared_euclidean_far_from_the_origin() -> None:
+    """The plain formula ||x||^2 + ||y||^2 - 2 x'y loses every digit here."""
+    X = np.random.default_rng(0).random((8, 5))
+    np.testing.assert_allclose(squared_euclidean(X + 1e8), slow_squared_euclidean(X + 1e8, X + 1e8), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", sorted(MEASURES))
+def test_dtype_and_inputs_are_kept(name: str) -> None:
+    X = np.random.default_rng(0).random((5, 4))
+    before = X.copy()
+    single = MEASURES[name](X.astype(np.float32))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, MEASURES[name](X), rtol=1e-5, atol=1e-6)
+    assert MEASURES[name](np.arange(6).reshape(3, 2)).dtype == np.float64
+    np.testing.assert_array_equal(X, before)
+
+
+@pytest.mark.parametrize("name", sorted(MEASURES))
+@pytest.mark.parametrize(
+    ("X", "Y", "message"),
+    [
+        ([[1.0, np.nan]], None, r"X has NaN or infinite entries, the first one at index \(0, 1\)"),
+        ([[1.0, 2.0]], [[1.0, np.inf]], "Y has NaN or infinite"),
+        ([[1.0, 2.0]], [[1.0]], "X has 2 features and Y has 1"),
+        ([1.0, 2.0], None, "2 axes"),
+        (np.zeros((0, 3)), None, "empty"),
+        ([["a"]], None, "real numbers"),
+        ([[1.0], [1.0, 2.0]], None, "different lengths"),
+    ],
+)
+def test_refuses(name: str, X: object, Y: object, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        MEASURES[name](X, Y)
+
+
+def test_chi2_refuses_negative_features() -> None:
+    with pytest.raises(DataError, match=r"Y has a negative feature \(-0\.5 at sample 1, feature 0\).*histograms"):
+        chi2_distance([[1.0, 2.0]], [[1.0, 2.0], [-0.5, 1.0]])
+
+
+def test_sparse_matrices_get_a_hint() -> None:
+    import scipy.sparse
+
+    with pytest.raises(DataError, match="toarray"):
+        squared_euclidean(scipy.sparse.eye_array(3))

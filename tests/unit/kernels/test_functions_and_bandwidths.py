@@ -1,0 +1,117 @@
+"""Kernel functions and bandwidth rules."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mklearn.errors import ConfigError, DataError
+from mklearn.kernels.bandwidth import bandwidth_grid, mean_distance, mean_squared_distance, resolve_bandwidth
+from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
+from mklearn.kernels.functions import gaussian_kernel, linear_kernel, polynomial_kernel
+
+
+def test_gaussian_divides_by_gamma_not_by_two_gamma_squared() -> None:
+    np.testing.assert_allclose(gaussian_kernel([[0.0, 3.0]], 2.0), [[1, np.exp(-1.5)]])
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    seed=st.integers(0, 1000), gamma=st.floats(0.05, 50), measure=st.sampled_from([squared_euclidean, chi2_distance])
+)
+def test_gaussian_kernels_are_positive_semidefinite(seed: int, gamma: float, measure) -> None:  # type: ignore[no-untyped-def]
+    X = np.random.default_rng(seed).random((12, 4))
+    K = gaussian_kernel(measure(X), gamma)
+    assert np.linalg.eigvalsh(K)[0] > -1e-12
+    np.testing.assert_array_equal(np.diagonal(K), 1)
+    # the kernel depends on distance over bandwidth only
+    np.testing.assert_allclose(gaussian_kernel(4 * measure(X), 4 * gamma), K, rtol=1e-12)
+
+
+def test_polynomial_is_the_explicit_feature_map() -> None:
+    """(s x'y + c)^2 is the inner product of all monomials up to degree two."""
+    X = np.random.default_rng(0).standard_normal((6, 3))
+    scale, offset = 0.7, 1.3
+    explicit = np.column_stack(
+        [np.full(6, offset), np.sqrt(2 * scale * offset) * X]
+        + [scale * X[:, i] * X[:, j] for i in range(3) for j in range(3)]
+    )
+    np.testing.assert_allclose(polynomial_kernel(inner_product(X), 2, scale, offset), explicit @ explicit.T, rtol=1e-12)
+
+
+def test_linear_is_a_copy() -> None:
+    gram = np.eye(2)
+    kernel = linear_kernel(gram)
+    kernel[0, 0] = 5
+    assert gram[0, 0] == 1
+
+
+def test_float32_stays() -> None:
+    D = np.ones((2, 2), dtype=np.float32)
+    assert (
+        gaussian_kernel(D, 1.5).dtype == polynomial_kernel(D, 3, 0.1, 1).dtype == linear_kernel(D).dtype == np.float32
+    )
+
+
+@pytest.mark.parametrize("gamma", [0, -1.0, np.nan, np.inf, "wide", None, True])
+def test_gaussian_refuses_bandwidths(gamma: object) -> None:
+    with pytest.raises(ConfigError, match="gamma"):
+        gaussian_kernel([[0.0]], gamma)  # type: ignore[arg-type]
+
+
+def test_gaussian_refuses_negative_distances_but_not_rounding_errors() -> None:
+    with pytest.raises(DataError, match=r"negative entries \(smallest -1 at \(0, 1\)\)"):
+        gaussian_kernel([[0.0, -1.0], [-1.0, 0.0]], 1.0)
+    assert gaussian_kernel([[-1e-17, 1.0]], 1.0)[0, 0] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [((0, 1, 1), "degree"), ((1.5, 1, 1), "degree"), ((2, 0, 1), "scale"), ((2, 1, -1), "offset")],
+)
+def test_polynomial_refuses_parameters(arguments: tuple, name: str) -> None:
+    with pytest.raises(ConfigError, match=name):
+        polynomial_kernel([[1.0]], *arguments)
+
+
+def test_means_are_over_pairs_of_different_samples() -> None:
+    X = np.random.default_rng(0).random((9, 3))
+    D = squared_euclidean(X)
+    pairs = [np.sum((X[i] - X[j]) ** 2) for i in range(9) for j in range(i + 1, 9)]
+    np.testing.assert_allclose(mean_squared_distance(D), np.mean(pairs), rtol=1e-12)
+    np.testing.assert_allclose(mean_distance(D), np.mean(np.sqrt(pairs)), rtol=1e-12)
+    np.testing.assert_allclose(resolve_bandwidth(D, 3.0, "mean_squared_distance"), 3 * np.mean(pairs))
+    np.testing.assert_allclose(resolve_bandwidth(D, 3.0, "squared_mean_distance"), 3 * np.mean(np.sqrt(pairs)) ** 2)
+    assert resolve_bandwidth(D, 3.0, "absolute") == 3.0
+
+
+def test_grid_is_that_of_mkmmc() -> None:
+    D = squared_euclidean(np.random.default_rng(0).random((9, 3)))
+    grid = bandwidth_grid(D)
+    assert grid.shape == (11,)
+    np.testing.assert_allclose(grid[5], mean_distance(D) ** 2)
+    np.testing.assert_allclose(grid[1:] / grid[:-1], 2)
+    # bandwidths are in units of the squared distance
+    np.testing.assert_allclose(bandwidth_grid(9 * D), 9 * grid)
+
+
+def test_bandwidth_refusals() -> None:
+    D = squared_euclidean(np.random.default_rng(0).random((4, 3)))
+    with pytest.raises(ConfigError, match=r"'median' is not known; legal: squared_mean_distance"):
+        resolve_bandwidth(D, 1.0, "median")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="bandwidth"):
+        resolve_bandwidth(D, 0.0)
+    with pytest.raises(ConfigError, match="exponents"):
+        bandwidth_grid(D, [])
+    with pytest.raises(DataError, match="distance zero to each other"):
+        resolve_bandwidth(np.zeros((3, 3)))
+    with pytest.raises(DataError, match="at least two training samples"):
+        mean_distance([[0.0]])
+    with pytest.raises(DataError, match="square"):
+        mean_distance(D[:2])
+    with pytest.raises(DataError, match="not symmetric"):
+        mean_distance(D + np.triu(np.ones((4, 4)), 1))
+    with pytest.raises(DataError, match="distance 1 to itself"):
+        mean_distance(np.ones((3, 3)))

@@ -1,0 +1,86 @@
+"""Normalisation and centring against explicit feature spaces."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mklearn.errors import DataError
+from mklearn.kernels.centre import KernelCentring, centre_kernel
+from mklearn.kernels.normalise import centred_trace, scale_to_centred_trace, unit_diagonal
+
+
+@pytest.fixture
+def features() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((10, 4)) + 3, rng.standard_normal((5, 4)) + 3
+
+
+def test_centring_is_that_of_the_features(features: tuple[np.ndarray, np.ndarray]) -> None:
+    """Subtracting the *training* mean from explicit features gives the same kernels, for new samples too."""
+    train, new = features
+    centring = KernelCentring().fit(train @ train.T)
+    mean = train.mean(axis=0)
+    np.testing.assert_allclose(centring.transform(train @ train.T), (train - mean) @ (train - mean).T, atol=1e-12)
+    np.testing.assert_allclose(centring.transform(new @ train.T), (new - mean) @ (train - mean).T, atol=1e-12)
+    # one row at a time is the same: nothing comes from the other new samples
+    rows = [centring.transform(new[i : i + 1] @ train.T)[0] for i in range(5)]
+    np.testing.assert_allclose(rows, (new - mean) @ (train - mean).T, atol=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 1000), st.integers(2, 12))
+def test_centred_kernels_are_HKH(seed: int, n: int) -> None:
+    A = np.random.default_rng(seed).standard_normal((n, 3))
+    K = A @ A.T
+    H = np.eye(n) - 1 / n
+    centred = centre_kernel(K)
+    np.testing.assert_allclose(centred, H @ K @ H, atol=1e-12)
+    np.testing.assert_array_equal(centred, centred.T)
+    np.testing.assert_allclose(centre_kernel(centred), centred, atol=1e-12)
+    np.testing.assert_allclose(centred_trace(K), np.trace(H @ K @ H) / n, atol=1e-12)
+
+
+def test_unit_diagonal_is_that_of_the_features(features: tuple[np.ndarray, np.ndarray]) -> None:
+    train, new = features
+    unit_train = train / np.linalg.norm(train, axis=1, keepdims=True)
+    unit_new = new / np.linalg.norm(new, axis=1, keepdims=True)
+    np.testing.assert_allclose(unit_diagonal(train @ train.T), unit_train @ unit_train.T, atol=1e-12)
+    np.testing.assert_array_equal(np.diagonal(unit_diagonal(train @ train.T)), 1)
+    rows = unit_diagonal(new @ train.T, np.sum(new**2, axis=1), np.sum(train**2, axis=1))
+    np.testing.assert_allclose(rows, unit_new @ unit_train.T, atol=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 1000), st.floats(0.01, 100))
+def test_scale_laws(seed: int, scale: float) -> None:
+    A = np.random.default_rng(seed).standard_normal((6, 3))
+    K = A @ A.T
+    np.testing.assert_allclose(unit_diagonal(scale * K), unit_diagonal(K), atol=1e-12)
+    scaled, divisor = scale_to_centred_trace(scale * K)
+    np.testing.assert_allclose(scaled, scale_to_centred_trace(K)[0], rtol=1e-9)
+    np.testing.assert_allclose(divisor, scale * centred_trace(K))
+    np.testing.assert_allclose(centred_trace(scaled), 1)
+    # a constant added to the kernel is a common coordinate of all samples: no variance
+    np.testing.assert_allclose(centred_trace(K + 5), centred_trace(K), atol=1e-10)
+
+
+def test_refusals() -> None:
+    with pytest.raises(DataError, match=r"training sample 1 has self-similarity 0"):
+        unit_diagonal([[1.0, 0.0], [0.0, 0.0]])
+    with pytest.raises(DataError, match="sample of the rows 0 has self-similarity -1"):
+        unit_diagonal([[1.0, 0.0]], [-1.0], [1.0, 1.0])
+    with pytest.raises(DataError, match="both the rows and the columns"):
+        unit_diagonal(np.eye(2), [1.0, 1.0])
+    with pytest.raises(DataError, match="do not fit"):
+        unit_diagonal(np.eye(2), [1.0], [1.0, 1.0])
+    with pytest.raises(DataError, match="coincide"):
+        scale_to_centred_trace(np.ones((3, 3)))
+    with pytest.raises(DataError, match="coincide"):
+        scale_to_centred_trace(np.zeros((3, 3)))
+    with pytest.raises(DataError, match="3 columns, but there were 2"):
+        KernelCentring().fit(np.eye(2)).transform(np.ones((1, 3)))
+    with pytest.raises(DataError, match="not symmetric"):
+        KernelCentring().fit([[1.0, 2.0], [0.0, 1.0]])

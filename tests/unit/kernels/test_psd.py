@@ -1,0 +1,180 @@
+"""Repair of indefinite kernels, and the measure of identity-like ones."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mklearn.errors import ConfigError, DataError
+from mklearn.kernels.identity_like import IdentityLikeKernelWarning, off_diagonal_mass
+from mklearn.kernels.psd import psd_repair
+
+
+def indefinite(seed: int, n: int = 9) -> np.ndarray:
+    A = np.random.default_rng(seed).standard_normal((n, n))
+    return A + A.T + 2 * np.eye(n)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 1000))
+def test_clip_is_the_nearest_psd_matrix(seed: int) -> None:
+    """Optimality of the projection onto the cone: K+ is PSD, K+ - K is PSD, and they are orthogonal."""
+    K = indefinite(seed)
+    repaired = psd_repair(K, "clip").kernel
+    assert np.linalg.eigvalsh(repaired)[0] > -1e-10
+    assert np.linalg.eigvalsh(repaired - K)[0] > -1e-10
+    assert abs(np.sum(repaired * (repaired - K))) < 1e-9
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 1000))
+def test_flip_is_the_matrix_modulus(seed: int) -> None:
+    """|K| is the one PSD matrix with |K|^2 = K^2."""
+    K = indefinite(seed)
+    repaired = psd_repair(K, "flip").kernel
+    assert np.linalg.eigvalsh(repaired)[0] > -1e-10
+    np.testing.assert_allclose(repaired @ repaired, K @ K, atol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 1000), st.sampled_from(["clip", "flip", "shift", "none"]))
+def test_laws(seed: int, policy: str) -> None:
+    K = indefinite(seed)
+    repair = psd_repair(K, policy)  # type: ignore[arg-type]
+    values = np.linalg.eigvalsh(K)
+    np.testing.assert_allclose(repair.min_eigenvalue, values[0], rtol=1e-10)
+    np.testing.assert_allclose(repair.relative_min_eigenvalue, values[0] / np.abs(values).max(), rtol=1e-10)
+    assert repair.n_negative == np.sum(values < 0)
+    np.testing.assert_allclose(repair.negative_mass, -values[values < 0].sum() / np.abs(values).sum())
+    np.testing.assert_array_equal(repair.kernel, repair.kernel.T)
+    # relabelling the samples relabels the result, and scaling the kernel scales it
+    order = np.random.default_rng(seed).permutation(len(K))
+    shuffled = psd_repair(K[np.ix_(order, order)], policy)  # type: ignore[arg-type]
+    np.testing.assert_allclose(shuffled.kernel, repair.kernel[np.ix_(order, order)], atol=1e-9)
+    np.testing.assert_allclose(psd_repair(3 * K, policy).kernel, 3 * repair.kernel, atol=1e-9)  # type: ignore[arg-type]
+    if policy in ("clip", "flip"):
+        # the training rows before repair, put through the map, are the training kernel after it
+        np.testing.assert_allclose(repair.transform(K), repair.kernel, atol=1e-10)
+        assert repair.map is not None
+        np.testing.assert_allclose(K @ repair.map, repair.kernel, atol=1e-10)
+        assert repair.shift == 0
+    else:
+        assert repair.map is None
+        np.testing.assert_array_equal(repair.transform(K), K)
+    if policy == "shift":
+        np.testing.assert_allclose(repair.kernel, K - values[0] * np.eye(len(K)), atol=1e-12)
+        assert abs(np.linalg.eigvalsh(repair.kernel)[0]) < 1e-10
+
+
+def test_clipped_rows_are_inner_products_with_the_repaired_features() -> None:
+    """A new sample of a pseudo-Euclidean space keeps its coordinates along the positive axes and loses the others."""
+    rng = np.random.default_rng(3)
+    signature = np.array([1.0, 1, 1, -1])
+    train, new = rng.standard_normal((20, 4)) * [2, 2, 2, 0.5], rng.standard_normal((6, 4))
+    K, rows = train * signature @ train.T, new * signature @ train.T
+    repair = psd_repair(K)
+    values, vectors = np.linalg.eigh(K)
+    kept = values > 1e-8
+    coordinates = vectors[:, kept] * np.sqrt(values[kept])  # of the training samples
+    # coordinates z of a new sample solve  coordinates z = row  in the span of the kept eigenvectors
+    z = np.linalg.lstsq(coordinates, rows.T, rcond=None)[0]
+    np.testing.assert_allclose(repair.transform(rows), (coordinates @ z).T, atol=1e-10)
+    assert np.abs(repair.transform(rows) - rows).max() > 1e-2
+
+
+@pytest.mark.parametrize("policy", ["clip", "flip", "shift", "none"])
+def test_psd_kernels_are_left_alone(policy: str) -> None:
+    A = np.random.default_rng(0).standard_normal((8, 3))
+    K = A @ A.T  # five eigenvalues are zero up to rounding
+    repair = psd_repair(K, policy)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(repair.kernel, K)
+    rows = np.random.default_rng(1).standard_normal((2, 8))
+    np.testing.assert_array_equal(repair.transform(rows), rows)
+    assert repair.n_negative == 0
+    assert abs(repair.relative_min_eigenvalue) < 1e-12
+    assert psd_repair(np.zeros((3, 3)), policy).kernel.sum() == 0  # type: ignore[arg-type]
+
+
+def test_float32_and_no_mutation() -> None:
+    K = indefinite(0).astype(np.float32)
+    before = K.copy()
+    repair = psd_repair(K)
+    assert repair.kernel.dtype == repair.transform(K).dtype == np.float32
+    np.testing.assert_array_equal(K, before)
+    np.testing.assert_allclose(repair.kernel, psd_repair(K.astype(np.float64)).kernel, atol=1e-5)
+    psd_repair(K, "none").transform(K)[0, 0] = 99
+    psd_repair(K, "none").kernel[0, 0] = 99
+    np.testing.assert_array_equal(K, before)
+
+
+def test_shift_warns_only_when_it_adds_much() -> None:
+    A = np.random.default_rng(0).standard_normal((20, 20))
+    K = A @ A.T / 20
+    values, vectors = np.linalg.eigh(K)
+    slightly = (vectors * np.r_[-0.01, values[1:]]) @ vectors.T
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert psd_repair(slightly, "shift").shift == pytest.approx(0.01)
+    with pytest.warns(IdentityLikeKernelWarning, match="consider psd='clip'"):
+        psd_repair(indefinite(0), "shift")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        psd_repair(indefinite(0), "shift", warn=False)
+
+
+def test_refusals() -> None:
+    with pytest.raises(ConfigError, match=r"'trim' is not known; legal: clip, shift, flip, none"):
+        psd_repair(np.eye(2), "trim")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="tolerance"):
+        psd_repair(np.eye(2), tolerance=-1.0)
+    with pytest.raises(DataError, match="no positive eigenvalue"):
+        psd_repair(-np.eye(3))
+    with pytest.raises(DataError, match=r"not symmetric: entry \(0, 1\) is 2 and entry \(1, 0\) is 0"):
+        psd_repair([[1.0, 2.0], [0.0, 1.0]])
+    with pytest.raises(DataError, match="square"):
+        psd_repair(np.ones((2, 3)))
+    with pytest.raises(DataError, match="NaN"):
+        psd_repair([[np.nan]])
+    with pytest.raises(DataError, match="4 columns, but there were 2"):
+        psd_repair(np.eye(2)).transform(np.ones((1, 4)))
+
+
+def slow_mass(K: np.ndarray) -> float:
+    """Least-squares fit of HDH, one column of the design per diagonal entry."""
+    n = len(K)
+    H = np.eye(n) - 1 / n
+    design = np.column_stack([np.outer(H[i], H[i]).ravel() for i in range(n)])
+    target = (H @ K @ H).ravel()
+    residual = target - design @ np.linalg.lstsq(design, target, rcond=None)[0]
+    return float(residual @ residual / (target @ target))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 1000), st.integers(3, 9), st.floats(0.1, 10))
+def test_off_diagonal_mass_is_the_residual_of_the_diagonal_fit(seed: int, n: int, scale: float) -> None:
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((n, 3))
+    K = A @ A.T
+    mass = off_diagonal_mass(K)
+    np.testing.assert_allclose(mass, slow_mass(K), atol=1e-9)
+    u = rng.standard_normal(n)
+    np.testing.assert_allclose(off_diagonal_mass(scale * K + u[:, None] + u), mass, atol=1e-9)
+    # kernels that know nothing of likeness
+    assert off_diagonal_mass(np.diag(rng.random(n) + 0.1)) < 1e-12
+    assert off_diagonal_mass(0.6 * np.eye(n) + 0.4) < 1e-12
+    assert off_diagonal_mass(np.ones((n, n))) == 0
+
+
+def test_off_diagonal_mass_of_informative_kernels_is_large() -> None:
+    y = np.repeat(np.arange(5), 6)
+    K = (y[:, None] == y).astype(float)
+    assert off_diagonal_mass(K) > 0.7
+    # adding identity takes mass away, monotonically
+    masses = [off_diagonal_mass(K + t * np.eye(30)) for t in (0, 1, 10, 100)]
+    assert masses == sorted(masses, reverse=True)
+    assert masses[-1] < 0.05

@@ -1,0 +1,166 @@
+"""Stacks from specs: no leakage from test samples, features and pairwise matrices agree, clear refusals."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from mklearn.errors import ConfigError, DataError
+from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
+from mklearn.kernels.specs import StackTransform, build_stack, compute_stack
+from mklearn.kernels.transform import KernelTransform
+
+pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+
+SPECS = [
+    {"id": "g", "pairwise": "d2", "kind": "gaussian", "bandwidth": 0.5, "centre": True, "normalise": "centred_trace"},
+    {"id": "c", "pairwise": "chi2", "kind": "gaussian", "measure": "chi2", "normalise": "unit_diagonal"},
+    {"id": "l", "pairwise": "gram", "kind": "linear", "normalise": "unit_diagonal"},
+    {"id": "p", "pairwise": "gram", "kind": "polynomial", "degree": 3},
+    {"id": "k", "pairwise": "kernel", "kind": "precomputed", "centre": True},
+]
+
+
+def pairwise(X: np.ndarray) -> dict[str, np.ndarray]:
+    D = squared_euclidean(X)
+    return {"d2": D, "chi2": chi2_distance(X), "gram": inner_product(X), "kernel": np.cos(4 * np.sqrt(D))}
+
+
+@pytest.fixture
+def X() -> np.ndarray:
+    return np.random.default_rng(0).random((18, 4)) + 0.1
+
+
+def test_stacks_are_the_fitted_transforms(X: np.ndarray) -> None:
+    train, test = np.array([3, 0, 7, 8, 9, 2, 11, 12]), np.array([1, 4, 17])
+    matrices = pairwise(X)
+    K, K_test, infos = build_stack(matrices, SPECS, train, test)
+    assert K.ids == K_test.ids == ("g", "c", "l", "p", "k")
+    assert K.shape == (5, 8, 8)
+    assert K_test.shape == (5, 3, 8)
+    for number, spec in enumerate(SPECS):
+        P = matrices[spec["pairwise"]]
+        parameters = {key: value for key, value in spec.items() if key not in ("id", "pairwise")}
+        transform = KernelTransform(**parameters).fit(P[np.ix_(train, train)])
+        np.testing.assert_array_equal(K[number], transform.kernel_train_)
+        expected = transform.transform(P[np.ix_(test, train)], np.diagonal(P)[test])
+        np.testing.assert_array_equal(K_test[number], expected)
+        assert infos[number] == {"id": spec["id"], "pairwise": spec["pairwise"], **transform.info_}
+    masks = [np.isin(np.arange(18), index) for index in (train, test)]
+    np.testing.assert_array_equal(
+        build_stack(matrices, SPECS, *masks)[0].matrices, build_stack(matrices, SPECS, sorted(train), test)[0].matrices
+    )
+
+
+def test_no_leakage(X: np.ndarray) -> None:
+    """Other test samples, or none: every training quantity keeps its bits, every test row is its own."""
+    train, test = np.arange(10), np.arange(10, 18)
+    K, K_test, infos = build_stack(pairwise(X), SPECS, train, test)
+    changed = X.copy()
+    changed[14:] = 1e3 * np.random.default_rng(1).random((4, 4))
+    # computed on the training samples alone, so that not even a rounding error of the distances depends on the others
+    changed_pairwise = pairwise(changed)
+    for name, P in pairwise(X).items():
+        changed_pairwise[name][:14, :14] = P[:14, :14]
+    other, other_test, other_infos = build_stack(changed_pairwise, SPECS, train, test)
+    np.testing.assert_array_equal(other.matrices, K.matrices)
+    assert other_infos == infos
+    np.testing.assert_allclose(other_test.matrices[:, :4], K_test.matrices[:, :4], rtol=1e-12, atol=1e-14)
+    assert np.abs(other_test.matrices[:, 4:] - K_test.matrices[:, 4:]).max() > 0.1
+    none, none_test, _ = build_stack(pairwise(X), SPECS, train, [])
+    np.testing.assert_array_equal(none.matrices, K.matrices)
+    assert none_test.shape == (5, 0, 10)
+
+
+def test_features_and_pairwise_matrices_agree(X: np.ndarray) -> None:
+    specs = SPECS[:4]
+    train, test = np.arange(12), np.arange(12, 18)
+    K, K_test, _ = build_stack(pairwise(X), specs, train, test)
+    features = [{key: value for key, value in spec.items() if key != "pairwise"} for spec in specs]
+    fitted = StackTransform(features).fit(X[train])
+    np.testing.assert_allclose(fitted.stack_train_.matrices, K.matrices, atol=1e-12)
+    np.testing.assert_allclose(fitted.transform(X[test]).matrices, K_test.matrices, atol=1e-12)
+    assert fitted.stack_train_.ids == K.ids
+    # rows X, columns the training samples Y, as in scikit-learn's pairwise functions
+    np.testing.assert_array_equal(compute_stack(X[train], features).matrices, fitted.stack_train_.matrices)
+    np.testing.assert_array_equal(
+        compute_stack(X[test], features, X[train]).matrices, fitted.transform(X[test]).matrices
+    )
+    assert compute_stack(X.astype(np.float32), features).dtype == np.float32
+
+
+def test_columns_and_short_specs(X: np.ndarray) -> None:
+    K = compute_stack(X, ["linear", {"kind": "linear", "columns": [0, 2]}, {"kind": "linear", "columns": slice(1, 3)}])
+    assert K.ids == ("0", "1", "2")
+    np.testing.assert_allclose(K[0], X @ X.T)
+    np.testing.assert_allclose(K[1], X[:, [0, 2]] @ X[:, [0, 2]].T)
+    np.testing.assert_allclose(K[2], X[:, 1:3] @ X[:, 1:3].T)
+    assert len(compute_stack(X, "gaussian")) == 1  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("specs", "message"),
+    [
+        ([], "list of kernels is empty"),
+        ([{**SPECS[0], "bandwith": 1}], "kernel 'g' has the unknown key 'bandwith' (did you mean 'bandwidth'?)"),
+        ([{**SPECS[0], "pairwise": "d3"}], "kernel 'g' asks for the pairwise matrix 'd3'; there are: 'd2', 'chi2'"),
+        ([{"id": "g", "kind": "gaussian"}], "asks for the pairwise matrix None"),
+        ([SPECS[0], SPECS[0]], "unique; given twice: 'g'"),
+        ([{**SPECS[0], "psd": "cut"}], "kernel 'g': psd = 'cut' is not legal"),
+        ([{**SPECS[2], "measure": "chi2"}], "kernel 'l': a linear kernel can't be computed from measure 'chi2'"),
+        ([3], "kernel spec 0 is 3; a kind"),
+    ],
+)
+def test_refuses_specs(X: np.ndarray, specs: list, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        build_stack(pairwise(X), specs, np.arange(5), [6])
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "message"),
+    [
+        ([0, 18], [1], "train samples have indices from 0 to 18, but there are 18 samples"),
+        ([0, 1, 2], [-1], "test samples have indices"),
+        ([], [1], "no train samples"),
+        ([0.5, 1.0], [1], "list of indices"),
+        ([True, False], [1], "mask has shape"),
+    ],
+)
+def test_refuses_indices(X: np.ndarray, train: list, test: list, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        build_stack(pairwise(X), SPECS, train, test)
+
+
+def test_refuses_data(X: np.ndarray) -> None:
+    matrices = pairwise(X)
+    matrices["chi2"] = matrices["chi2"][:5, :5]
+    with pytest.raises(DataError, match=r"'chi2' has shape \(5, 5\), but the first one is over 18"):
+        build_stack(matrices, SPECS, np.arange(5), [6])
+    with pytest.raises(DataError, match=r"kernel 'g': .*distance zero to each other"):
+        build_stack({"d2": np.zeros((4, 4))}, SPECS[:1], [0, 1, 2], [3])
+    with pytest.raises(ConfigError, match="kernels='precomputed'"):
+        compute_stack(X, ["precomputed"])
+    with pytest.raises(DataError, match=r"kernel '0': columns \[9\] do not fit 4 features"):
+        compute_stack(X, [{"kind": "linear", "columns": [9]}])
+    with pytest.raises(DataError, match="kernel 'c': X has a negative feature"):
+        compute_stack(-X, [{"id": "c", "kind": "gaussian", "measure": "chi2"}])
+    fitted = StackTransform(["linear"])
+    with pytest.raises(DataError, match="not fitted"):
+        fitted.transform(X)
+    with pytest.raises(DataError, match="X has 3 features, but the training samples had 4"):
+        fitted.fit(X).transform(X[:, :3])
+
+
+def test_package_is_lazy_and_complete() -> None:
+    """Importing the package loads none of its files; every public name resolves."""
+    code = (
+        "import sys, mklearn.kernels as k; "
+        "assert not [m for m in sys.modules if m.startswith('mklearn.kernels.')], sys.modules; "
+        "k.gaussian_kernel; assert 'mklearn.kernels.psd' not in sys.modules; "
+        "[getattr(k, name) for name in k.__all__]; assert 'sklearn' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

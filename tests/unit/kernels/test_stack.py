@@ -1,0 +1,110 @@
+"""KernelStack."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mklearn.errors import DataError
+from mklearn.kernels.stack import KernelStack
+
+
+@pytest.fixture
+def matrices() -> np.ndarray:
+    A = np.random.default_rng(0).standard_normal((3, 6, 4))
+    return A @ A.transpose(0, 2, 1)
+
+
+def test_axes_round_trip_without_a_copy(matrices: np.ndarray) -> None:
+    stack = KernelStack(matrices, ["a", "b", "c"])
+    X = stack.as_last_axis()
+    assert X.shape == (6, 6, 3)
+    np.testing.assert_array_equal(X[1, 2], matrices[:, 1, 2])
+    again = KernelStack.from_last_axis(X)
+    assert np.shares_memory(again.matrices, matrices)
+    assert all(matrix.flags.c_contiguous for matrix in again)
+    # what scikit-learn's cross-validation does to a pairwise input
+    index = np.array([0, 2, 5])
+    sliced = KernelStack.from_last_axis(X[np.ix_(index, index)])
+    np.testing.assert_array_equal(sliced.matrices, matrices[:, index][:, :, index])
+    assert all(matrix.flags.c_contiguous for matrix in sliced)
+    np.testing.assert_array_equal(stack.take(index, index).matrices, sliced.matrices)
+    assert KernelStack.from_last_axis(matrices[0]).shape == (1, 6, 6)
+
+
+def test_behaves_like_a_sequence(matrices: np.ndarray) -> None:
+    stack = KernelStack(list(matrices), ["a", "b", "c"])
+    assert len(stack) == 3
+    assert len(list(stack)) == 3
+    np.testing.assert_array_equal(stack["b"], stack[1])
+    np.testing.assert_array_equal(stack[-1], matrices[2])
+    assert stack.select(["c", 0]).ids == ("c", "a")
+    assert (stack.n_rows, stack.n_columns, stack.dtype) == (6, 6, np.float64)
+    assert repr(stack) == "KernelStack(3 kernels, 6 x 6, float64)"
+    with pytest.raises(IndexError):
+        stack[3]
+    with pytest.raises(DataError, match="no kernel 'd'"):
+        stack["d"]
+
+
+def test_products(matrices: np.ndarray) -> None:
+    stack = KernelStack(matrices)
+    weights = np.array([0.2, -1.0, 3.0])
+    np.testing.assert_allclose(stack.combine(weights), sum(w * K for w, K in zip(weights, matrices, strict=True)))
+    A = np.random.default_rng(1).standard_normal((6, 2))
+    np.testing.assert_allclose(stack.apply(A), [K @ A for K in matrices])
+    np.testing.assert_allclose(stack.inner(), [[np.sum(K * L) for L in matrices] for K in matrices])
+    H = np.eye(6) - 1 / 6
+    np.testing.assert_allclose(stack.centred_traces(), [np.trace(H @ K @ H) / 6 for K in matrices])
+
+
+def test_matrices_are_read_only_and_the_callers_array_is_not(matrices: np.ndarray) -> None:
+    stack = KernelStack(matrices)
+    with pytest.raises(ValueError, match="read-only"):
+        stack.matrices[0, 0, 0] = 1
+    matrices[0, 0, 0] = 1
+    single = KernelStack(matrices.astype(np.float32))
+    assert single.dtype == single.combine([1, 1, 1]).dtype == np.float32
+    assert KernelStack(np.eye(2, dtype=int)).dtype == np.float64
+
+
+def test_rows_may_be_none(matrices: np.ndarray) -> None:
+    stack = KernelStack(matrices[:, :0])
+    assert stack.shape == (3, 0, 6)
+    assert stack.combine([1, 0, 0]).shape == (0, 6)
+
+
+def test_refusals(matrices: np.ndarray) -> None:
+    with pytest.raises(DataError, match="empty"):
+        KernelStack([])
+    with pytest.raises(DataError, match=r"kernel 1 has shape \(2, 2\), but kernel 0 has \(6, 6\)"):
+        KernelStack([matrices[0], np.eye(2)])
+    with pytest.raises(DataError, match=r"kernel 0 has shape \(2,\)"):
+        KernelStack([[1.0, 2.0]])
+    with pytest.raises(DataError, match="NaN"):
+        KernelStack(np.full((1, 2, 2), np.nan))
+    with pytest.raises(DataError, match="2 ids were given for 3"):
+        KernelStack(matrices, ["a", "b"])
+    with pytest.raises(DataError, match="unique; given twice: a"):
+        KernelStack(matrices, ["a", "a", "b"])
+    with pytest.raises(DataError, match=r"\(n_samples, n_train, n_kernels\) is needed"):
+        KernelStack.from_last_axis(np.ones(3))
+    with pytest.raises(DataError, match="at least one kernel"):
+        KernelStack.from_last_axis(np.ones((3, 3, 0)))
+    stack = KernelStack(matrices, ["a", "b", "c"])
+    assert stack.require_training() is stack
+    assert stack.require_columns(6) is stack
+    with pytest.raises(DataError, match="6 columns, but there were 5 training"):
+        stack.require_columns(5)
+    with pytest.raises(DataError, match="kernel 'a' has shape"):
+        stack.take(rows=[0, 1]).require_training()
+    matrices = matrices.copy()
+    matrices[1, 0, 1] += 1
+    with pytest.raises(DataError, match="kernel 'b' is not symmetric"):
+        KernelStack(matrices, ["a", "b", "c"]).require_training()
+    with pytest.raises(DataError, match="2 kernel weights were given for 3"):
+        stack.combine([1, 1])
+    with pytest.raises(DataError, match="kernel weights has NaN"):
+        stack.combine([1, 1, np.nan])
+    with pytest.raises(DataError, match="5 rows, but the kernels 6 columns"):
+        stack.apply(np.ones((5, 1)))
