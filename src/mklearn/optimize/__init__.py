@@ -1,0 +1,13 @@
+"""Array-only solvers: eigenproblems, trace ratio, kernel weights, and which convex solver can run here."""
+
+import lazy_loader as _lazy
+
+__getattr__, __dir__, __all__ = _lazy.attach(
+    __name__,
+    submod_attrs={
+        "eigen": ["fix_signs", "generalized_eigh"],
+        "trace_ratio": ["TraceRatio", "trace_ratio"],
+        "solvers": ["mosek_problem", "resolve_solver"],
+        "beta": ["KernelWeights", "kernel_weights"],
+    },
+)

@@ -1,0 +1,142 @@
+"""The generalised symmetric eigenproblem with deterministic signs.
+
+Every subspace method ends here: ``A v = lambda B v`` with ``A`` symmetric and ``B`` symmetric positive definite.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
+
+from mklearn.errors import ConfigError, DataError, SolverFailed
+
+Floats = NDArray[np.floating]
+
+# Entries this close (relatively) to the largest one count as tied with it; the first of them decides the sign, so that
+# a vector such as (a, -a) does not change its sign with the last bit.
+_SIGN_TIE = 1e-6
+
+
+def fix_signs(vectors: ArrayLike) -> Floats:
+    """Turn each column so that its entry of largest absolute value is positive.
+
+    Parameters
+    ----------
+    vectors : array of shape (n, p) or (n,)
+        Column vectors; zero columns stay as they are.
+
+    Returns
+    -------
+    array of the same shape
+        A new array. Among entries tied for the largest absolute value (relative 1e-6) the first one is made positive.
+    """
+    given = np.asarray(vectors)
+    columns = given.reshape(given.shape[0], -1)
+    if columns.size == 0:
+        return given.copy()
+    size = np.abs(columns)
+    leading = np.argmax(size >= (1.0 - _SIGN_TIE) * size.max(axis=0), axis=0)
+    pivots = columns[leading, np.arange(columns.shape[1])]
+    signs = np.where(pivots < 0, -1.0, 1.0).astype(columns.dtype, copy=False)
+    return (columns * signs).reshape(given.shape)
+
+
+def generalized_eigh(
+    A: ArrayLike,
+    B: ArrayLike | None = None,
+    n_components: int | None = None,
+    which: Literal["smallest", "largest"] = "smallest",
+) -> tuple[Floats, Floats]:
+    """Solve ``A v = lambda B v`` for some of the eigenvalues at one end of the spectrum.
+
+    ``B = R'R`` is factored by Cholesky and the symmetric problem ``R^-T A R^-1`` solved for the wanted indices only,
+    which is faster than LAPACK's own generalised driver when few eigenvectors are asked for.
+
+    Parameters
+    ----------
+    A : array of shape (n, n)
+        Symmetric, possibly indefinite. Only its symmetric part is used.
+    B : array of shape (n, n), optional
+        Symmetric positive definite. None stands for the identity.
+    n_components : int, optional
+        How many eigenpairs, 1 to n; None for all of them.
+    which : {"smallest", "largest"}
+        The end of the (signed) spectrum. "smallest" gives ascending eigenvalues, "largest" descending ones.
+
+    Returns
+    -------
+    eigenvalues : array of shape (p,)
+    eigenvectors : array of shape (n, p)
+        Columns with ``V'BV = I``; in each, the entry of largest absolute value is positive.
+
+    Raises
+    ------
+    DataError
+        Not square, of different shapes, or not finite.
+    ConfigError
+        ``n_components`` or ``which`` is not legal.
+    SolverFailed
+        ``B`` is not positive definite to working precision. A matrix whose Cholesky factorisation passes only by
+        rounding counts as singular: its eigenvectors would be noise.
+
+    Notes
+    -----
+    Within an eigenspace of dimension above one the basis is LAPACK's and not unique.
+    """
+    a = _symmetric(A, "A")
+    n = a.shape[0]
+    p = n if n_components is None else n_components
+    if not isinstance(p, (int, np.integer)) or isinstance(p, bool) or not 1 <= p <= n:
+        raise ConfigError(f"n_components={n_components!r}: must be an integer from 1 to {n}, the size of A, or None")
+    if which not in ("smallest", "largest"):
+        raise ConfigError(f"which={which!r}: must be 'smallest' or 'largest'")
+    wanted = (0, p - 1) if which == "smallest" else (n - p, n - 1)
+    if B is None:
+        values, vectors = eigh(a, subset_by_index=wanted, check_finite=False)
+    else:
+        b = _symmetric(B, "B")
+        if b.shape != a.shape:
+            raise DataError(f"B has shape {b.shape}, A has {a.shape}: both must be (n, n) with the same n")
+        factor = _cholesky(b)
+        half = solve_triangular(factor, a, trans="T", check_finite=False)
+        reduced = solve_triangular(factor, half.T, trans="T", check_finite=False)
+        values, vectors = eigh((reduced + reduced.T) / 2, subset_by_index=wanted, check_finite=False)
+        vectors = solve_triangular(factor, vectors, check_finite=False)
+    if which == "largest":
+        values, vectors = values[::-1], vectors[:, ::-1]
+    return np.ascontiguousarray(values), fix_signs(vectors)
+
+
+def _symmetric(matrix: ArrayLike, name: str) -> Floats:
+    array = np.asarray(matrix)
+    if not np.issubdtype(array.dtype, np.floating):
+        array = array.astype(np.float64)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] == 0:
+        raise DataError(f"{name} has shape {array.shape}: it must be a square matrix")
+    if not np.isfinite(array).all():
+        raise DataError(f"{name} contains values that are not finite (NaN or infinity)")
+    return (array + array.T) / 2
+
+
+def _cholesky(b: Floats) -> Floats:
+    """The upper factor R of B = R'R, or a sentence saying that B is singular."""
+    n = b.shape[0]
+    advice = "raise the ridge added to it, or drop directions (or kernels) that are linearly dependent"
+    try:
+        factor = cholesky(b, check_finite=False)
+    except LinAlgError:
+        lowest, highest = (float(v) for v in eigh(b, eigvals_only=True, check_finite=False)[[0, -1]])
+        raise SolverFailed(
+            f"B is not positive definite: its eigenvalues go from {lowest:.3g} to {highest:.3g}; {advice}"
+        ) from None
+    # The spread of the squared pivots is a lower bound of the condition number.
+    pivots = np.diag(factor) ** 2
+    if pivots.min() <= n * np.finfo(b.dtype).eps * pivots.max():
+        raise SolverFailed(
+            f"B is singular to working precision: its Cholesky pivots go from {pivots.min():.3g} to "
+            f"{pivots.max():.3g}; {advice}"
+        )
+    return factor

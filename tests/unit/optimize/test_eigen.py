@@ -1,0 +1,104 @@
+"""The generalised eigenproblem: residuals, constraint, order, signs, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mklearn.errors import ConfigError, DataError, SolverFailed
+from mklearn.optimize.eigen import fix_signs, generalized_eigh
+
+
+def pencil(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    A, X = rng.normal(size=(n, n)), rng.normal(size=(n, n + 2))
+    return A + A.T, X @ X.T
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 9), st.integers(0, 10_000), st.sampled_from(["smallest", "largest"]), st.data())
+def test_solves_the_eigenproblem(n, seed, which, data):
+    p = data.draw(st.integers(1, n))
+    A, B = pencil(n, seed)
+    values, V = generalized_eigh(A, B, p, which)
+    assert values.shape == (p,)
+    assert V.shape == (n, p)
+    scale = np.abs(A).max() + np.abs(values).max() * np.abs(B).max()
+    np.testing.assert_allclose(A @ V, B @ V * values, atol=1e-8 * scale * np.abs(V).max())
+    np.testing.assert_allclose(V.T @ B @ V, np.eye(p), atol=1e-7)
+    # An independent route to all eigenvalues: those of the unsymmetric matrix.
+    everything = np.sort(np.linalg.eigvals(np.linalg.solve(B, A)).real)
+    expected = everything[:p] if which == "smallest" else everything[::-1][:p]
+    np.testing.assert_allclose(values, expected, atol=1e-7 * max(1, np.abs(everything).max()))
+
+
+def test_the_end_of_the_spectrum_is_the_signed_one():
+    A = np.diag([-5.0, 1.0, 2.0])
+    np.testing.assert_allclose(generalized_eigh(A, None, 2, "smallest")[0], [-5, 1])
+    np.testing.assert_allclose(generalized_eigh(A, None, 2, "largest")[0], [2, 1])
+    values, V = generalized_eigh(A, np.eye(3))
+    np.testing.assert_allclose(values, [-5, 1, 2])
+    np.testing.assert_allclose(V, np.eye(3), atol=1e-15)
+
+
+def test_signs_do_not_depend_on_the_data_s_signs():
+    A, B = pencil(6)
+    _, V = generalized_eigh(A, B)
+    assert (V[np.abs(V).argmax(axis=0), np.arange(6)] > 0).all()
+    flip = np.diag([1, -1, 1, 1, -1, 1.0])
+    _, W = generalized_eigh(flip @ A @ flip, flip @ B @ flip)
+    np.testing.assert_allclose(np.abs(W), np.abs(V), atol=1e-10)
+    assert (W[np.abs(W).argmax(axis=0), np.arange(6)] > 0).all()
+
+
+def test_fix_signs():
+    V = np.array([[1.0, -3.0, 0.0, -2.0], [-2.0, 1.0, 0.0, 2.0 + 1e-12]])
+    before = V.copy()
+    np.testing.assert_allclose(fix_signs(V), [[-1, 3, 0, 2], [2, -1, 0, -2]])
+    np.testing.assert_array_equal(V, before)
+    np.testing.assert_array_equal(fix_signs(np.array([1.0, -4.0])), [-1, 4])
+    assert fix_signs(np.empty((3, 0))).shape == (3, 0)
+    assert fix_signs(V.astype(np.float32)).dtype == np.float32
+
+
+def test_float32_and_untouched_inputs():
+    A, B = pencil(5)
+    a, b = A.astype(np.float32), B.astype(np.float32)
+    keep = a.copy(), b.copy()
+    values, V = generalized_eigh(a, b)
+    assert values.dtype == V.dtype == np.float32
+    np.testing.assert_allclose(values, generalized_eigh(A, B)[0], rtol=1e-3, atol=1e-4)
+    np.testing.assert_array_equal(a, keep[0])
+    np.testing.assert_array_equal(b, keep[1])
+    assert generalized_eigh([[2, 0], [0, 1]])[0].dtype == np.float64
+
+
+def test_a_singular_right_side_is_refused_even_where_cholesky_passes():
+    X = np.random.default_rng(0).normal(size=(6, 3))
+    A, _ = pencil(6)
+    with pytest.raises(SolverFailed, match="positive definite"):
+        generalized_eigh(A, np.diag([1.0, 1, 1, 1, 1, -1e-3]))
+    with pytest.raises(SolverFailed, match=r"positive definite|working precision"):
+        generalized_eigh(A, X @ X.T)
+    barely = np.diag([1.0, 1, 1, 1, 1, 1e-16])
+    np.linalg.cholesky(barely)
+    with pytest.raises(SolverFailed, match="ridge"):
+        generalized_eigh(A, barely)
+    generalized_eigh(A, X @ X.T + 1e-8 * np.eye(6))
+
+
+def test_refusals():
+    A, B = pencil(3)
+    for bad in (0, 4, 1.5, True):
+        with pytest.raises(ConfigError, match="n_components"):
+            generalized_eigh(A, B, bad)
+    with pytest.raises(ConfigError, match="which"):
+        generalized_eigh(A, B, which="middle")
+    with pytest.raises(DataError, match="square"):
+        generalized_eigh(A[:2], B)
+    with pytest.raises(DataError, match="same n"):
+        generalized_eigh(A, np.eye(4))
+    with pytest.raises(DataError, match="not finite"):
+        generalized_eigh(A, np.full((3, 3), np.nan))

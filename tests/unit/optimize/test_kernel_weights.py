@@ -1,0 +1,425 @@
+"""The beta-step: optimality of the exact weights, what every method must keep, and degenerate problems."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy.linalg import eigh
+from scipy.optimize import minimize
+
+from mklearn.errors import ConfigError, DataError, SolverFailed
+from mklearn.graphs import lda_graph
+from mklearn.optimize.beta import kernel_weights
+from mklearn.optimize.supports import enumerate_supports, local_minimiser
+
+METHODS = ["exact", "dnn", "sdp", "central_path"]
+
+
+def psd_pair(m: int, seed: int, positive: bool = False, extra: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Random PSD pairs; ``positive`` has positive entries only, as scatter matrices of similar kernels do."""
+    rng = np.random.default_rng(seed)
+    X, Y = rng.normal(size=(m, m + extra)), rng.normal(size=(m, m + extra))
+    if positive:
+        X, Y = abs(X), abs(Y)
+    return X @ X.T, Y @ Y.T
+
+
+def one_signed_pair(m: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A pair whose smallest generalised eigenvector u is positive, well separated: eigenvalues 1, 4, 5, 6, ..."""
+    rng = np.random.default_rng(seed)
+    Y = rng.normal(size=(m, m + 3))
+    T = Y @ Y.T
+    factor = np.linalg.cholesky(T)
+    u = rng.uniform(0.5, 2.0, m)
+    basis = np.linalg.qr(np.column_stack([factor.T @ u, rng.normal(size=(m, m - 1))]))[0]
+    V = np.linalg.solve(factor.T, basis)  # V'TV = I, first column along u
+    S = T @ V @ np.diag([1.0, *range(4, m + 3)]) @ V.T @ T
+    return S, T, u
+
+
+def mixed_sign_pair(m: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A pair whose smallest generalised eigenvector u has both signs, well separated."""
+    S, T, u = one_signed_pair(m, seed)
+    flip = np.where(np.arange(m) % 2, -1.0, 1.0)
+    return S * np.outer(flip, flip), T * np.outer(flip, flip), u * flip
+
+
+def lda_problem(seed: int, n_kernels: int = 11) -> tuple[np.ndarray, np.ndarray]:
+    """The first beta-step of MKL-DR (AA' = I) on a grid of Gaussian kernels: S' is nearly singular."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(4), 12)
+    X = rng.normal(size=(48, 5))
+    X[:, :2] += 0.7 * y[:, None]
+    d2 = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    kernels = [np.exp(-d2 / (d2.mean() * 2.0**k)) for k in range(-5, -5 + n_kernels)]
+    pair = lda_graph(y)
+    return tuple(  # type: ignore[return-value]
+        np.array([[np.sum(K * operator.apply(H)) for H in kernels] for K in kernels])
+        for operator in (pair.L, pair.L_prime)
+    )
+
+
+def ratio(B: np.ndarray, S: np.ndarray, T: np.ndarray) -> np.ndarray:
+    """Ratios of the rows of B."""
+    B = np.atleast_2d(B)
+    return np.einsum("ij,jk,ik->i", B, S, B) / np.einsum("ij,jk,ik->i", B, T, B)
+
+
+def feasible_points(rng: np.random.Generator, m: int, count: int) -> np.ndarray:
+    """Dense and sparse nonnegative vectors, and kernels alone."""
+    dense = rng.dirichlet(np.ones(m), count // 2)
+    sparse = rng.dirichlet(np.full(m, 0.15), count - count // 2 - m) + 1e-300
+    return np.concatenate([dense, sparse, np.eye(m)])
+
+
+def every_support(S: np.ndarray, T: np.ndarray) -> float:
+    """The minimum by looking at every support one by one, without any shortcut."""
+    m = len(S)
+    best = np.inf
+    for size in range(1, m + 1):
+        for support in combinations(range(m), size):
+            J = np.ix_(support, support)
+            values, vectors = eigh(S[J], T[J])
+            v = vectors[:, 0] * np.sign(vectors[:, 0].sum())
+            if v.min() >= -1e-12:
+                best = min(best, values[0])
+    return float(best)
+
+
+# ------------------------------------------------------------------------------------------------------------ exactness
+
+
+@pytest.mark.parametrize("m", range(3, 13))
+@pytest.mark.parametrize("positive", [False, True])
+def test_no_feasible_point_beats_the_exact_weights(m, positive):
+    rng = np.random.default_rng(m)
+    for seed in range(3):
+        S, T = psd_pair(m, 100 * m + seed, positive)
+        found = kernel_weights(S, T)
+        w = found.weights
+        assert w.min() >= 0
+        assert w.sum() == pytest.approx(1)
+        assert found.value == pytest.approx(ratio(w, S, T)[0], rel=1e-10)
+        assert (found.status, found.bound, found.gap) == ("optimal", found.value, 0)
+        assert found.value <= ratio(feasible_points(rng, m, 10_000), S, T).min() + 1e-9
+        assert found.value >= eigh(S, T, eigvals_only=True)[0] - 1e-9
+
+
+@pytest.mark.parametrize("m", [2, 3, 5, 7])
+def test_pruning_loses_nothing(m):
+    for seed in range(8):
+        S, T = psd_pair(m, seed, positive=bool(seed % 2), extra=seed % 4)
+        assert kernel_weights(S, T).value == pytest.approx(every_support(S, T), rel=1e-9)
+        assert kernel_weights(S - T, T).value == pytest.approx(every_support(S, T) - 1, abs=1e-9)  # S indefinite
+
+
+def test_two_kernels_by_a_fine_grid():
+    t = np.linspace(0, 1, 200_001)
+    for seed in range(20):
+        S, T = psd_pair(2, seed, extra=1)
+        best = ratio(np.stack([t, 1 - t], axis=1), S, T).min()
+        assert kernel_weights(S, T).value <= best + 1e-12
+        assert kernel_weights(S, T).value == pytest.approx(best, rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["exact", "dnn"])
+def test_optimality_conditions_and_local_perturbations(method):
+    rng = np.random.default_rng(0)
+    for m in (4, 7, 9):
+        S, T = psd_pair(m, m)
+        found = kernel_weights(S, T, method=method)
+        b = found.weights / np.sqrt(found.weights @ T @ found.weights)
+        slope = (S - found.value * T) @ b
+        size = np.abs(S @ b).max()
+        assert slope.min() >= -1e-8 * size  # dual feasible
+        assert np.abs(slope[b > 0]).max() <= 1e-8 * size  # stationary on the support
+        for step in (1e-1, 1e-3, 1e-5):
+            near = np.maximum(b + step * rng.normal(size=(500, m)), 0)
+            assert ratio(near, S, T).min() >= found.value * (1 - 1e-10)
+        # The sub-pencil of the support has the value as its smallest eigenvalue.
+        J = np.ix_(b > 0, b > 0)
+        assert eigh(S[J], T[J], eigvals_only=True)[0] == pytest.approx(found.value, rel=1e-9)
+
+
+def test_an_independent_solver_finds_nothing_better():
+    for seed in range(6):
+        S, T = psd_pair(5, seed, positive=bool(seed % 2))
+        found = kernel_weights(S, T)
+        rng = np.random.default_rng(seed)
+        values = []
+        for start in rng.dirichlet(np.ones(5), 15):
+            result = minimize(
+                lambda b: ratio(b, S, T)[0],  # noqa: B023
+                start,
+                method="SLSQP",
+                bounds=[(0, 1)] * 5,
+                constraints={"type": "eq", "fun": lambda b: b.sum() - 1},
+                options={"ftol": 1e-14, "maxiter": 500},
+            )
+            values.append(ratio(np.maximum(result.x, 0), S, T)[0])
+        assert found.value <= min(values) + 1e-9
+        assert min(values) == pytest.approx(found.value, rel=1e-5)
+
+
+@pytest.mark.parametrize("m", [16, 20])
+def test_above_the_limit_the_local_method_is_certified(m):
+    for seed, positive in ((0, False), (1, True)):
+        S, T = psd_pair(m, seed, positive)
+        found = kernel_weights(S, T)
+        assert found.status == "optimal"
+        assert found.gap < 1e-6
+        assert found.solver.startswith("inverse_iteration")
+        points = feasible_points(np.random.default_rng(seed), m, 10_000)
+        assert found.value <= ratio(points, S, T).min() + 1e-9
+
+
+def test_above_the_limit_without_a_convex_solver_the_bound_is_the_eigenvalue(monkeypatch):
+    from mklearn.optimize import relaxations
+
+    def broken(problem, solver):
+        raise SolverFailed("out of order")
+
+    monkeypatch.setattr(relaxations, "_solve", broken)
+    S, T = psd_pair(16, 0)
+    found = kernel_weights(S, T)
+    assert found.status == "local"
+    assert found.bound == pytest.approx(eigh(S, T, eigvals_only=True)[0])
+    assert "no certificate: out of order" in found.message
+    with pytest.raises(SolverFailed, match="out of order"):
+        kernel_weights(S, T, solver="CLARABEL")
+
+
+def test_the_local_method_never_rises_and_mostly_finds_the_optimum():
+    from mklearn.optimize.pencil import make_pencil, prepare
+
+    hits = 0
+    for seed in range(20):
+        s, t, _, indefinite = prepare(*psd_pair(8, seed))
+        pencil = make_pencil(s, t, indefinite)
+        start = np.random.default_rng(seed).dirichlet(np.ones(8))
+        b = local_minimiser(pencil, start[None])
+        assert b.min() >= 0
+        assert pencil.ratio(b) <= pencil.ratio(start)
+        best = pencil.ratio(enumerate_supports(pencil))
+        assert pencil.ratio(b) >= best - 1e-12
+        hits += pencil.ratio(b) <= best * (1 + 1e-9)
+    assert hits >= 10
+
+
+# ------------------------------------------------------------------------------------------ what every method must keep
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(1, 8), st.integers(0, 100_000), st.booleans(), st.integers(0, 3), st.sampled_from(METHODS[:1]))
+def test_properties(m, seed, positive, extra, method):
+    S, T = psd_pair(m, seed, positive, extra)
+    keep = S.copy(), T.copy()
+    found = kernel_weights(S, T, method=method)
+    np.testing.assert_array_equal(S, keep[0])
+    np.testing.assert_array_equal(T, keep[1])
+    w = found.weights
+    assert w.shape == (m,)
+    assert w.min() >= 0
+    assert w.sum() == pytest.approx(1)
+    assert found.bound <= found.value <= ratio(np.vstack([np.eye(m), np.ones((1, m))]), S, T).min() * (1 + 1e-9)
+    assert found.gap >= 0
+    # A common factor of either matrix changes the value and nothing else.
+    again = kernel_weights(3 * S, 0.5 * T, method=method)
+    np.testing.assert_allclose(again.weights, w, atol=1e-8)
+    assert again.value == pytest.approx(6 * found.value)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", ["random", "one_signed", "mixed_sign"])
+def test_equivariant_under_rescaled_kernels_and_blind_to_their_order(method, kind):
+    """K_m -> c_m K_m gives S -> DSD and must give beta_m -> beta_m / c_m."""
+    # What the literal program returns depends on where an interior-point method happens to stop.
+    tolerance = {"sdp": 1e-3}.get(method, 1e-8)
+    for seed in range(3):
+        S, T = {"random": psd_pair, "one_signed": one_signed_pair, "mixed_sign": mixed_sign_pair}[kind](5, seed)[:2]
+        rng = np.random.default_rng(seed)
+        found = kernel_weights(S, T, method=method)
+        c = 10.0 ** rng.uniform(-4, 4, 5)
+        scaled = kernel_weights(S * np.outer(c, c), T * np.outer(c, c), method=method)
+        back = scaled.weights * c / (scaled.weights * c).sum()
+        np.testing.assert_allclose(back, found.weights, atol=tolerance)
+        assert scaled.bound == pytest.approx(found.bound, rel=1e-5)
+        p = rng.permutation(5)
+        permuted = kernel_weights(S[np.ix_(p, p)], T[np.ix_(p, p)], method=method)
+        np.testing.assert_allclose(permuted.weights, found.weights[p], atol=tolerance)
+        assert (permuted.status, scaled.status) == (found.status, found.status)
+        if method in ("exact", "dnn"):
+            assert scaled.value == pytest.approx(found.value, rel=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_signed_eigenvector_is_everybody_s_answer(method):
+    for m in (2, 4, 7):
+        S, T, u = one_signed_pair(m, m)
+        found = kernel_weights(S, T, method=method)
+        assert found.status == "optimal"
+        assert not found.mixed_sign
+        assert found.value == pytest.approx(1, rel=1e-6)
+        assert found.bound == pytest.approx(1, rel=1e-6)
+        np.testing.assert_allclose(found.weights, u / u.sum(), atol=2e-3 if method == "sdp" else 1e-8)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_kernel(method):
+    found = kernel_weights([[3.0]], [[4.0]], method=method)
+    assert found.weights.tolist() == [1.0]
+    assert (found.value, found.bound, found.gap, found.status) == (0.75, 0.75, 0, "optimal")
+
+
+def test_a_better_kernel_that_is_alone_gets_all_the_weight():
+    found = kernel_weights(np.diag([1.0, 2.0, 3.0]) + 0.5, np.eye(3) + 1e-3)
+    assert found.weights.tolist() == [1, 0, 0]
+
+
+def test_results_are_plain_numbers_and_frozen():
+    found = kernel_weights(*psd_pair(4, 0))
+    assert [type(v) for v in (found.value, found.bound, found.gap, found.seconds, found.mixed_sign)] == [
+        *[float] * 4,
+        bool,
+    ]
+    assert found.seconds > 0
+    with pytest.raises(AttributeError):
+        found.value = 0  # type: ignore[misc]
+
+
+# ----------------------------------------------------------------------------------------------------- degenerate cases
+
+
+@pytest.mark.parametrize("method", ["exact", "dnn"])
+def test_duplicates_share_their_weight_wherever_they_stand(method):
+    S, T = psd_pair(3, 11)
+    alone = kernel_weights(S, T, method=method)
+    for order in ([0, 1, 2, 2], [2, 0, 2, 1], [0, 0, 1, 1, 2, 2], [2, 1, 2, 0, 2]):
+        J = np.ix_(order, order)
+        found = kernel_weights(S[J], T[J], method=method)
+        assert found.value == pytest.approx(alone.value, rel=1e-9)
+        for kernel in range(3):
+            copies = found.weights[np.array(order) == kernel]
+            assert copies.sum() == pytest.approx(alone.weights[kernel], abs=1e-9)
+            assert np.ptp(copies) < 1e-12
+    # A copy under another scale: each of the two contributes as much to the combined kernel.
+    c = np.array([1.0, 1.0, 1.0, 50.0])
+    J = np.ix_([0, 1, 2, 1], [0, 1, 2, 1])
+    found = kernel_weights(S[J] * np.outer(c, c), T[J] * np.outer(c, c), method=method)
+    assert found.weights[3] * 50 == pytest.approx(found.weights[1], abs=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_duplicates_and_dependent_kernels_crash_nothing(method):
+    S, T = psd_pair(3, 5)
+    reference = kernel_weights(S, T, method=method)
+    for extra in ([[0, 0, 1]], [[0.3, 0.7, 0]], [[0.5, 0.1, 0.4], [0.0, 1.0, 1.0]]):
+        A = np.vstack([np.eye(3), extra])
+        found = kernel_weights(A @ S @ A.T, A @ T @ A.T, method=method)
+        assert found.weights.sum() == pytest.approx(1)
+        assert found.weights.min() >= 0
+        if method in ("exact", "dnn"):  # nothing is gained or lost by mixtures that were reachable before
+            assert found.value == pytest.approx(reference.value, rel=1e-7)
+            assert found.gap < 1e-5
+        assert found.bound == pytest.approx(reference.bound, rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_grid_of_bandwidths_is_nearly_singular_and_still_certified(seed):
+    S, T = lda_problem(seed)
+    assert np.linalg.cond(T) > 1e9
+    exact, dnn = kernel_weights(S, T), kernel_weights(S, T, method="dnn")
+    assert dnn.value == pytest.approx(exact.value, rel=1e-6)
+    assert dnn.bound <= exact.value * (1 + 1e-6)
+    assert dnn.gap < 1e-3
+    points = feasible_points(np.random.default_rng(seed), 11, 10_000) / np.sqrt(np.diag(T))
+    assert exact.value <= ratio(points, S, T).min() + 1e-9
+    for method in ("sdp", "central_path"):
+        assert kernel_weights(S, T, method=method).value >= exact.value * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_kernel_the_second_graph_sees_nothing_in_gets_no_weight(method):
+    S, T = psd_pair(3, 2)
+    reference = kernel_weights(S, T, method=method)
+    grown_S, grown_T = np.zeros((4, 4)), np.zeros((4, 4))
+    order = np.ix_([0, 2, 3], [0, 2, 3])
+    grown_S[order], grown_T[order] = S, T
+    # What a constant kernel leaves in its rows: nothing, or rounding errors of either sign and all of one size.
+    for dust in (0.0, 1e-30, 2.5e-15, -3.3e-15):
+        grown_T[1, 1], grown_S[1, 1] = dust, 0.0
+        grown_T[1, 0] = grown_T[0, 1] = -0.1 * dust
+        grown_S[1, 2] = grown_S[2, 1] = 0.2 * dust
+        found = kernel_weights(grown_S, grown_T, method=method)
+        np.testing.assert_allclose(found.weights[[0, 2, 3]], reference.weights, atol=1e-10)
+        assert found.weights[1] == 0
+        assert "weight 0" in found.message
+        assert found.status == reference.status
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_kernel_that_is_merely_small_is_not_taken_for_nothing(method):
+    S, T = psd_pair(3, 2)
+    c = np.array([1.0, 1e-8, 1.0])
+    reference = kernel_weights(S, T, method=method)
+    found = kernel_weights(S * np.outer(c, c), T * np.outer(c, c), method=method)
+    back = found.weights * c / (found.weights * c).sum()
+    np.testing.assert_allclose(back, reference.weights, atol=1e-3 if method == "sdp" else 1e-8)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_when_all_weights_are_equally_good(method):
+    _, T = psd_pair(4, 0)
+    for factor in (1.0, 0.0, -2.0):
+        found = kernel_weights(factor * T, T, method=method)
+        assert found.value == pytest.approx(factor, abs=1e-12)
+        assert found.status == "optimal"
+        assert not found.mixed_sign
+        if method != "sdp":
+            equal = 1 / np.sqrt(np.diag(T))
+            np.testing.assert_allclose(found.weights, equal / equal.sum(), atol=1e-9)
+
+
+def test_float32_matrices():
+    S, T = psd_pair(5, 0)
+    found = kernel_weights(S.astype(np.float32), T.astype(np.float32))
+    assert found.weights.dtype == np.float64
+    assert found.value == pytest.approx(kernel_weights(S, T).value, rel=1e-4)
+    # Rounding to single precision makes a singular S' slightly indefinite; that is no error.
+    A = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [0.5, 0.5, 0], [0.1, 0.2, 0.7]])
+    S, T = (A @ M[:3, :3] @ A.T for M in (S, T))
+    rough = kernel_weights(S.astype(np.float32), T.astype(np.float32))
+    assert rough.value == pytest.approx(kernel_weights(S, T).value, rel=1e-3)
+
+
+def test_what_is_refused():
+    S, T = psd_pair(3, 0)
+    cases = [
+        (ConfigError, "method='magic'", lambda: kernel_weights(S, T, method="magic")),
+        (DataError, "must be \\(M, M\\)", lambda: kernel_weights(S[:2], T)),
+        (DataError, "S_prime", lambda: kernel_weights(S, T[:2, :2])),
+        (DataError, "not finite", lambda: kernel_weights(S * np.nan, T)),
+        (DataError, "not symmetric", lambda: kernel_weights(np.triu(S), T)),
+        (SolverFailed, "no kernel has a positive", lambda: kernel_weights(S, np.zeros((3, 3)))),
+        (SolverFailed, "no kernel has a positive", lambda: kernel_weights(S, -T)),
+        (SolverFailed, "indefinite", lambda: kernel_weights(S, np.diag([1.0, 1.0, -1.0]))),
+        (SolverFailed, "indefinite", lambda: kernel_weights(S, np.eye(3) - 0.9 * np.ones((3, 3)) + 0.9 * np.eye(3))),
+        (SolverFailed, "indefinite", lambda: kernel_weights(S, [[1, 1, 0], [1, 0, 0], [0, 0, 1]])),
+    ]
+    for error, message, call in cases:
+        with pytest.raises(error, match=message):
+            call()
+
+
+def test_interlacing_that_the_pruning_rests_on():
+    """Smallest eigenvalues of nested sub-pencils never fall as kernels are taken out."""
+    S, T = psd_pair(6, 3)
+    for order in (np.arange(6), np.random.default_rng(0).permutation(6)):
+        lows = [
+            eigh(S[np.ix_(J, J)], T[np.ix_(J, J)], eigvals_only=True)[0] for J in (order[:k] for k in range(6, 0, -1))
+        ]
+        assert all(b >= a - 1e-12 for a, b in pairwise(lows))

@@ -1,0 +1,259 @@
+"""Relaxations of the beta-step: the paper's program as printed, its central path, and the doubly nonnegative one."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from scipy.linalg import eigh
+
+from mklearn.errors import SolverFailed, SolverUnavailable
+from mklearn.optimize import relaxations, solvers
+from mklearn.optimize.beta import kernel_weights
+
+
+def psd_pair(m: int, seed: int, positive: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X, Y = rng.normal(size=(m, m + 3)), rng.normal(size=(m, m + 3))
+    if positive:
+        X, Y = abs(X), abs(Y)
+    return X @ X.T, Y @ Y.T
+
+
+def separated_pair(m: int, seed: int, mixed: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Smallest generalised eigenvector u of one sign or of both; eigenvalues 1 and, for all others, 4."""
+    rng = np.random.default_rng(seed)
+    Y = rng.normal(size=(m, m + 3))
+    T = Y @ Y.T
+    u = rng.uniform(0.5, 2.0, m)
+    if mixed:
+        u[::2] *= -1
+    u /= np.sqrt(u @ T @ u)
+    return 4 * T - 3 * np.outer(T @ u, T @ u), T, u
+
+
+def whitened(S: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """S in coordinates where S' is the identity, and the way back."""
+    values, axes = np.linalg.eigh(T)
+    W = (axes / np.sqrt(values)) @ axes.T
+    return W @ S @ W, W
+
+
+# --------------------------------------------------------------------------------------------- the program of the paper
+
+
+@pytest.mark.parametrize("m", [3, 5, 8, 12])
+def test_its_value_is_the_smallest_generalised_eigenvalue_whatever_the_signs(m):
+    for seed in range(3):
+        for S, T in (psd_pair(m, seed), psd_pair(m, seed, True), separated_pair(m, seed, False)[:2]):
+            found = kernel_weights(S, T, method="sdp")
+            assert found.bound == pytest.approx(eigh(S, T, eigvals_only=True)[0], rel=1e-5)
+            assert found.value >= found.bound * (1 - 1e-6)
+            assert found.value >= kernel_weights(S, T).value * (1 - 1e-9)
+
+
+def test_the_same_program_written_out_without_whitening_has_the_same_value():
+    """Equations (25)-(28) in the data's own coordinates, by an independent formulation."""
+    for seed in range(3):
+        S, T = psd_pair(4, seed)
+        b, B, X = cp.Variable(4), cp.Variable((4, 4)), cp.Variable((5, 5), PSD=True)
+        program = cp.Problem(
+            cp.Minimize(cp.trace(S @ B)),
+            [cp.trace(T @ B) == 1, b >= 0, X[0, 0] == 1, X[1:, 0] == b, X[1:, 1:] == B],
+        )
+        program.solve(solver="CLARABEL")
+        assert kernel_weights(S, T, method="sdp").bound == pytest.approx(program.value, rel=1e-5)
+
+
+def test_mixed_signs_make_beta_vanish_and_the_status_says_so():
+    for m in (3, 5, 7):
+        S, T, _ = separated_pair(m, m, mixed=True)
+        found = kernel_weights(S, T, method="sdp")
+        assert found.status == "mixed_sign"
+        assert found.mixed_sign
+        assert found.norm < 1e-2
+        assert "beta = 0 is the only optimum" in found.message
+        assert found.weights.sum() == pytest.approx(1)
+        assert found.weights.min() > 0  # the barrier is never sparse
+        assert found.gap > 0.1  # and it is no optimum of anything
+        assert found.value > kernel_weights(S, T).value * (1 + 1e-6)
+        assert kernel_weights(S, T).mixed_sign
+
+
+def test_one_sign_leaves_beta_somewhere_on_a_segment():
+    for m in (3, 5, 7):
+        S, T, u = separated_pair(m, m, mixed=False)
+        found = kernel_weights(S, T, method="sdp")
+        assert found.status == "optimal"
+        assert not found.mixed_sign
+        assert 0.1 < found.norm <= 1 + 1e-6  # t u with 0 <= t <= 1, t arbitrary
+        np.testing.assert_allclose(found.weights, u / u.sum(), atol=2e-3)
+
+
+def test_beta_zero_is_an_error_and_never_normalised(monkeypatch):
+    S, T, _ = separated_pair(4, 0, mixed=True)
+    genuine = relaxations.literal_sdp
+
+    def vanished(pencil, solver):
+        found = genuine(pencil, solver)
+        return relaxations.Relaxation(found.B, found.b * 1e-13, 0.0, found.bound, found.multipliers, "FAKE", True)
+
+    monkeypatch.setattr(relaxations, "literal_sdp", vanished)
+    with pytest.raises(SolverFailed, match=r"FAKE returned beta = 0.*mixed signs.*method='exact'"):
+        kernel_weights(S, T, method="sdp")
+
+
+@pytest.mark.skipif("SCS" not in cp.installed_solvers(), reason="SCS is not installed")
+def test_scs_returns_zero():
+    S, T, _ = separated_pair(4, 0, mixed=True)
+    with pytest.raises(SolverFailed, match="beta = 0"):
+        kernel_weights(S, T, method="sdp", solver="SCS")
+
+
+def test_inaccurate_is_said(monkeypatch):
+    genuine = relaxations._solve
+    monkeypatch.setattr(relaxations, "_solve", lambda problem, solver: (genuine(problem, solver)[0], False))
+    S, T, _ = separated_pair(4, 0, mixed=True)
+    found = kernel_weights(S, T, method="sdp")
+    assert found.status == "inaccurate"
+    assert found.mixed_sign
+    assert "tolerances" in found.message
+    assert "beta = 0" in found.message
+    # The doubly nonnegative bound proves itself, so there an inaccurate solver may still be good enough.
+    assert kernel_weights(S, T, method="dnn").status == "optimal"
+
+
+# --------------------------------------------------------------------------------------------------------- central path
+
+
+def test_central_path_is_stationary_and_unique():
+    """g_m (Zg)_m is the same for all m, Z = S - lambda_min S'."""
+    for m in (3, 6, 10):
+        S, T, _ = separated_pair(m, m, mixed=True)
+        found = kernel_weights(S, T, method="central_path")
+        assert found.status == "mixed_sign"
+        assert found.solver == "newton"
+        g = found.weights
+        product = g * ((S - eigh(S, T, eigvals_only=True)[0] * T) @ g)
+        np.testing.assert_allclose(product / product.mean(), 1, atol=1e-8)
+        assert g.min() > 0
+
+
+def test_the_literal_program_ends_near_the_central_path():
+    for m in (3, 5, 7):
+        S, T, _ = separated_pair(m, m, mixed=True)
+        d = np.sqrt(np.diag(T))
+        a, b = (kernel_weights(S, T, method=method).weights * d for method in ("sdp", "central_path"))
+        assert a @ b / np.linalg.norm(a) / np.linalg.norm(b) > 0.95
+
+
+def test_central_path_near_a_change_of_sign():
+    """As one entry of u goes from above to below zero the path's end stays bounded and finite."""
+    rng = np.random.default_rng(0)
+    Y = rng.normal(size=(4, 7))
+    T = Y @ Y.T
+    for last in (1e-3, 1e-7, 1e-12, 0.0, -1e-12, -1e-8, -1e-7, -1e-6, -3e-6, -1e-5, -1e-4, -1e-3):
+        u = np.array([1.0, 2.0, 0.5, last])
+        u /= np.sqrt(u @ T @ u)
+        S = 4 * T - 3 * np.outer(T @ u, T @ u)
+        found = kernel_weights(S, T, method="central_path")
+        assert np.isfinite(found.weights).all()
+        assert found.mixed_sign == (last < -1e-10)
+        assert found.value == pytest.approx(1, rel=0.05)
+        np.testing.assert_allclose(found.weights, np.maximum(u, 0) / u.sum(), atol=5 * abs(last) + 1e-8)
+
+
+# --------------------------------------------------------------------------------------------------- doubly nonnegative
+
+
+@pytest.mark.parametrize("m", [2, 3, 4])
+def test_doubly_nonnegative_is_exact_up_to_four_kernels(m):
+    """An independent, whitened formulation: its value is that of the enumeration."""
+    for seed in range(6):
+        S, T = psd_pair(m, seed, positive=bool(seed % 2))
+        C, W = whitened(S, T)
+        exact = kernel_weights(S, T)
+        Y = cp.Variable((m, m), PSD=True)
+        program = cp.Problem(cp.Minimize(cp.trace(C @ Y) / exact.value), [cp.trace(Y) == 1, W @ Y @ W >= 0])
+        program.solve(solver="CLARABEL")
+        assert program.value == pytest.approx(1, abs=1e-6)
+        found = kernel_weights(S, T, method="dnn")
+        assert found.value == pytest.approx(exact.value, rel=1e-6)
+        assert found.bound == pytest.approx(exact.value, rel=1e-6)
+        assert found.status == "optimal"
+
+
+@pytest.mark.parametrize("m", [5, 7, 10])
+def test_doubly_nonnegative_bound_lies_between_eigenvalue_and_optimum(m):
+    for seed in range(4):
+        S, T = psd_pair(m, seed, positive=bool(seed % 2))
+        exact, found = kernel_weights(S, T), kernel_weights(S, T, method="dnn")
+        assert eigh(S, T, eigvals_only=True)[0] * (1 - 1e-9) <= found.bound <= exact.value * (1 + 1e-9)
+        assert found.value >= exact.value * (1 - 1e-9)
+        np.testing.assert_allclose(found.weights, exact.weights, atol=1e-6)
+
+
+def test_a_gap_of_the_relaxation_is_reported_as_one():
+    """The Horn matrix is copositive and not a sum of PSD and nonnegative: minimum 0, relaxation below it."""
+    H = np.array([[1, -1, 1, 1, -1], [-1, 1, -1, 1, 1], [1, -1, 1, -1, 1], [1, 1, -1, 1, -1], [-1, 1, 1, -1, 1]])
+    T = np.eye(5)
+    exact = kernel_weights(H, T)
+    assert exact.value == pytest.approx(0, abs=1e-12)
+    assert exact.status == "optimal"
+    found = kernel_weights(H, T, method="dnn")
+    assert found.bound < -1e-3
+    assert found.value >= -1e-12
+    assert found.status == "local"
+    assert "gap" in found.message
+
+
+def test_the_bound_holds_for_any_multipliers():
+    """Weak duality: lambda_min(S - N, S') is below every ratio, however bad N >= 0 is."""
+    from mklearn.optimize.pencil import make_pencil, prepare
+
+    rng = np.random.default_rng(0)
+    for seed in range(10):
+        S, T = psd_pair(6, seed)
+        s, t, _, indefinite = prepare(S, T)
+        pencil = make_pencil(s, t, indefinite)
+        N = rng.exponential(size=(6, 6)) * 10.0 ** rng.uniform(-3, 1)
+        N += N.T
+        best = kernel_weights(S, T).value
+        assert relaxations._copositive_bound(pencil, N) <= best + 1e-12
+        rough = relaxations.Relaxation(np.eye(6), np.zeros(6), 0.0, -np.inf, N, "", True)
+        for b in np.vstack([np.eye(6), rng.dirichlet(np.ones(6), 3)]):
+            assert relaxations.sharpened_bound(pencil, rough, b) <= best + 1e-12
+
+
+# ----------------------------------------------------------------------------------------------------- solvers breaking
+
+
+@pytest.mark.parametrize("method", ["sdp", "dnn"])
+def test_auto_goes_on_to_the_next_solver_when_one_breaks_down(method, monkeypatch):
+    """A licence that passes the probe can still fail at solve time, with an exception of MOSEK's own."""
+    genuine = cp.Problem.solve
+    asked = []
+
+    def solve(self, *args, solver, **kwargs):
+        asked.append(solver)
+        if solver == "MOSEK":
+            raise RuntimeError("rescode.err_license_max(1003)")
+        return genuine(self, *args, solver=solver, **kwargs)
+
+    monkeypatch.setattr(cp.Problem, "solve", solve)
+    monkeypatch.setattr(solvers, "mosek_problem", lambda: None)
+    S, T, _ = separated_pair(4, 0, mixed=True)
+    assert kernel_weights(S, T, method=method).solver == "CLARABEL"
+    assert asked == ["MOSEK", "CLARABEL"]
+    with pytest.raises(SolverFailed, match="err_license_max"):
+        kernel_weights(S, T, method=method, solver="MOSEK")
+
+
+@pytest.mark.parametrize("method", ["sdp", "dnn"])
+@pytest.mark.parametrize("m", [1, 4])
+def test_a_named_solver_that_can_t_run_is_an_error_even_where_none_is_needed(method, m, monkeypatch):
+    monkeypatch.setattr(solvers, "mosek_problem", lambda: "no licence")
+    S, T, _ = separated_pair(m, 0, mixed=False)
+    with pytest.raises(SolverUnavailable, match=r"no licence.*CLARABEL"):
+        kernel_weights(S, T, method=method, solver="MOSEK")
+    assert kernel_weights(S, T, solver="MOSEK").status == "optimal"  # enumeration asks no solver

@@ -1,0 +1,116 @@
+"""Which solver is used: MOSEK only where a licence really works, never a silent substitute for a named one."""
+
+from __future__ import annotations
+
+import sys
+import types
+
+import pytest
+
+from mklearn.errors import SolverUnavailable
+from mklearn.optimize import solvers
+from mklearn.optimize.solvers import available_solvers, mosek_problem, resolve_solver
+
+
+class FakeMosekError(Exception):
+    """mosek.Error is not a subclass of any CVXPY error."""
+
+
+def fake_mosek(calls: list[str], error: Exception | None) -> types.ModuleType:
+    class Env:
+        def __enter__(self):
+            calls.append("open")
+            return self
+
+        def __exit__(self, *_):
+            calls.append("close")
+
+        def checkoutlicense(self, feature):
+            calls.append(feature)
+            if error is not None:
+                raise error
+
+    module = types.ModuleType("mosek")
+    module.Env = Env
+    module.feature = types.SimpleNamespace(pton="pton")
+    return module
+
+
+@pytest.fixture(autouse=True)
+def fresh_probe():
+    mosek_problem.cache_clear()
+    yield
+    mosek_problem.cache_clear()
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Say which solver modules can be imported."""
+
+    def say(*modules: str) -> None:
+        monkeypatch.setattr(solvers, "_importable", lambda name: name in modules)
+
+    return say
+
+
+def test_a_licence_that_works_makes_mosek_the_choice(monkeypatch):
+    calls: list[str] = []
+    monkeypatch.setitem(sys.modules, "mosek", fake_mosek(calls, None))
+    assert mosek_problem() is None
+    assert resolve_solver() == "MOSEK"
+    assert resolve_solver("mosek") == "MOSEK"
+    assert available_solvers()[0] == "MOSEK"
+    assert calls == ["open", "pton", "close"]  # asked once, and given back
+
+
+def test_installed_without_a_licence_falls_back_and_says_so(monkeypatch):
+    calls: list[str] = []
+    error = FakeMosekError("rescode.err_missing_license_file(1008):\n License cannot be located.")
+    monkeypatch.setitem(sys.modules, "mosek", fake_mosek(calls, error))
+    assert resolve_solver("auto") == "CLARABEL"
+    with pytest.raises(SolverUnavailable, match=r"License cannot be located.*auto' would use CLARABEL"):
+        resolve_solver("MOSEK")
+    assert calls == ["open", "pton", "close"]
+
+
+def test_not_installed(installed):
+    installed("clarabel")
+    assert resolve_solver("AUTO") == "CLARABEL"
+    with pytest.raises(SolverUnavailable, match="'mosek' is not installed"):
+        resolve_solver("MOSEK")
+    with pytest.raises(SolverUnavailable, match="'cvxopt' is not installed"):
+        resolve_solver("cvxopt")
+
+
+def test_a_broken_installation_is_no_licence(monkeypatch):
+    broken = types.ModuleType("mosek")  # no Env at all
+    monkeypatch.setitem(sys.modules, "mosek", broken)
+    assert "Env" in (mosek_problem() or "")
+    assert resolve_solver() == "CLARABEL"
+
+
+def test_nothing_there_at_all(installed):
+    installed()
+    with pytest.raises(SolverUnavailable, match="no semidefinite solver"):
+        resolve_solver()
+    with pytest.raises(SolverUnavailable, match="no other semidefinite solver"):
+        resolve_solver("clarabel")
+
+
+def test_unknown_name(installed):
+    installed("clarabel")
+    with pytest.raises(SolverUnavailable, match=r"known: auto, MOSEK, CLARABEL"):
+        resolve_solver("GUROBIX")
+    with pytest.raises(SolverUnavailable, match="None"):
+        resolve_solver(None)
+
+
+def test_asking_does_not_import_cvxpy():
+    import subprocess
+
+    code = (
+        "import sys; from mklearn.optimize.solvers import resolve_solver; resolve_solver(); "
+        "from mklearn.optimize.beta import kernel_weights; kernel_weights([[2., 1], [1, 2]], [[2., 0], [0, 1]]); "
+        "assert 'cvxpy' not in sys.modules and 'scipy.optimize' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,101 @@
+"""The trace ratio: global optimality, monotone history, and its relation to the ratio trace."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.linalg import eigh
+
+from mklearn.errors import ConfigError, DataError, SolverFailed
+from mklearn.optimize.eigen import generalized_eigh
+from mklearn.optimize.trace_ratio import trace_ratio
+
+
+def psd_pair(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X, Y = rng.normal(size=(n, n + 3)), rng.normal(size=(n, n + 3))
+    return X @ X.T, Y @ Y.T
+
+
+def ratio(A: np.ndarray, S: np.ndarray, T: np.ndarray) -> float:
+    return float(np.trace(A.T @ S @ A) / np.trace(A.T @ T @ A))
+
+
+def orthonormal(rng: np.random.Generator, n: int, p: int) -> np.ndarray:
+    return np.linalg.qr(rng.normal(size=(n, p)))[0]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(2, 9), st.integers(0, 10_000), st.data())
+def test_is_globally_optimal(n, seed, data):
+    p = data.draw(st.integers(1, n))
+    S, T = psd_pair(n, seed)
+    found = trace_ratio(S, T, p)
+    A = found.components
+    assert found.converged
+    np.testing.assert_allclose(A.T @ A, np.eye(p), atol=1e-10)
+    assert found.value == pytest.approx(ratio(A, S, T), rel=1e-12)
+    # Certificate: the p smallest eigenvalues of S - rho S' sum to zero, so no orthonormal A has a smaller ratio.
+    assert abs(eigh(S - found.value * T, eigvals_only=True)[:p].sum()) < 1e-10 * np.trace(S)
+    assert abs(found.residual) < 1e-9
+    rng = np.random.default_rng(seed)
+    tried = [ratio(orthonormal(rng, n, p), S, T) for _ in range(200)]
+    tried.append(ratio(np.linalg.qr(generalized_eigh(S, T, p)[1])[0], S, T))  # the ratio trace, orthonormalised
+    assert min(tried) >= found.value * (1 - 1e-10)
+
+
+def test_history_never_rises_from_any_start():
+    S, T = psd_pair(12)
+    rng = np.random.default_rng(1)
+    reference = trace_ratio(S, T, 4)
+    for _ in range(20):
+        start = orthonormal(rng, 12, 4)
+        found = trace_ratio(S, T, 4, init=start)
+        assert (np.diff(found.history) <= 0).all()
+        assert found.history[0] == pytest.approx(ratio(start, S, T))
+        assert found.value == pytest.approx(reference.value, rel=1e-10)
+        assert found.n_iter == len(found.history) - 1 < 20
+    restart = trace_ratio(S, T, 4, init=reference.components)
+    assert restart.n_iter == 1
+    assert restart.value <= reference.value * (1 + 1e-14)
+
+
+def test_special_cases():
+    S, T = psd_pair(6)
+    smallest = eigh(S, T, eigvals_only=True)[0]
+    assert trace_ratio(S, T, 1).value == pytest.approx(smallest, rel=1e-10)  # one column: the eigenvalue
+    assert trace_ratio(S, T, 6).value == pytest.approx(np.trace(S) / np.trace(T))  # all columns: nothing to choose
+    assert trace_ratio(S, np.eye(6), 3).value == pytest.approx(eigh(S, eigvals_only=True)[:3].mean())
+    for p in (2, 4):  # without A'A = I the minimum would be the eigenvalue; with it, it is not
+        assert trace_ratio(S, T, p).value > smallest
+
+
+def test_singular_denominators():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6, 3))
+    S, _ = psd_pair(6)
+    assert trace_ratio(S, X @ X.T, 4).converged  # rank 3 > 6 - 4
+    for bad in (np.zeros((6, 6)), -np.eye(6)):
+        with pytest.raises(SolverFailed, match="S_prime"):
+            trace_ratio(S, bad, 2)
+    with pytest.raises(SolverFailed, match="null space"):
+        trace_ratio(np.diag([-1.0, 1, 1]), np.diag([0.0, 1, 1]), 1)
+
+
+def test_refusals():
+    S, T = psd_pair(3)
+    for bad in (0, 4, 1.5):
+        with pytest.raises(ConfigError, match="n_components"):
+            trace_ratio(S, T, bad)
+    with pytest.raises(ConfigError, match="max_iter"):
+        trace_ratio(S, T, 1, max_iter=0)
+    with pytest.raises(DataError, match="same"):
+        trace_ratio(S, np.eye(4), 1)
+    with pytest.raises(DataError, match="square"):
+        trace_ratio(S[:2], T, 1)
+    with pytest.raises(DataError, match="not finite"):
+        trace_ratio(np.full((3, 3), np.inf), T, 1)
+    with pytest.raises(DataError, match="orthonormal"):
+        trace_ratio(S, T, 1, init=np.ones((3, 1)))

@@ -1,0 +1,390 @@
+"""Graph operators against dense formulas, pair sums and explicit loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.graphs import (
+    ClassOperator,
+    GraphPair,
+    MatrixOperator,
+    between_laplacian,
+    class_structure,
+    kernel_squared_distances,
+    laplacian,
+    lda_graph,
+    lde_graph,
+    lpp_graph,
+    mmc_graph,
+    pca_graph,
+    total_laplacian,
+    within_laplacian,
+)
+
+LABELS = np.array([2, 0, 1, 0, 2, 2, 1, 0, 2, 1, 3])
+N = len(LABELS)
+
+
+def projectors(y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """I, P, J by the definition, entry by entry."""
+    n = len(y)
+    P = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            if y[i] == y[j]:
+                P[i, j] = 1 / np.sum(y == y[i])
+    return np.eye(n), P, np.full((n, n), 1 / n)
+
+
+def pair_sum(W: np.ndarray, K: np.ndarray) -> np.ndarray:
+    """sum_ij W_ij (k_i - k_j)(k_i - k_j)', the papers' double sum, in a loop."""
+    n = len(W)
+    total = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            d = K[:, i] - K[:, j]
+            total += W[i, j] * np.outer(d, d)
+    return total
+
+
+def random_kernel(n: int, seed: int = 0) -> np.ndarray:
+    X = np.random.default_rng(seed).normal(size=(n, n + 2))
+    return X @ X.T
+
+
+def loop_neighbours(d: np.ndarray, j: int, among: list[int], k: int) -> set[int]:
+    return set(sorted(among, key=lambda i: (d[i, j], i))[:k])
+
+
+# ------------------------------------------------------------------------------------------------------- class graphs
+
+
+def test_class_operators_are_their_dense_formulas():
+    eye, P, J = projectors(LABELS)
+    graphs = {
+        "L_w": (within_laplacian(LABELS), eye - P),
+        "L_b": (between_laplacian(LABELS), P - J),
+        "L_t": (total_laplacian(N), eye - J),
+        "lda L": (lda_graph(LABELS).L, eye - P),
+        "lda L'": (lda_graph(LABELS).L_prime, eye - J),
+        "mmc": (mmc_graph(LABELS).L, 2 * P - J - eye),
+        "mmc weighted": (mmc_graph(LABELS, weight=0.3).L, P - J - 0.3 * (eye - P)),
+        "mmc constraint": (mmc_graph(LABELS).L_prime, eye),
+        "pca L": (pca_graph(N).L, eye),
+        "pca L'": (pca_graph(N).L_prime, eye - J),
+    }
+    Z = np.random.default_rng(1).normal(size=(N, 4))
+    for name, (operator, dense) in graphs.items():
+        np.testing.assert_allclose(operator.toarray(), dense, atol=1e-14, err_msg=name)
+        np.testing.assert_allclose(operator.apply(Z), dense @ Z, atol=1e-13, err_msg=name)
+        np.testing.assert_allclose(operator.apply(Z[:, 0]), dense @ Z[:, 0], atol=1e-13, err_msg=name)
+
+
+@pytest.mark.parametrize("which", ["within", "total"])
+def test_twice_klk_is_the_pair_sum_of_the_lda_affinities(which):
+    """Equations (20)-(21) and (30) of MKL-DR."""
+    K = random_kernel(N)
+    _, P, J = projectors(LABELS)
+    pair = lda_graph(LABELS)
+    W, operator = (P, pair.L) if which == "within" else (J, pair.L_prime)
+    expected = pair_sum(W, K)
+    np.testing.assert_allclose(2 * K @ operator.apply(K), expected, rtol=0, atol=1e-10 * abs(expected).max())
+
+
+def test_scatter_matrices_from_class_means():
+    """K L K are the scatters (sums, not covariances) of the columns of K."""
+    X = np.random.default_rng(3).normal(size=(N, 5))
+    mean = X.mean(axis=0)
+    within = np.zeros((5, 5))
+    between = np.zeros((5, 5))
+    for label in np.unique(LABELS):
+        block = X[label == LABELS]
+        centred = block - block.mean(axis=0)
+        within += centred.T @ centred
+        between += len(block) * np.outer(block.mean(axis=0) - mean, block.mean(axis=0) - mean)
+    np.testing.assert_allclose(X.T @ within_laplacian(LABELS).apply(X), within, atol=1e-12)
+    np.testing.assert_allclose(X.T @ between_laplacian(LABELS).apply(X), between, atol=1e-12)
+    np.testing.assert_allclose(X.T @ total_laplacian(N).apply(X), within + between, atol=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 4), min_size=3, max_size=25).filter(lambda y: len(set(y)) > 1), st.integers(0, 999))
+def test_class_identities(y, seed):
+    """L_t = L_w + L_b; projectors; zero row sums; positive semidefinite; the LDA shortcut L' = L + GG' - J."""
+    n = len(y)
+    Lw, Lb, Lt = (o.toarray() for o in (within_laplacian(y), between_laplacian(y), total_laplacian(n)))
+    Z = np.random.default_rng(seed).normal(size=(n, 3))
+    np.testing.assert_allclose(Lw + Lb, Lt, atol=1e-13)
+    np.testing.assert_allclose(
+        within_laplacian(y).apply(Z) + between_laplacian(y).apply(Z), total_laplacian(n).apply(Z)
+    )
+    for L in (Lw, Lb, Lt):
+        np.testing.assert_allclose(L, L.T, atol=1e-14)
+        np.testing.assert_allclose(L @ L, L, atol=1e-13)
+        np.testing.assert_allclose(L.sum(axis=1), 0, atol=1e-13)
+        assert np.linalg.eigvalsh(L)[0] > -1e-12
+    pair = lda_graph(y)
+    classes = pair.lda_classes
+    assert classes is not None
+    G = classes.indicator() / np.sqrt(classes.counts)
+    np.testing.assert_allclose(pair.L_prime.toarray(), pair.L.toarray() + G @ G.T - 1 / n, atol=1e-13)
+
+
+def test_samples_may_come_in_any_order():
+    rng = np.random.default_rng(0)
+    p = rng.permutation(N)
+    X = rng.normal(size=(N, 3))
+    cases = [
+        (lda_graph(LABELS), lda_graph(LABELS[p])),
+        (mmc_graph(LABELS), mmc_graph(LABELS[p])),
+        (lde_graph(X, LABELS, k=2, k_prime=3), lde_graph(X[p], LABELS[p], k=2, k_prime=3)),
+        (lpp_graph(cdist(X, X), k=2), lpp_graph(cdist(X[p], X[p]), k=2)),
+    ]
+    for plain, permuted in cases:
+        for field in ("L", "L_prime"):
+            expected = getattr(plain, field).toarray()[np.ix_(p, p)]
+            np.testing.assert_allclose(getattr(permuted, field).toarray(), expected, atol=1e-13)
+
+
+def test_class_structure_reads_any_labels():
+    names = np.array(["ant", "bee", "cat", "dog"])[LABELS]
+    classes = class_structure(names)
+    assert list(classes.labels) == ["ant", "bee", "cat", "dog"]
+    np.testing.assert_array_equal(classes.codes, LABELS)
+    np.testing.assert_array_equal(classes.counts, [3, 3, 4, 1])
+    np.testing.assert_array_equal(classes.indicator().argmax(axis=1), LABELS)
+    np.testing.assert_allclose(lda_graph(names).L.toarray(), lda_graph(LABELS).L.toarray())
+    means = classes.means(np.arange(N, dtype=float)[:, None])
+    np.testing.assert_allclose(means[:, 0], [np.flatnonzero(c == LABELS).mean() for c in range(4)])
+
+
+def test_structure_tells_what_shortcut_applies():
+    pair = lda_graph(LABELS)
+    assert pair.lda_classes is pair.L.structure
+    assert pair.n == N
+    assert pair.sense == "minimise"
+    assert mmc_graph(LABELS).sense == "maximise"
+    others = [mmc_graph(LABELS), pca_graph(N), lpp_graph(cdist(np.eye(N), np.eye(N)) ** 2, 2)]
+    assert [o.lda_classes for o in others] == [None, None, None]
+    assert GraphPair(within_laplacian(LABELS), between_laplacian(LABELS)).lda_classes is None
+    assert lde_graph([cdist(np.eye(N), np.eye(N))], LABELS).L.structure is None
+
+
+def test_float32_stays_float32_and_inputs_stay_as_they_are():
+    Z = np.random.default_rng(0).normal(size=(N, 3)).astype(np.float32)
+    before = Z.copy()
+    d = [cdist(Z, Z)]
+    for pair in (lda_graph(LABELS), mmc_graph(LABELS), pca_graph(N), lde_graph(d, LABELS), lpp_graph(d[0] ** 2, 3)):
+        for operator in (pair.L, pair.L_prime):
+            assert operator.apply(Z).dtype == np.float32
+            np.testing.assert_allclose(operator.apply(Z), operator.apply(Z.astype(float)), atol=1e-5)
+    np.testing.assert_array_equal(Z, before)
+
+
+@pytest.mark.parametrize("make", [lda_graph, mmc_graph, lambda y: lde_graph([np.zeros((len(y), len(y)))], y)])
+def test_bad_labels(make):
+    with pytest.raises(NotApplicable, match="two classes"):
+        make(np.zeros(5))
+    with pytest.raises(DataError, match="vector"):
+        make(np.zeros((5, 2)))
+    with pytest.raises(DataError, match="missing"):
+        make(np.array([0.0, 1.0, np.nan]))
+
+
+def test_bad_shapes_and_parameters():
+    pair = lda_graph(LABELS)
+    with pytest.raises(DataError, match="11 samples"):
+        pair.L.apply(np.zeros((N + 1, 2)))
+    with pytest.raises(ConfigError, match="weight"):
+        mmc_graph(LABELS, weight=-1)
+    with pytest.raises(DataError, match="at least 2"):
+        pca_graph(1)
+    with pytest.raises(DataError, match="classes of the same"):
+        ClassOperator(4, identity=1.0, means=-1.0, total=0.0)
+
+
+# --------------------------------------------------------------------------------------------------- neighbour graphs
+
+
+def lde_by_loops(distances, y, k, k_prime, counting):
+    """Equations (31)-(32) literally: neighbour sets, 'or', average over descriptors."""
+    n = len(y)
+    W, W_prime = np.zeros((n, n)), np.zeros((n, n))
+    for d in distances:
+        for i in range(n):
+            for j in range(n):
+                if i == j:
+                    continue
+
+                def near(a, b, same, size, d=d):  # is a one of the neighbours of b?
+                    if counting == "class":
+                        among = [s for s in range(n) if s != b and (y[s] == y[b]) == same]
+                    else:
+                        among = [s for s in range(n) if s != b]
+                    return a in loop_neighbours(d, b, among, size)
+
+                if y[i] == y[j]:
+                    W[i, j] += (near(i, j, True, k) or near(j, i, True, k)) / len(distances)
+                else:
+                    W_prime[i, j] += (near(i, j, False, k_prime) or near(j, i, False, k_prime)) / len(distances)
+    return W, W_prime
+
+
+@pytest.mark.parametrize("counting", ["class", "global"])
+@pytest.mark.parametrize(("k", "k_prime"), [(1, 1), (2, 4), (3, 50)])
+def test_lde_graph_is_its_definition(counting, k, k_prime):
+    rng = np.random.default_rng(4)
+    distances = [cdist(X, X) for X in (rng.normal(size=(N, 3)), rng.normal(size=(N, 2)), rng.normal(size=(N, 6)))]
+    pair = lde_graph(distances, LABELS, k=k, k_prime=k_prime, counting=counting, normalise="none")
+    for W, operator in zip(lde_by_loops(distances, LABELS, k, k_prime, counting), (pair.L, pair.L_prime), strict=True):
+        L = np.diag(W.sum(axis=1)) - W
+        np.testing.assert_allclose(operator.toarray(), L, atol=1e-13)
+        K = random_kernel(N, 7)
+        expected = pair_sum(W, K)
+        np.testing.assert_allclose(2 * K @ operator.apply(K), expected, rtol=0, atol=1e-10 * abs(expected).max())
+
+
+def test_lde_affinities_are_multiples_of_one_over_the_descriptors():
+    rng = np.random.default_rng(4)
+    pair = lde_graph([cdist(X, X) for X in rng.normal(size=(3, N, 3))], LABELS, 1, 2, normalise="none")
+    edges = -(pair.L_prime.toarray() - np.diag(np.diag(pair.L_prime.toarray())))
+    assert set(np.unique(np.round(edges * 3, 12))) == {0.0, 1.0, 2.0, 3.0}
+
+
+def test_lde_mean_degree_and_graph_properties():
+    X = np.random.default_rng(0).normal(size=(N, 3))
+    raw = lde_graph(X, LABELS, 2, 3, normalise="none")
+    scaled = lde_graph(X, LABELS, 2, 3)
+    for field in ("L", "L_prime"):
+        a, b = getattr(raw, field).toarray(), getattr(scaled, field).toarray()
+        assert np.diag(b).mean() == pytest.approx(1)
+        np.testing.assert_allclose(b, a / np.diag(a).mean(), atol=1e-14)
+        np.testing.assert_allclose(b.sum(axis=1), 0, atol=1e-13)
+        assert np.linalg.eigvalsh(b)[0] > -1e-12
+        assert sparse.issparse(getattr(scaled, field).matrix)
+
+
+def test_lde_reads_features_lists_and_stacks_alike():
+    X = np.random.default_rng(0).normal(size=(N, 3))
+    d = cdist(X, X)
+    reference = lde_graph(X, LABELS, 2, 3).L_prime.toarray()
+    for given_as in ([d], (d**2,), np.stack([d, d])):
+        np.testing.assert_allclose(lde_graph(given_as, LABELS, 2, 3).L_prime.toarray(), reference, atol=1e-13)
+
+
+def test_lde_clips_k_per_class():
+    """With k at least the class size every pair of the class is an edge; a class of one sample has none."""
+    X = np.random.default_rng(0).normal(size=(N, 3))
+    L = lde_graph(X, LABELS, k=100, k_prime=100, normalise="none").L.toarray()
+    same = LABELS[:, None] == LABELS
+    np.testing.assert_array_equal(-(L - np.diag(np.diag(L))), (same & ~np.eye(N, dtype=bool)).astype(float))
+    assert not L[LABELS == 3].any()
+
+
+def test_lde_global_counting_can_leave_nothing():
+    X = np.array([[0.0], [0.1], [10.0], [10.1]])
+    y = [0, 1, 0, 1]
+    with pytest.raises(NotApplicable, match="the same class"):
+        lde_graph(X, y, k=1, k_prime=1, counting="global")
+    with pytest.raises(NotApplicable, match="the same class"):
+        lde_graph(X, [0, 1, 2, 3])
+    assert lde_graph(X, y, k=1, k_prime=1).n == 4
+
+
+def test_lde_refuses():
+    X = np.random.default_rng(0).normal(size=(N, 3))
+    d = cdist(X, X)
+    cases = [
+        (ConfigError, "counting", lambda: lde_graph(X, LABELS, counting="local")),
+        (ConfigError, "normalise", lambda: lde_graph(X, LABELS, normalise="max")),
+        (ConfigError, "k_prime=0", lambda: lde_graph(X, LABELS, k_prime=0)),
+        (ConfigError, "k=2.5", lambda: lde_graph(X, LABELS, k=2.5)),
+        (DataError, "one label per sample", lambda: lde_graph(X, LABELS[:-1])),
+        (DataError, "list", lambda: lde_graph(d, LABELS)),
+        (DataError, "empty", lambda: lde_graph([], LABELS)),
+        (DataError, "distance 1", lambda: lde_graph([d, d[:-1, :-1]], LABELS)),
+        (DataError, "not symmetric", lambda: lde_graph([np.triu(d)], LABELS)),
+        (DataError, "not finite", lambda: lde_graph([np.where(d > 2, np.nan, d)], LABELS)),
+        (DataError, "not finite", lambda: lde_graph(np.where(X > 1, np.inf, X), LABELS)),
+        (DataError, "shape", lambda: lde_graph(np.zeros(N), LABELS)),
+    ]
+    for error, message, call in cases:
+        with pytest.raises(error, match=message):
+            call()
+
+
+@pytest.mark.parametrize("heat", [None, 0.7, "mean"])
+def test_lpp_graph_is_its_definition(heat):
+    X = np.random.default_rng(9).normal(size=(N, 2))
+    d2 = cdist(X, X, "sqeuclidean")
+    edges = {
+        (i, j)
+        for i in range(N)
+        for j in range(N)
+        if i != j
+        and (
+            i in loop_neighbours(d2, j, [s for s in range(N) if s != j], 3)
+            or j in loop_neighbours(d2, i, [s for s in range(N) if s != i], 3)
+        )
+    }
+    t = np.mean([d2[e] for e in edges]) if heat == "mean" else heat
+    W = np.zeros((N, N))
+    for e in edges:
+        W[e] = 1.0 if t is None else np.exp(-d2[e] / t)
+    pair = lpp_graph(d2, 3, heat)
+    np.testing.assert_allclose(pair.L_prime.toarray(), np.diag(W.sum(axis=1)), atol=1e-14)
+    np.testing.assert_allclose(pair.L.toarray(), np.diag(W.sum(axis=1)) - W, atol=1e-14)
+    np.testing.assert_allclose(pair.L.apply(np.ones(N)), 0, atol=1e-14)
+
+
+def test_lpp_refuses_and_survives_equal_points():
+    d2 = np.zeros((4, 4))
+    assert np.isfinite(lpp_graph(d2, 2).L.toarray()).all()
+    for heat in (0.0, -1.0, np.nan, "median"):
+        with pytest.raises(ConfigError, match="heat"):
+            lpp_graph(d2, 2, heat)
+    with pytest.raises(ConfigError, match="k=0"):
+        lpp_graph(d2, 0)
+    with pytest.raises(DataError, match=r"\(3, 4\)"):
+        lpp_graph(np.zeros((3, 4)))
+
+
+def test_kernel_squared_distances():
+    X = np.random.default_rng(2).normal(size=(6, 3))
+    np.testing.assert_allclose(kernel_squared_distances(X @ X.T), cdist(X, X, "sqeuclidean"), atol=1e-12)
+    with pytest.raises(DataError, match="square"):
+        kernel_squared_distances(X)
+
+
+# ------------------------------------------------------------------------------------------------ graphs of one's own
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_array, sparse.coo_matrix])
+def test_own_affinity_dense_or_sparse(wrap):
+    A = np.random.default_rng(0).random((5, 5))
+    W = (A + A.T) / 2
+    expected = np.diag(W.sum(axis=1)) - W
+    np.testing.assert_allclose(laplacian(wrap(A)).toarray(), expected, atol=1e-14)
+    pair = GraphPair(wrap(expected), total_laplacian(5))
+    assert isinstance(pair.L, MatrixOperator)
+    assert pair.name == "custom"
+    np.testing.assert_allclose(pair.L.apply(np.eye(5)), expected, atol=1e-14)
+
+
+def test_own_pair_is_checked():
+    with pytest.raises(DataError, match="same samples"):
+        GraphPair(total_laplacian(4), total_laplacian(5))
+    with pytest.raises(DataError, match="symmetric"):
+        GraphPair(np.triu(np.ones((4, 4))), total_laplacian(4))
+    with pytest.raises(DataError, match="square"):
+        GraphPair(np.ones((4, 3)), total_laplacian(4))
+    with pytest.raises(DataError, match="not finite"):
+        GraphPair(np.full((4, 4), np.nan), total_laplacian(4))
+    with pytest.raises(DataError, match="square"):
+        laplacian(np.ones(4))
