@@ -1,0 +1,13 @@
+"""Estimators that embed samples in a subspace, of the features or of the feature space of kernels."""
+
+import lazy_loader as _lazy
+
+__getattr__, __dir__, __all__ = _lazy.attach(
+    __name__,
+    submod_attrs={
+        "kfd": ["KernelFDA"],
+        "lde": ["LDE"],
+        "kernel_lde": ["KernelLDE"],
+        "mkldr": ["MKLDR"],
+    },
+)

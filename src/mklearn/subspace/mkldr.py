@@ -1,0 +1,494 @@
+"""MKL-DR: dimensionality reduction that learns a projection and the kernel weights in turn."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.graphs import (
+    ClassOperator,
+    Counting,
+    GraphPair,
+    lda_graph,
+    lde_graph,
+    lpp_graph,
+    total_laplacian,
+)
+from mklearn.kernels.stack import KernelStack
+from mklearn.optimize.a_step import (
+    Array,
+    Projection,
+    Scaling,
+    diagonalised,
+    initial_weight_matrices,
+    projected_scatters,
+    ratio_trace_step,
+    ridge_traces,
+    trace_ratio_step,
+    weight_matrices,
+)
+from mklearn.optimize.beta import KernelWeights, kernel_weights
+from mklearn.optimize.pencil import make_pencil, prepare
+from mklearn.subspace.inputs import checked_labels
+from mklearn.subspace.kernel_embedding import KernelEmbedding, neighbour_distances
+
+BetaStep = Literal["exact", "dnn", "sdp", "central_path"]
+AStep = Literal["ratio_trace", "trace_ratio"]
+Init = Literal["uniform", "orthonormal"]
+Status = Literal["converged", "max_iter"]
+
+# A ratio this small is zero: without a ridge the classes collapse to points, and nothing is left to lower.
+_ZERO = 1e-13
+_NAMED_GRAPHS = ("lda", "lde", "pca", "lpp")
+
+
+class MixedSignWarning(UserWarning):
+    """The SDP's optimal kernel weights were 0: the weights used are where its solver stopped, not a solution."""
+
+
+@dataclass(frozen=True, eq=False)
+class Alternation:
+    """What `alternate` found.
+
+    Attributes
+    ----------
+    weights : array of shape (M,), sum 1
+    projection : Projection
+        The A-step's solution for these weights.
+    history : list of dict
+        One per half-step: "iteration", "step" ("init", "a" or "beta"), "objective" f(A, beta), "ratio_trace" (mean
+        eigenvalue of (A'SA, A'S'A), what the ratio-trace A-step minimises), "weights". Beta-steps also have the fields
+        of `mklearn.optimize.beta.KernelWeights` and "lambda_min", the smallest generalised eigenvalue: a lower bound of
+        f(A, .) over weights of any sign.
+    certificate : dict
+        The same fields for the A that is returned, with "value" f(A, weights) and "gap" the relative distance from it
+        to "bound", what other nonnegative weights could reach with this A. A gap says that the alternation was stopped.
+    n_iter : int
+        Beta-steps taken after the start.
+    best_iter : int
+        The iterate kept: 0 is the start.
+    status : {"converged", "max_iter"}
+        "converged": f no longer changes, or the weights answer to their own A.
+    """
+
+    weights: Array
+    projection: Projection
+    history: list[dict[str, Any]]
+    certificate: dict[str, Any]
+    n_iter: int
+    best_iter: int
+    status: Status
+
+
+@dataclass(eq=False)
+class _Iterate:
+    """Weights, the A-step's answer to them, the beta-step's matrices for it and, once solved, its answer."""
+
+    weights: Array
+    projection: Projection
+    S: Array
+    S_prime: Array
+    objective: float
+    answer: KernelWeights | None = None
+
+    @property
+    def n_columns(self) -> int:
+        return self.projection.coefficients.shape[1]
+
+
+def alternate(
+    kernels: KernelStack | Sequence[NDArray[Any]],
+    graph: GraphPair,
+    n_components: int,
+    *,
+    ridge: float,
+    a_step: AStep = "ratio_trace",
+    beta_step: BetaStep = "exact",
+    init: Init = "uniform",
+    max_iter: int = 5,
+    tol: float = 1e-4,
+    solver: str = "auto",
+) -> Alternation:
+    """Algorithm 1 of MKL-DR: minimise f(A, beta) = tr(A'SA)/tr(A'S'A) over A and beta >= 0 in turn.
+
+    Iterate t is a pair (beta_t, A_t) with A_t the A-step's answer to beta_t; the pair of smallest f is returned, since
+    a ratio-trace A-step may raise f (among those with the most columns, where weights on kernels of small rank leave
+    fewer than ``n_components``). With ``a_step="trace_ratio"`` and ``beta_step="exact"`` f never rises.
+
+    Parameters
+    ----------
+    kernels : KernelStack or M arrays of shape (n, n)
+    graph : GraphPair
+    n_components : int
+    ridge : float
+        See `mklearn.optimize.a_step`.
+    a_step, beta_step, init, max_iter, tol, solver
+        As for `MKLDR`.
+    """
+    stack = kernels if isinstance(kernels, KernelStack) else KernelStack(list(kernels))
+    matrices = list(stack)
+    traces = ridge_traces(matrices, graph)
+    take_a_step = trace_ratio_step if a_step == "trace_ratio" else ratio_trace_step
+    history: list[dict[str, Any]] = []
+
+    def solve_beta(S: Array, S_prime: Array) -> KernelWeights:
+        return kernel_weights(S, S_prime, method=beta_step, solver=solver)
+
+    def record(iteration: int, step: str, weights: Array, objective: float, **more: Any) -> None:
+        entry = {"iteration": iteration, "step": step, "objective": objective, "weights": weights.copy()}
+        history.append({**entry, **more})
+
+    beta = np.full(len(stack), 1.0 / len(stack))
+    if init == "orthonormal":
+        S, S_prime = initial_weight_matrices(matrices, graph, ridge, traces)
+        first = solve_beta(S, S_prime)
+        beta = first.weights
+        record(0, "init", beta, _ratio(beta, S, S_prime), **_report(first, S, S_prime))
+
+    iterates: list[_Iterate] = []
+    status: Status = "max_iter"
+    for iteration in range(max_iter + 1):
+        kernel = stack.combine(beta)
+        projection = take_a_step(kernel, graph, n_components, ridge=ridge)
+        A = projection.coefficients
+        if A.shape[1] == 0:
+            raise NotApplicable("the kernels discriminate in no direction at all: every class has the same mean")
+        S, S_prime = weight_matrices(matrices, A, graph, ridge, traces)
+        current = _Iterate(beta, projection, S, S_prime, _ratio(beta, S, S_prime))
+        record(
+            iteration, "a", beta, current.objective, ratio_trace=_mean_ratio(kernel, A, graph, projection.ridge_amount)
+        )
+        iterates.append(current)
+        change = abs(iterates[-2].objective - current.objective) if iteration else np.inf
+        if change <= tol * abs(current.objective) + _ZERO:
+            status = "converged"
+            break
+        if iteration == max_iter:
+            break
+
+        current.answer = answer = solve_beta(S, S_prime)
+        fixed_point = np.allclose(answer.weights, beta, rtol=0.0, atol=1e-12)
+        beta = answer.weights
+        rho = 2.0 * ridge / graph.n * float(beta @ traces @ beta)
+        ratio_trace = _mean_ratio(stack.combine(beta), A, graph, rho)
+        record(
+            iteration + 1,
+            "beta",
+            beta,
+            _ratio(beta, S, S_prime),
+            ratio_trace=ratio_trace,
+            **_report(answer, S, S_prime),
+        )
+        if fixed_point:
+            status = "converged"
+            break
+
+    # Weights on kernels of small rank leave fewer columns, and a mean over fewer is another objective: width first.
+    best_iter = min(range(len(iterates)), key=lambda t: (-iterates[t].n_columns, iterates[t].objective))
+    best = iterates[best_iter]
+    answer = best.answer or solve_beta(best.S, best.S_prime)
+    certificate = {"value": best.objective, **_report(answer, best.S, best.S_prime)}
+    gap = (best.objective - answer.bound) / max(abs(best.objective), np.finfo(float).tiny)
+    certificate["gap"] = max(gap, 0.0)  # "exact" bounds equal the value, up to rounding
+    n_iter = sum(entry["step"] == "beta" for entry in history)
+    return Alternation(best.weights, best.projection, history, certificate, n_iter, best_iter, status)
+
+
+class MKLDR(KernelEmbedding):
+    """Multiple kernel learning for dimensionality reduction (MKL-DR).
+
+    Learns kernel weights beta >= 0 and coefficients A of an embedding z = A' sum_m beta_m k_m(., x) that make
+
+        f(A, beta) = tr(A'SA) / tr(A'S'A),    S = 2 K L K + rho I,   S' = 2 K L' K + rho I,   K = sum_m beta_m K_m,
+
+    small, by turns: A for given beta is an eigenproblem (A-step), beta for given A a ratio of quadratic forms in M
+    variables (beta-step). (L, L') is a pair of graph Laplacians: discriminant analysis, its local form, or any other.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        By default the number of classes less one for graphs of classes (the most there are for "lda"), else 2.
+    graph : {"lda", "lde", "pca", "lpp"} or GraphPair
+        "lda" and "lde" need labels. "pca": L = 0 and L' = I - J, so that the ridge is measured against the variance: A
+        are the leading eigenvectors of K (I - J) K (those of kernel PCA where K is centred), and the weights favour
+        kernels that have most of their variance in few directions. The neighbour graphs "lde" and "lpp" are built once
+        per kernel and averaged.
+    kernels : "precomputed" or list of kernel specs
+        "precomputed": X is (n_samples, n_train, n_kernels). Specs: X is (n_samples, n_features); see
+        `mklearn.kernels.specs.StackTransform`.
+    k, k_prime : int
+        Neighbours of the same class, and of other classes ("lde"); "lpp" uses ``k``.
+    counting : {"class", "global"}
+        Whom the neighbours of "lde" are counted among: see `mklearn.graphs.lde_graph`.
+    beta_step : {"exact", "dnn", "sdp", "central_path"}
+        See `mklearn.optimize.beta.kernel_weights`. "sdp" is the paper's relaxation, literally.
+    a_step : {"ratio_trace", "trace_ratio"}
+        The paper's eigenproblem, or the exact minimum of f under A'A = I; with "exact" weights the latter never raises
+        f.
+    init : {"uniform", "orthonormal"}
+        Begin with an A-step for equal weights, or with a beta-step for AA' = I.
+    ridge : float
+        rho = ridge * tr(2 K L' K) / n, on both matrices: f then depends neither on the scale of beta nor on that of all
+        kernels. It decides how far the weights move; choose it by cross-validation. With 0 and nonsingular kernels
+        every beta is optimal and the weights are those of the start.
+    max_iter : int
+        Beta-steps at most. Five is early stopping: a smaller f is not better accuracy.
+    tol : float
+        Stop when f changes by less than this, relatively, from one A-step to the next.
+    scaling : {"total", "within", "unit", "orthonormal"}
+        Scale of A's columns in the end: A'S'A = I, A'SA = I, unit length, or orthonormal. Nearest-neighbour rates
+        depend on it. It does not touch the alternation, which has A'S'A = I (A'A = I for "trace_ratio").
+    solver : str
+        For "sdp" and "dnn": "auto" is MOSEK where a licence works, else CLARABEL.
+
+    Attributes
+    ----------
+    kernel_weights_ : array of shape (n_kernels,), sum 1
+    kernel_ids_ : tuple of str
+    coefficients_ : array of shape (n_train, n_components)
+    eigenvalues_ : array of shape (n_components,)
+        a'Sa / a'S'a of each column, ascending.
+    ridge_amount_ : float
+        rho for the weights kept.
+    objective_ : float
+        f of the iterate kept.
+    objective_history_ : array
+        f after every half-step.
+    bound_history_ : array of shape (n_iter_,)
+        Smallest generalised eigenvalue of every beta-step: a lower bound of f for its A over weights of any sign.
+    history_ : list of dict
+        One per half-step; see `Alternation`.
+    certificate_ : dict
+        How much other weights could still lower f for the A kept; see `Alternation`.
+    n_iter_ : int
+        Beta-steps taken.
+    best_iter_ : int
+        The iterate kept; 0 is the start.
+    status_ : {"converged", "max_iter"}
+        "converged": f no longer changes, or the weights answer to their own A.
+    graph_ : GraphPair
+    classes_ : array of shape (n_classes,)
+        With labels only.
+    embedding_ : array of shape (n_train, n_components)
+    n_features_in_ : int
+
+    Raises
+    ------
+    DataError
+        X or y malformed: not finite, not square or not symmetric, of different lengths, not class labels.
+    NotApplicable
+        One class only, more components than there are, constant kernels.
+    ConfigError
+        Parameters, specs or a graph that are not legal.
+    SolverUnavailable, SolverFailed
+        From the beta-step.
+
+    Warns
+    -----
+    MixedSignWarning
+        ``beta_step`` "sdp" or "central_path" met a problem whose only optimal beta is 0.
+
+    References
+    ----------
+    Lin, Liu, Fuh, "Dimensionality reduction for data in multiple feature representations", NIPS 2008, Algorithm 1.
+
+    Notes
+    -----
+    Deviations from the paper: a ridge (it has none, and stalls); the beta-step solved exactly by default; beta with
+    sum 1 after every step; the alternation need not converge with ratio-trace A-steps (it can cycle), so the best of
+    the iterates (beta, A-step's answer to beta) is kept; neighbour graphs have mean degree 1; starts from equal weights
+    by default, which did better on Caltech-101 than AA' = I.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MKLDR(kernels=["linear", "gaussian"]).fit(X, y)
+    >>> model.transform(X).shape
+    (150, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **KernelEmbedding._parameter_constraints,
+        "graph": [StrOptions(set(_NAMED_GRAPHS)), GraphPair],
+        "k": [Interval(Integral, 1, None, closed="left")],
+        "k_prime": [Interval(Integral, 1, None, closed="left")],
+        "counting": [StrOptions({"class", "global"})],
+        "beta_step": [StrOptions(set(get_args(BetaStep)))],
+        "a_step": [StrOptions(set(get_args(AStep)))],
+        "init": [StrOptions(set(get_args(Init)))],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "solver": [str],
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        graph: str | GraphPair = "lda",
+        kernels: Any = "precomputed",
+        k: int = 5,
+        k_prime: int = 20,
+        counting: Counting = "class",
+        beta_step: BetaStep = "exact",
+        a_step: AStep = "ratio_trace",
+        init: Init = "uniform",
+        ridge: float = 1e-3,
+        max_iter: int = 5,
+        tol: float = 1e-4,
+        scaling: Scaling = "total",
+        solver: str = "auto",
+    ) -> None:
+        self.n_components = n_components
+        self.graph = graph
+        self.kernels = kernels
+        self.k = k
+        self.k_prime = k_prime
+        self.counting = counting
+        self.beta_step = beta_step
+        self.a_step = a_step
+        self.init = init
+        self.ridge = ridge
+        self.max_iter = max_iter
+        self.tol = tol
+        self.scaling = scaling
+        self.solver = solver
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        graph_distances: ArrayLike | Sequence[ArrayLike] | None = None,
+    ) -> MKLDR:
+        """Learn the kernel weights and the projection.
+
+        Parameters
+        ----------
+        X : array of shape (n, d), or (n, n, n_kernels) with ``kernels="precomputed"``
+        y : array of shape (n,), optional
+            Class labels, for "lda" and "lde".
+        graph_distances : array of shape (n, n), or list of such arrays, optional
+            Distances among the training samples (squared ones for "lpp") that define the neighbours of "lde" and "lpp";
+            their graphs are averaged. By default K_ii + K_jj - 2 K_ij of every kernel.
+        """
+        stack = self._training_stack(X)
+        labels = checked_labels(self, y, stack.n_columns) if self._needs_labels else None
+        graph = self._graph(stack, labels, graph_distances)
+        p = self._wanted_components(graph, labels)
+        found = alternate(
+            stack,
+            graph,
+            p,
+            ridge=self.ridge,
+            a_step=self.a_step,
+            beta_step=self.beta_step,
+            init=self.init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            solver=self.solver,
+        )
+        self._check_found(found.projection)
+        kernel = stack.combine(found.weights)
+        projection = found.projection
+        if self.a_step == "trace_ratio" and self.scaling != "orthonormal":
+            projection = diagonalised(projection, kernel, graph)
+
+        self.graph_ = graph
+        if labels is not None:
+            self.classes_ = np.unique(labels)
+        self.history_ = found.history
+        self.objective_history_ = np.array([entry["objective"] for entry in found.history])
+        self.bound_history_ = np.array([entry["lambda_min"] for entry in found.history if entry["step"] == "beta"])
+        self.objective_ = found.certificate["value"]
+        self.certificate_ = found.certificate
+        self.n_iter_ = found.n_iter
+        self.best_iter_ = found.best_iter
+        self.status_ = found.status
+        self._finish(kernel, found.weights, projection)
+        self._warn_of_mixed_signs()
+        return self
+
+    @property
+    def _needs_labels(self) -> bool:
+        return isinstance(self.graph, str) and self.graph in ("lda", "lde")
+
+    def _graph(self, stack: KernelStack, labels: NDArray[Any] | None, given: Any) -> GraphPair:
+        if isinstance(self.graph, GraphPair):
+            if self.graph.n != stack.n_columns:
+                raise DataError(f"graph is over {self.graph.n} samples, but there are {stack.n_columns} in X")
+            if self.graph.sense != "minimise":
+                raise ConfigError(
+                    f"graph {self.graph.name!r} is to be maximised; MKLDR minimises a ratio, and needs a pair whose L "
+                    "is to be made small against L_prime"
+                )
+            return self.graph
+        if self.graph == "lda":
+            assert labels is not None
+            return lda_graph(labels)
+        if self.graph == "pca":
+            if self.ridge == 0:
+                raise ConfigError("graph='pca' needs ridge > 0: it measures the variance against the ridge")
+            nothing = ClassOperator(stack.n_columns, identity=0.0, total=0.0)
+            return GraphPair(nothing, total_laplacian(stack.n_columns), name="pca")
+        distances = neighbour_distances(stack, given)
+        if self.graph == "lde":
+            assert labels is not None
+            return lde_graph(distances, labels, self.k, self.k_prime, self.counting)
+        graphs = [lpp_graph(d2, self.k) for d2 in distances]
+        L, L_prime = (sum(getattr(graph, side).matrix for graph in graphs) / len(graphs) for side in ("L", "L_prime"))
+        return GraphPair(L, L_prime, name="lpp")
+
+    def _warn_of_mixed_signs(self) -> None:
+        if self.beta_step not in ("sdp", "central_path"):
+            return
+        steps = [entry for entry in self.history_ if entry["step"] != "a"]
+        mixed = sum(entry["mixed_sign"] for entry in steps)
+        if mixed:
+            warnings.warn(
+                f"beta_step={self.beta_step!r}: in {mixed} of {len(steps)} steps the only optimal weights of the "
+                "relaxation were 0 (mixed signs); those used are where its barrier ends, not an optimum. "
+                "Use beta_step='exact'",
+                MixedSignWarning,
+                stacklevel=4,  # the caller of fit, beyond scikit-learn's wrapper of it
+            )
+
+
+# ---------------------------------------------------------------------------------------------------------- helpers
+
+
+def _ratio(weights: Array, S: Array, S_prime: Array) -> float:
+    return float(weights @ S @ weights) / float(weights @ S_prime @ weights)
+
+
+def _mean_ratio(kernel: NDArray[Any], coefficients: Array, graph: GraphPair, rho: float) -> float:
+    """tr((A'S'A)^-1 A'SA) / p: the A-step's own objective, for the record beside f."""
+    above, below = projected_scatters(kernel, coefficients, graph, rho)
+    return float(np.trace(np.linalg.lstsq(below, above, rcond=None)[0])) / len(above)
+
+
+def _report(answer: KernelWeights, S: Array, S_prime: Array) -> dict[str, Any]:
+    """What a beta-step says about itself, and the smallest generalised eigenvalue: the bound without signs."""
+    scaled, scaled_prime, _, indefinite = prepare(S, S_prime)
+    return {
+        "bound": answer.bound,
+        "lambda_min": min(make_pencil(scaled, scaled_prime, indefinite).lowest, answer.value),
+        "gap": answer.gap,
+        "status": answer.status,
+        "mixed_sign": answer.mixed_sign,
+        "norm": answer.norm,
+        "solver": answer.solver,
+        "seconds": answer.seconds,
+        "message": answer.message,
+    }

@@ -1,0 +1,246 @@
+"""The A-step: identities, optimality, and agreement of its two solvers; the beta-step's matrices against pair sums."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.linalg import eigh, subspace_angles
+from scipy.spatial.distance import pdist
+
+from mklearn.errors import ConfigError, NotApplicable
+from mklearn.graphs import GraphPair, lda_graph, lde_graph
+from mklearn.optimize.a_step import (
+    diagonalised,
+    initial_weight_matrices,
+    max_components,
+    projected_scatters,
+    ratio_trace_step,
+    rescale_columns,
+    ridge_traces,
+    scatter_matrices,
+    smallest_of_pencil,
+    trace_ratio_step,
+    weight_matrices,
+)
+
+
+def gaussian_kernels(n: int, seed: int, count: int = 3, dimension: int = 4, classes: int = 3):
+    """Gaussian kernels on as many feature sets, labels with every class, and the features."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % classes
+    kernels, features = [], []
+    for m in range(count):
+        X = rng.normal(size=(n, dimension)) + (m + 1) * 0.6 * rng.normal(size=(classes, dimension))[y]
+        d2 = ((X[:, None] - X[None]) ** 2).sum(-1)
+        kernels.append(np.exp(-d2 / np.median(d2)))
+        features.append(X)
+    return kernels, y, features
+
+
+def affinities(graph: GraphPair) -> tuple[np.ndarray, np.ndarray]:
+    """W and W' of a pair of true Laplacians, from their off-diagonal parts."""
+    pair = []
+    for operator in (graph.L, graph.L_prime):
+        W = -operator.toarray()
+        np.fill_diagonal(W, 0.0)
+        pair.append(W)
+    return pair[0], pair[1]
+
+
+def graph_of(name: str, y, features) -> GraphPair:
+    return lda_graph(y) if name == "lda" else lde_graph(features[0], y, k=3, k_prime=6)
+
+
+def f_by_definition(A, beta, kernels, graph, ridge):
+    """tr(A'SA)/tr(A'S'A) with S as a pair sum and the ridge as a multiple of the mean diagonal entry of S'."""
+    K = sum(b * k for b, k in zip(beta, kernels, strict=True))
+    n = len(K)
+    scatters = []
+    for W in affinities(graph):
+        differences = K[:, :, None] - K[:, None, :]
+        scatters.append(np.einsum("ij,aij,bij->ab", W, differences, differences))
+    rho = ridge * np.trace(scatters[1]) / n
+    above, below = (np.trace(A.T @ (S + rho * np.eye(n)) @ A) for S in scatters)
+    return above / below
+
+
+@pytest.mark.parametrize("name", ["lda", "lde"])
+def test_scatters_are_pair_sums(name):
+    kernels, y, features = gaussian_kernels(20, 0)
+    K, graph = kernels[0], graph_of(name, y, features)
+    S, S_prime, rho = scatter_matrices(K, graph, ridge=0.01)
+    for given_, W, _ in zip((S, S_prime), affinities(graph), "ab", strict=True):
+        expected = np.zeros_like(K)
+        for i in range(20):
+            for j in range(20):
+                difference = K[:, i] - K[:, j]
+                expected += W[i, j] * np.outer(difference, difference)
+        np.testing.assert_allclose(given_ - rho * np.eye(20), expected, rtol=1e-10, atol=1e-10 * expected.max())
+    assert rho == pytest.approx(0.01 * (np.trace(S_prime) - 20 * rho) / 20)
+
+
+@pytest.mark.parametrize("name", ["lda", "lde"])
+def test_weight_matrices_give_the_joint_objective(name):
+    kernels, y, features = gaussian_kernels(21, 1)
+    graph = graph_of(name, y, features)
+    rng = np.random.default_rng(2)
+    A = rng.normal(size=(21, 2))
+    traces = ridge_traces(kernels, graph)
+    S, S_prime = weight_matrices(kernels, A, graph, 0.05, traces)
+    for _ in range(5):
+        beta = rng.random(3)
+        value = beta @ S @ beta / (beta @ S_prime @ beta)
+        assert value == pytest.approx(f_by_definition(A, beta, kernels, graph, 0.05), rel=1e-10)
+        # The ridge is homogeneous in beta: the joint objective does not see its scale.
+        assert f_by_definition(A, 7.0 * beta, kernels, graph, 0.05) == pytest.approx(value, rel=1e-10)
+
+
+def test_weight_matrices_entry_by_entry():
+    kernels, y, _ = gaussian_kernels(18, 3)
+    graph = lda_graph(y)
+    A = np.random.default_rng(4).normal(size=(18, 2))
+    S, S_prime = weight_matrices(kernels, A, graph, 0.0, ridge_traces(kernels, graph))
+    for given_, operator in ((S, graph.L.toarray()), (S_prime, graph.L_prime.toarray())):
+        expected = [[2 * np.trace(A.T @ k @ operator @ k2 @ A) for k2 in kernels] for k in kernels]
+        np.testing.assert_allclose(given_, expected, rtol=1e-11)
+
+
+def test_initial_weight_matrices_are_those_of_an_orthogonal_A():
+    kernels, y, _ = gaussian_kernels(15, 5)
+    graph = lda_graph(y)
+    traces = ridge_traces(kernels, graph)
+    Q = np.linalg.qr(np.random.default_rng(6).normal(size=(15, 15)))[0]
+    for given_, expected in zip(
+        initial_weight_matrices(kernels, graph, 0.02, traces),
+        weight_matrices(kernels, Q, graph, 0.02, traces),
+        strict=True,
+    ):
+        np.testing.assert_allclose(given_, expected, rtol=1e-10)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 6), st.sampled_from([1e-1, 1e-3, 1e-6]))
+def test_cholesky_shortcut_is_the_eigenproblem(seed, classes, ridge):
+    kernels, y, _ = gaussian_kernels(30, seed, count=1, classes=classes)
+    graph = lda_graph(y)
+    p = max_components(graph)
+    assert p == classes - 1
+    fast = ratio_trace_step(kernels[0], graph, p, ridge=ridge, method="cholesky")
+    slow = ratio_trace_step(kernels[0], graph, p, ridge=ridge, method="eigen")
+    np.testing.assert_allclose(fast.eigenvalues, slow.eigenvalues, atol=1e-9)
+    a, b = (pdist(kernels[0] @ found.coefficients) for found in (fast, slow))
+    np.testing.assert_allclose(a, b, atol=1e-8 * max(a.max(), 1.0))
+
+
+@pytest.mark.parametrize("name", ["lda", "lde"])
+@pytest.mark.parametrize("ridge", [1e-1, 1e-3, 1e-5])
+def test_solution_satisfies_the_eigenproblem(name, ridge):
+    kernels, y, features = gaussian_kernels(40, 7, classes=4)
+    graph = graph_of(name, y, features)
+    S, S_prime, _ = scatter_matrices(kernels[0], graph, ridge)
+    found = ratio_trace_step(kernels[0], graph, 3, ridge=ridge)
+    A, values = found.coefficients, found.eigenvalues
+    residual = S @ A - (S_prime @ A) * values
+    assert np.linalg.norm(residual) < 1e-8 * np.linalg.norm(S_prime) * np.linalg.norm(A)
+    np.testing.assert_allclose(A.T @ S_prime @ A, np.eye(3), atol=1e-8)
+    np.testing.assert_allclose(A.T @ S @ A, np.diag(values), atol=1e-8)
+    assert all(a <= b for a, b in pairwise(values))
+    # They are the smallest of the whole spectrum, not just any three.
+    np.testing.assert_allclose(values, eigh(S, S_prime, eigvals_only=True)[:3], atol=1e-9)
+    # The entry of largest absolute value is positive: refits give the same signs.
+    assert (A[np.abs(A).argmax(axis=0), range(3)] > 0).all()
+
+
+def test_no_perturbation_lowers_the_ratio_trace():
+    kernels, y, features = gaussian_kernels(25, 8)
+    graph = graph_of("lde", y, features)
+    ridge = 1e-2
+    found = ratio_trace_step(kernels[0], graph, 2, ridge=ridge)
+    rng = np.random.default_rng(9)
+
+    def ratio_trace(A):
+        above, below = projected_scatters(kernels[0], A, graph, found.ridge_amount)
+        return np.trace(np.linalg.solve(below, above))
+
+    best = ratio_trace(found.coefficients)
+    assert best == pytest.approx(found.eigenvalues.sum(), rel=1e-9)
+    scale = np.abs(found.coefficients).max()
+    for _ in range(20):
+        E = scale * rng.normal(size=found.coefficients.shape)
+        slope = (ratio_trace(found.coefficients + 1e-6 * E) - ratio_trace(found.coefficients - 1e-6 * E)) / 2e-6
+        assert abs(slope) < 1e-5 * (1 + best)
+        assert ratio_trace(found.coefficients + 1e-2 * E) >= best - 1e-12
+
+
+def test_trace_ratio_is_not_beaten_by_orthonormal_columns():
+    kernels, y, features = gaussian_kernels(24, 10)
+    graph = graph_of("lde", y, features)
+    S, S_prime, _ = scatter_matrices(kernels[0], graph, 1e-2)
+    found = trace_ratio_step(kernels[0], graph, 3, ridge=1e-2)
+    A = found.coefficients
+    np.testing.assert_allclose(A.T @ A, np.eye(3), atol=1e-10)
+    value = np.trace(A.T @ S @ A) / np.trace(A.T @ S_prime @ A)
+    rng = np.random.default_rng(11)
+    for scale in (1e-3, 1e-1, 10.0):
+        for _ in range(20):
+            Q = np.linalg.qr(A + scale * rng.normal(size=A.shape))[0]
+            assert np.trace(Q.T @ S @ Q) / np.trace(Q.T @ S_prime @ Q) >= value - 1e-12
+    np.testing.assert_allclose(np.linalg.eigvalsh(S - value * S_prime)[:3].sum(), 0.0, atol=1e-9 * np.trace(S_prime))
+    turned = diagonalised(found, kernels[0], graph)
+    assert subspace_angles(turned.coefficients, A).max() < 1e-6
+    np.testing.assert_allclose(turned.coefficients.T @ S_prime @ turned.coefficients, np.eye(3), atol=1e-9)
+
+
+def test_without_ridge_a_nonsingular_kernel_collapses_the_classes():
+    kernels, y, _ = gaussian_kernels(24, 12)
+    found = ratio_trace_step(kernels[0], lda_graph(y), 2, ridge=0.0)
+    np.testing.assert_allclose(found.eigenvalues, 0.0, atol=1e-9)
+    Z = kernels[0] @ found.coefficients
+    within = max(np.ptp(Z[y == k], axis=0).max() for k in range(3))
+    assert within < 1e-4 * np.ptp(Z, axis=0).min()
+
+
+def test_null_space_is_left_out():
+    rng = np.random.default_rng(13)
+    B = rng.normal(size=(10, 4))
+    C = rng.normal(size=(4, 4))
+    S_prime, S = B @ B.T, B @ (C @ C.T) @ B.T
+    values, vectors = smallest_of_pencil(S, S_prime, 10, 0.0)
+    assert vectors.shape == (10, 4)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(C @ C.T), rtol=1e-8)
+    np.testing.assert_allclose(vectors.T @ S_prime @ vectors, np.eye(4), atol=1e-9)
+
+
+def test_scalings():
+    kernels, y, _ = gaussian_kernels(30, 14, classes=4)
+    found = ratio_trace_step(kernels[0], lda_graph(y), 3, ridge=1e-2)
+    A, values = found.coefficients, found.eigenvalues
+    S, S_prime, _ = scatter_matrices(kernels[0], lda_graph(y), 1e-2)
+    within, unit, orthonormal = (rescale_columns(A, values, name) for name in ("within", "unit", "orthonormal"))
+    np.testing.assert_allclose(rescale_columns(A, values, "total").T @ S_prime @ A, np.eye(3), atol=1e-9)
+    np.testing.assert_allclose(within.T @ S @ within, np.eye(3), atol=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(unit, axis=0), 1.0)
+    np.testing.assert_allclose(orthonormal.T @ orthonormal, np.eye(3), atol=1e-12)
+    for p in (1, 2, 3):  # leading subspaces are kept, so that leading dimensions mean the same in every scale
+        for scaled in (within, unit, orthonormal):
+            assert subspace_angles(scaled[:, :p], A[:, :p]).max() < 1e-6
+    with pytest.raises(ConfigError, match="orthonormal"):
+        rescale_columns(A, values, "none")  # type: ignore[arg-type]
+    with pytest.raises(NotApplicable, match="raise the ridge"):
+        rescale_columns(A, np.array([0.0, 0.5, 0.6]), "within")
+
+
+def test_illegal_uses():
+    kernels, y, features = gaussian_kernels(20, 15)
+    with pytest.raises(NotApplicable, match="constant"):
+        ratio_trace_step(np.full((20, 20), 3.0), lda_graph(y), 1, ridge=1e-3)
+    with pytest.raises(ConfigError, match="LDA graph"):
+        ratio_trace_step(kernels[0], graph_of("lde", y, features), 1, ridge=1e-3, method="cholesky")
+    with pytest.raises(ConfigError, match="ridge"):
+        ratio_trace_step(kernels[0], lda_graph(y), 1, ridge=0.0, method="cholesky")
+    with pytest.raises(ConfigError, match="method"):
+        ratio_trace_step(kernels[0], lda_graph(y), 1, ridge=1e-3, method="qr")  # type: ignore[arg-type]

@@ -1,0 +1,150 @@
+"""Kernel Fisher discriminant analysis: against linear discriminant analysis, invariances, and its errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.linalg import subspace_angles
+from scipy.spatial.distance import pdist
+from sklearn.datasets import load_iris, load_wine
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.preprocessing import StandardScaler
+
+from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.subspace.kfd import KernelFDA
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+def gaussian(X, Y=None, gamma=8.0):
+    Y = X if Y is None else Y
+    return np.exp(-((X[:, None] - Y[None]) ** 2).sum(-1) / gamma)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1e-11])
+def test_linear_kernel_is_linear_discriminant_analysis(wine, ridge):
+    X, y = wine
+    model = KernelFDA(ridge=ridge).fit(X @ X.T, y)
+    directions = X.T @ model.coefficients_
+    reference = LinearDiscriminantAnalysis(solver="eigen").fit(X, y)
+    assert subspace_angles(directions, reference.scalings_[:, :2]).max() < 1e-5
+    # The eigenvalues too: within over total = 1 / (1 + between/within).
+    share = reference.explained_variance_ratio_
+    between_over_within = 1 / model.eigenvalues_ - 1
+    np.testing.assert_allclose(between_over_within / between_over_within.sum(), share[:2], rtol=1e-6)
+    # And the distances, in scikit-learn's scale: unit within-class covariance.
+    Z = KernelFDA(ridge=max(ridge, 1e-11), scaling="within").fit(X @ X.T, y).embedding_
+    ratio = pdist(reference.transform(X)) / pdist(Z)
+    np.testing.assert_allclose(ratio, ratio[0], rtol=1e-5)
+
+
+def test_embedding_has_the_scatters_that_the_scaling_says(wine):
+    X, y = wine
+    K = gaussian(X)
+    model = KernelFDA(ridge=1e-9).fit(K, y)
+    centred = model.embedding_ - model.embedding_.mean(axis=0)
+    total = 2 * centred.T @ centred + model.ridge_amount_ * model.coefficients_.T @ model.coefficients_
+    np.testing.assert_allclose(total, np.eye(2), atol=1e-8)
+    means = np.stack([model.embedding_[y == k].mean(axis=0) for k in range(3)])[y]
+    within = 2 * (model.embedding_ - means).T @ (model.embedding_ - means)
+    within += model.ridge_amount_ * model.coefficients_.T @ model.coefficients_
+    np.testing.assert_allclose(within, np.diag(model.eigenvalues_), atol=1e-8)
+
+
+def test_transform_projects_new_rows(wine):
+    X, y = wine
+    model = KernelFDA().fit(gaussian(X[:150]), y[:150])
+    rows = gaussian(X[150:], X[:150])
+    np.testing.assert_allclose(model.transform(rows), rows @ model.coefficients_)
+    np.testing.assert_allclose(model.transform(gaussian(X[:150])), model.embedding_)
+
+
+def test_order_of_samples_and_names_of_classes_do_not_matter(wine):
+    X, y = wine
+    order = np.random.default_rng(0).permutation(len(y))
+    K = gaussian(X)
+    names = np.array(["c", "a", "b"])[y]
+    a = KernelFDA().fit(K, y)
+    b = KernelFDA().fit(K[np.ix_(order, order)], names[order])
+    np.testing.assert_allclose(pdist(b.embedding_), pdist(a.embedding_[order]), atol=1e-9)
+    np.testing.assert_allclose(a.eigenvalues_, b.eigenvalues_, rtol=1e-9)
+
+
+def test_scale_of_the_kernel_does_not_matter(wine):
+    X, y = wine
+    K = gaussian(X)
+    np.testing.assert_allclose(KernelFDA().fit(K, y).embedding_, KernelFDA().fit(1e-3 * K, y).embedding_, atol=1e-9)
+
+
+def test_weights_choose_and_mix_kernels(wine):
+    X, y = wine
+    stack = np.stack([gaussian(X, gamma=g) for g in (2.0, 8.0, 30.0)], axis=-1)
+    alone = KernelFDA().fit(stack[..., 1], y)
+    np.testing.assert_allclose(KernelFDA(kernel_weights=1).fit(stack, y).embedding_, alone.embedding_)
+    np.testing.assert_allclose(KernelFDA(kernel_weights=[0, 5, 0]).fit(stack, y).embedding_, alone.embedding_)
+    average = KernelFDA().fit(stack.mean(axis=-1), y)
+    for choice in (None, "uniform", [2, 2, 2]):
+        model = KernelFDA(kernel_weights=choice).fit(stack, y)
+        np.testing.assert_allclose(model.embedding_, average.embedding_, atol=1e-8)
+        np.testing.assert_allclose(model.kernel_weights_, 1 / 3)
+
+
+def test_kernel_specs_compute_the_kernels_and_those_of_new_samples():
+    X, y = load_iris(return_X_y=True)
+    specs = [{"kind": "gaussian", "bandwidth": 5.0, "bandwidth_rule": "absolute"}]
+    model = KernelFDA(kernels=specs).fit(X[::2], y[::2])
+    by_hand = KernelFDA().fit(gaussian(X[::2], gamma=5.0), y[::2])
+    expected = by_hand.transform(gaussian(X[1::2], X[::2], gamma=5.0))
+    np.testing.assert_allclose(model.transform(X[1::2]), expected, atol=1e-6)
+
+
+def test_a_kernel_of_small_rank_gives_fewer_components_by_default_and_an_error_on_demand():
+    X, y = load_iris(return_X_y=True)
+    one = X[:, :1]
+    assert KernelFDA().fit(one @ one.T, y).embedding_.shape == (150, 1)
+    with pytest.raises(NotApplicable, match="1 discriminating directions, fewer than n_components=2"):
+        KernelFDA(2).fit(one @ one.T, y)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"y": np.zeros(30)}, NotApplicable, "class"),
+        ({"n_components": 3}, NotApplicable, "at most 2"),
+        ({"y": np.arange(29) % 3}, DataError, "29 labels for 30 samples"),
+        ({"y": None}, DataError, "requires y"),
+        ({"y": np.linspace(0, 1, 30)}, DataError, "class labels"),
+        ({"X": np.ones((30, 20, 1))}, DataError, "square"),
+        ({"X": np.full((30, 30), np.nan)}, DataError, "NaN"),
+        ({"X": np.triu(np.ones((30, 30)))}, DataError, "not symmetric"),
+        ({"X": np.ones((30, 30))}, NotApplicable, "constant"),
+        ({"X": np.ones((30, 30, 1, 1))}, DataError, "n_kernels"),
+        ({"kernel_weights": [1, 2]}, ConfigError, "1 kernels"),
+        ({"kernel_weights": [-1]}, ConfigError, "nonnegative"),
+        ({"kernel_weights": "best"}, ConfigError, "uniform"),
+        ({"kernel_weights": 1}, ConfigError, "numbered"),
+        ({"scaling": "none"}, ValueError, "scaling"),
+        ({"ridge": -1.0}, ValueError, "ridge"),
+    ],
+)
+def test_errors_say_what_is_wrong(change, error, message):
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    data = {"X": gaussian(X), "y": np.arange(30) % 3}
+    data |= {key: change[key] for key in ("X", "y") if key in change}
+    parameters = {key: value for key, value in change.items() if key not in data}
+    with pytest.raises(error, match=message):
+        KernelFDA(**parameters).fit(data["X"], data["y"])
+
+
+def test_transform_refuses_other_kernels():
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    K = np.stack([gaussian(X), gaussian(X, gamma=1.0)], axis=-1)
+    model = KernelFDA().fit(K, np.arange(30) % 3)
+    with pytest.raises(DataError, match="fitted with 2"):
+        model.transform(K[:5, :, :1])
+    with pytest.raises(DataError, match="features"):
+        model.transform(K[:5, :7])

@@ -1,0 +1,141 @@
+"""Local discriminant embedding, linear and in a kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.linalg import eigh, subspace_angles
+from scipy.spatial.distance import pdist
+from sklearn.datasets import load_digits, load_wine
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.preprocessing import StandardScaler
+
+from mklearn.errors import DataError, NotApplicable
+from mklearn.graphs import lde_graph
+from mklearn.subspace.kernel_lde import KernelLDE
+from mklearn.subspace.lde import LDE
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+@pytest.mark.parametrize("p", [2, 5])
+def test_linear_kernel_gives_the_linear_method(wine, p):
+    X, y = wine
+    kernel, linear = KernelLDE(p, ridge=1e-12).fit(X @ X.T, y), LDE(p, ridge=1e-12).fit(X, y)
+    assert subspace_angles(X.T @ kernel.coefficients_, linear.components_.T).max() < 1e-5
+    np.testing.assert_allclose(kernel.eigenvalues_, linear.eigenvalues_, rtol=1e-6)
+    np.testing.assert_allclose(pdist(kernel.embedding_), pdist(linear.embedding_), rtol=1e-4)
+
+
+def test_solves_the_generalised_eigenproblem_of_the_paper(wine):
+    X, y = wine
+    model = LDE(3, ridge=0.0).fit(X, y)
+    graph = lde_graph(X, y)
+    S, S_prime = (2 * X.T @ operator.toarray() @ X for operator in (graph.L, graph.L_prime))
+    np.testing.assert_allclose(model.eigenvalues_, eigh(S, S_prime, eigvals_only=True)[:3], rtol=1e-9)
+    V = model.components_.T
+    np.testing.assert_allclose(V.T @ S_prime @ V, np.eye(3), atol=1e-9)
+    np.testing.assert_allclose(S @ V, S_prime @ V * model.eigenvalues_, atol=1e-8 * np.abs(S).max())
+    # Its largest ratios of far to near: the form in which Chen, Chang and Liu state it.
+    largest = eigh(S_prime, S, eigvals_only=True)[::-1][:3]
+    np.testing.assert_allclose(1 / model.eigenvalues_, largest, rtol=1e-8)
+
+
+def test_more_features_than_samples_live_in_the_span_of_the_samples():
+    rng = np.random.default_rng(0)
+    y = np.arange(20) % 2
+    X = rng.normal(size=(20, 50)) + 2 * rng.normal(size=(2, 50))[y]
+    model = LDE(2, ridge=1e-2).fit(X, y)
+    assert model.components_.shape == (2, 50)
+    centred = X - X.mean(axis=0)
+    inside = np.linalg.lstsq(centred.T, model.components_.T, rcond=None)[0]
+    np.testing.assert_allclose(centred.T @ inside, model.components_.T, atol=1e-10)
+    # The same problem in all 50 dimensions has the same smallest eigenvalues.
+    graph = lde_graph(X, y)
+    S, S_prime = (2 * X.T @ operator.toarray() @ X for operator in (graph.L, graph.L_prime))
+    rho = 1e-2 * np.trace(S_prime) / 50
+    assert model.ridge_amount_ == pytest.approx(rho)
+    expected = eigh(S + rho * np.eye(50), S_prime + rho * np.eye(50), eigvals_only=True)[:2]
+    np.testing.assert_allclose(model.eigenvalues_, expected, rtol=1e-8)
+    with pytest.raises(NotApplicable, match="rank 19"):
+        LDE(20).fit(X, y)
+
+
+@pytest.mark.parametrize("scaling", ["total", "within", "unit", "orthonormal"])
+def test_scalings_in_feature_space(wine, scaling):
+    X, y = wine
+    V = LDE(3, scaling=scaling).fit(X, y).components_.T
+    assert subspace_angles(V, LDE(3).fit(X, y).components_.T).max() < 1e-7
+    if scaling == "unit":
+        np.testing.assert_allclose(np.linalg.norm(V, axis=0), 1.0)
+    if scaling == "orthonormal":
+        np.testing.assert_allclose(V.T @ V, np.eye(3), atol=1e-12)
+
+
+def test_shift_and_rotation_of_the_features_do_not_matter(wine):
+    X, y = wine
+    Q = np.linalg.qr(np.random.default_rng(1).normal(size=(13, 13)))[0]
+    np.testing.assert_allclose(
+        pdist(LDE().fit(X @ Q + 100.0, y).embedding_), pdist(LDE().fit(X, y).embedding_), rtol=1e-6
+    )
+
+
+def test_it_separates_classes_of_several_clusters_which_fisher_can_not():
+    # Two classes, each in two clusters on the diagonals of a square (XOR), among directions of noise.
+    rng = np.random.default_rng(2)
+    corner = rng.integers(0, 4, size=400)
+    centres = np.array([[1, 1], [-1, -1], [1, -1], [-1, 1]])[corner]
+    y = (corner >= 2).astype(int)
+    X = np.hstack([4 * centres + 0.5 * rng.normal(size=(400, 2)), 1.0 * rng.normal(size=(400, 6))])
+    V = LDE(2, k=5, k_prime=20).fit(X, y).components_.T
+    # Near pairs of one class are in one cluster, near pairs of two classes at neighbouring corners: their plane.
+    assert subspace_angles(V, np.eye(8)[:, :2]).max() < 0.1
+    # The class means coincide, so Fisher's direction is that of an accident.
+    assert LinearDiscriminantAnalysis().fit(X, y).score(X, y) < 0.7
+
+
+def test_given_distances_replace_those_of_the_kernel():
+    X, y = load_digits(n_class=4, return_X_y=True)
+    X, y = X[:120], y[:120]
+    d2 = ((X[:, None] - X[None]) ** 2).sum(-1)
+    K = np.exp(-d2 / d2.mean())
+    # Distances induced by a Gaussian kernel order neighbours as the distances in its exponent do.
+    a, b = KernelLDE().fit(K, y), KernelLDE().fit(K, y, graph_distances=d2)
+    np.testing.assert_allclose(a.embedding_, b.embedding_, atol=1e-8)
+    other = np.random.default_rng(0).random((120, 120))
+    c = KernelLDE().fit(K, y, graph_distances=[other + other.T, d2])
+    assert np.abs(c.graph_.L.toarray() - a.graph_.L.toarray()).max() > 0.05
+    with pytest.raises(DataError, match="graph_distances"):
+        KernelLDE().fit(K, y, graph_distances=d2[:, :50])
+
+
+def test_graph_is_of_the_kernels_in_use():
+    X, y = load_wine(return_X_y=True)
+    d2 = [((Z[:, None] - Z[None]) ** 2).sum(-1) for Z in (X[:, :5], X[:, 5:])]
+    stack = np.stack([np.exp(-d / d.mean()) for d in d2], axis=-1)
+    one = KernelLDE(kernel_weights=1).fit(stack, y)
+    alone = KernelLDE().fit(stack[..., 1], y)
+    np.testing.assert_allclose(one.embedding_, alone.embedding_, atol=1e-9)
+    both = KernelLDE().fit(stack, y).graph_.L.toarray()
+    mean = lde_graph(d2, y).L.toarray()
+    np.testing.assert_allclose(both, mean, atol=1e-12)
+
+
+def test_errors_say_what_is_wrong(wine):
+    X, y = wine
+    with pytest.raises(NotApplicable, match="class"):
+        LDE().fit(X, np.zeros(len(y)))
+    with pytest.raises(DataError, match="NaN"):
+        LDE().fit(np.full_like(X, np.nan), y)
+    with pytest.raises(DataError, match="labels for"):
+        LDE().fit(X, y[:-1])
+    with pytest.raises(NotApplicable, match="same class"):
+        KernelLDE().fit(X[:20] @ X[:20].T, np.arange(20))
+    with pytest.raises(NotApplicable, match="at most 178"):
+        KernelLDE(179).fit(X @ X.T, y)
+    with pytest.raises(NotApplicable, match="constant"):
+        LDE().fit(np.ones((20, 3)), np.arange(20) % 2)
