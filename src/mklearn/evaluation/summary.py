@@ -1,0 +1,284 @@
+"""From the tidy score table to one row for each method, rule and way of choosing: the table that a report prints.
+
+Two columns of numbers come from one set of scores. ``oracle`` is the best dimension of the *mean test* curve: the mean
+over repeats is taken first and the best dimension of it second, which is what published tables do, and it is chosen on
+the test samples. ``inner_cv`` is the mean of what cross-validation inside the training samples chose.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mklearn.errors import DataError
+from mklearn.evaluation.statistics import (
+    corrected_resampled_interval,
+    mean,
+    paired_difference,
+    pool_variance,
+    standard_deviation,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SETTING = ["study", "dataset", "protocol", "train_size"]
+UNIT = ["repeat", "fold"]
+SCORE_COLUMNS = [
+    *SETTING, *UNIT, "method", "kernel_set", "neighbour", "selection", "dimension", "value", "status", "message",
+    "n_train", "n_test", "fit_seconds",
+]  # fmt: skip
+SUMMARY_COLUMNS = [
+    "study", "dataset", "dataset_title", "protocol", "train_size", "method", "method_title", "kernel_set", "neighbour",
+    "selection", "dimension", "n_repeats", "n_failed", "mean", "std", "ci_low", "ci_high", "difference",
+    "difference_low", "difference_high", "published", "published_std", "published_source", "fit_seconds_mean", "status",
+    "message",
+]  # fmt: skip
+
+# From best to worst: a fit that ended early or inexactly may still have a value, the last two never do.
+STATUSES = ("ok", "inaccurate", "time_limit", "not_applicable", "failed")
+_SELECTION_OF_ROWS = {"oracle": "dimension", "inner_cv": "inner_cv"}
+
+
+def summarise(
+    scores: pd.DataFrame,
+    *,
+    reference: str = "average",
+    published: Sequence[Mapping[str, Any]] = (),
+    titles: Mapping[str, Mapping[str, str]] | None = None,
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    """Summarise repeats: mean, spread, interval, difference to a reference method, published value.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        Tidy scores, one row for each fit, rule and dimension; columns as in ``SCORE_COLUMNS``. A repeat of k folds
+        counts as k values.
+    reference : str, default="average"
+        Method id that differences are taken to: paired on common (repeat, fold), for the same neighbour rule and
+        selection and, where it has it, the same kernel set. Without such rows the difference is NaN.
+    published : sequence of dict
+        ``{"dataset", "train_size", "method", "value", "std", "source"}`` and optionally ``"neighbour"``,
+        ``"selection"``, ``"protocol"``, ``"kernel_set"``; a key that is absent or None matches anything. ``value`` has
+        the unit of the scores (a fraction). Of several that match a row, the one that names most keys is taken.
+    titles : dict, optional
+        ``{"datasets": {id: title}, "methods": {id: title}}``; an id without a title stands for itself.
+    confidence : float, default=0.95
+        Of the corrected resampled intervals (Nadeau and Bengio, 2003).
+
+    Returns
+    -------
+    summary : DataFrame
+        Columns ``SUMMARY_COLUMNS``, rows in the order in which data sets, sizes and methods first appear. Every method
+        has a row, also when no repeat gave a value: then the numbers are NaN, and status and message say why.
+        ``n_repeats`` counts repeats with a value, ``n_failed`` those without. For ``oracle`` only dimensions that the
+        largest number of repeats reached take part; ties go to the fewest dimensions. For ``inner_cv`` the dimension is
+        the (low) median of the chosen ones.
+
+    Raises
+    ------
+    DataError
+        Columns that are missing, or two values for the same repeat and dimension.
+    """
+    import pandas as pd
+
+    missing = [column for column in SCORE_COLUMNS if column not in scores.columns]
+    if missing:
+        raise DataError(f"the score table lacks the columns {', '.join(missing)}")
+    if "metric" in scores.columns:
+        scores = scores[scores["metric"].isna() | scores["metric"].isin(["accuracy", ""])]
+    groups = list(_groups(scores))
+    references = _references(groups, reference)
+    rows = [_row(group, _reference(group, references), confidence) for group in groups]
+    table = pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
+    names = titles or {}
+    for kind in ("dataset", "method"):
+        known = names.get(f"{kind}s", {})
+        table[f"{kind}_title"] = [known.get(key, key) for key in table[kind]]
+    _add_published(table, published)
+    return table.astype(
+        {"train_size": "Int64", "dimension": "Int64", "n_repeats": "Int64", "n_failed": "Int64"}
+        | {name: "float64" for name in SUMMARY_COLUMNS if name.endswith(("mean", "std", "low", "high"))}
+        | {"difference": "float64", "published": "float64"}
+    )
+
+
+class _Group(NamedTuple):
+    """All that one summary row is made of: one value for each (repeat, fold), NaN where it failed."""
+
+    keys: dict[str, Any]  # setting, method, kernel_set, neighbour, selection
+    units: pd.DataFrame  # indexed by (repeat, fold): value, n_train, n_test, fit_seconds
+    dimension: int | None
+    status: str
+    message: str
+
+
+def _groups(scores: pd.DataFrame) -> Iterator[_Group]:
+    """Every (setting, method, kernel set, neighbour rule, selection), in order of first appearance."""
+    import pandas as pd
+
+    order = [*SETTING, "method", "kernel_set"]
+    frame = scores.copy()
+    for column in ("kernel_set", "neighbour", "selection", "status", "message", "protocol"):
+        frame[column] = frame[column].astype(object).where(frame[column].notna(), "").astype(str)
+    for column in UNIT:
+        frame[column] = frame[column].astype("Int64").fillna(0)
+    frame["value"] = frame["value"].astype("float64")
+    frame["usable"] = frame["value"].notna() & ~frame["status"].isin(["failed", "not_applicable"])
+    for keys, rows in frame.groupby(order, sort=False, dropna=False):
+        fixed = dict(zip(order, keys, strict=True))
+        usable = rows[rows["usable"]]
+        # A fit that failed may not know its rule and selection; it then counts against each that others have.
+        neighbours = list(dict.fromkeys(usable["neighbour"])) or list(dict.fromkeys(rows["neighbour"]))
+        named = set(rows["selection"]) & set(_SELECTION_OF_ROWS.values())
+        for neighbour in neighbours:
+            for selection, tag in _SELECTION_OF_ROWS.items():
+                if named and tag not in named:
+                    continue
+                own = rows[
+                    rows["neighbour"].isin([neighbour, ""])
+                    & (rows["selection"].eq(tag) | ~rows["selection"].isin(_SELECTION_OF_ROWS.values()))
+                ]
+                own = own[~own["usable"] | own["neighbour"].eq(neighbour)]
+                if not own.empty:
+                    yield _group(fixed | {"neighbour": neighbour, "selection": selection}, own, pd)
+
+
+def _group(keys: dict[str, Any], rows: pd.DataFrame, pd: Any) -> _Group:
+    usable = rows[rows["usable"]]
+    if usable.duplicated([*UNIT, "dimension"]).any() or (
+        keys["selection"] == "inner_cv" and usable.duplicated(UNIT).any()
+    ):
+        raise DataError(
+            f"the score table has two values of method {keys['method']!r} ({keys['selection']}, data set "
+            f"{keys['dataset']!r}) for the same repeat, fold and dimension"
+        )
+    chosen, dimension = usable, None
+    if not usable.empty and keys["selection"] == "oracle":
+        chosen, dimension = _best_dimension(usable)
+    elif not usable.empty and usable["dimension"].notna().any():
+        ordered = sorted(usable["dimension"].dropna().astype(int))
+        dimension = ordered[(len(ordered) - 1) // 2]
+    everyone = rows.drop_duplicates(UNIT).set_index(UNIT)
+    units = pd.DataFrame(
+        {
+            "value": chosen.set_index(UNIT)["value"].reindex(everyone.index),
+            "n_train": rows.groupby(UNIT, sort=False)["n_train"].first().reindex(everyone.index),
+            "n_test": rows.groupby(UNIT, sort=False)["n_test"].first().reindex(everyone.index),
+            "fit_seconds": chosen.set_index(UNIT)["fit_seconds"].reindex(everyone.index),
+        }
+    ).sort_index()
+    status = _worst(chosen["status"] if len(chosen) else rows["status"])
+    notes = rows.loc[rows["message"].ne("") & (rows["status"].ne("ok") | rows["usable"]), "message"]
+    return _Group(keys, units, dimension, status, "; ".join(dict.fromkeys(notes)))
+
+
+def _best_dimension(usable: pd.DataFrame) -> tuple[pd.DataFrame, int | None]:
+    """Rows at the best dimension of the mean curve; all rows of a method that has no dimension."""
+    if usable["dimension"].isna().all():
+        return usable, None
+    curve = usable.dropna(subset=["dimension"]).groupby("dimension")["value"].agg(["mean", "count"])
+    curve = curve[curve["count"] == curve["count"].max()].sort_index()  # else one lucky repeat could win a dimension
+    best = curve.index[curve["mean"] >= curve["mean"].max() - 1e-12][0]
+    return usable[usable["dimension"].eq(best).fillna(False)], int(best)
+
+
+def _references(groups: Sequence[_Group], reference: str) -> dict[tuple[Any, ...], list[_Group]]:
+    """The reference method's groups by setting, rule and selection."""
+    found: dict[tuple[Any, ...], list[_Group]] = {}
+    for group in groups:
+        if group.keys["method"] == reference:
+            found.setdefault(_place(group), []).append(group)
+    return found
+
+
+def _reference(group: _Group, references: Mapping[tuple[Any, ...], list[_Group]]) -> _Group | None:
+    """The reference method's group in the same place; of the same kernel set if there is one."""
+    found = references.get(_place(group), [])
+    same = [other for other in found if other.keys["kernel_set"] == group.keys["kernel_set"]]
+    return next(iter(same or found), None)
+
+
+def _place(group: _Group) -> tuple[Any, ...]:
+    import pandas as pd
+
+    values = (group.keys[key] for key in (*SETTING, "neighbour", "selection"))
+    return tuple(None if pd.isna(value) else value for value in values)
+
+
+def _row(group: _Group, reference: _Group | None, confidence: float) -> dict[str, Any]:
+    values = group.units["value"]
+    row: dict[str, Any] = group.keys | {
+        "dimension": group.dimension,
+        "n_repeats": int(values.notna().sum()),
+        "n_failed": int(values.isna().sum()),
+        "mean": mean(values),
+        "std": standard_deviation(values),
+        "fit_seconds_mean": mean(group.units["fit_seconds"].astype("float64")),
+        "status": group.status,
+        "message": group.message,
+    }
+    shared = pool_variance(row["mean"], _pool(group.units))
+    interval = corrected_resampled_interval(values, *_sizes(group.units), confidence, shared)
+    row |= {"ci_low": interval.low, "ci_high": interval.high}
+    if reference is not None:
+        both = group.units.join(reference.units["value"].rename("reference"), how="inner")
+        shared = pool_variance(mean(both["value"]), _pool(both), mean(both["reference"]))
+        paired = paired_difference(both["value"], both["reference"], *_sizes(both), confidence, shared)
+        row |= {"difference": paired.mean, "difference_low": paired.low, "difference_high": paired.high}
+    return row
+
+
+def _sizes(units: pd.DataFrame) -> tuple[Any, Any]:
+    """Training and test sizes, only as far as values stand beside them: a failed fit may not know them."""
+    known = units.dropna(subset=["n_train", "n_test"])
+    if known.empty:
+        return math.nan, math.nan
+    ratio_train, ratio_test = known["n_train"].mean(), known["n_test"].mean()
+    train = units["n_train"].astype("float64").fillna(ratio_train).to_numpy()
+    return train, units["n_test"].astype("float64").fillna(ratio_test).to_numpy()
+
+
+def _pool(units: pd.DataFrame) -> float:
+    """Distinct samples in training and test parts together."""
+    return float((units["n_train"].astype("float64") + units["n_test"].astype("float64")).mean())
+
+
+def _worst(statuses: pd.Series) -> str:
+    seen = set(statuses)
+    unknown = sorted(seen - set(STATUSES))
+    return unknown[0] if unknown else max(seen, key=STATUSES.index)
+
+
+def _add_published(table: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -> None:
+    """Write the best matching published value into the columns of a table that this module made."""
+    keys = ["dataset", "train_size", "method", "neighbour", "selection", "protocol", "kernel_set"]
+    values: dict[str, list[Any]] = {"published": [], "published_std": [], "published_source": []}
+    for row in table.to_dict("records"):
+        named = [(sum(entry.get(key) is not None for key in keys), entry) for entry in published]
+        fits = [
+            (count, entry)
+            for count, entry in named
+            if all(entry.get(key) is None or _equal(entry[key], row[key]) for key in keys)
+        ]
+        entry = max(fits, key=lambda item: item[0])[1] if fits else {}
+        values["published"].append(_number(entry.get("value")))
+        values["published_std"].append(_number(entry.get("std")))
+        values["published_source"].append(str(entry.get("source") or ""))
+    for name, column in values.items():
+        table[name] = column
+
+
+def _number(value: object) -> float:
+    return math.nan if value is None else float(value)  # type: ignore[arg-type]
+
+
+def _equal(a: object, b: object) -> bool:
+    """Equality in which two missing values agree."""
+    import pandas as pd
+
+    if pd.isna(a) or pd.isna(b):  # type: ignore[call-overload]
+        return bool(pd.isna(a) and pd.isna(b))  # type: ignore[call-overload]
+    return bool(a == b)

@@ -1,0 +1,177 @@
+"""Nearest-neighbour sweeps agree with brute force, with scikit-learn, and with the invariances of both rules."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from sklearn.neighbors import KNeighborsClassifier
+
+from mklearn.errors import DataError
+from mklearn.evaluation import nearest_neighbour as module
+from mklearn.evaluation.nearest_neighbour import (
+    RULES,
+    accuracy_by_dimension,
+    nearest_neighbour_indices,
+    nearest_neighbour_predictions,
+)
+
+
+@pytest.fixture
+def problem():
+    generator = np.random.default_rng(3)
+    y = np.repeat(np.arange(6), 9)
+    centres = generator.normal(size=(6, 12))
+    Z = centres[y] + generator.normal(size=(54, 12)) + 5.0  # far from the origin: the centring matters
+    order = generator.permutation(54)
+    return Z[order[:30]], y[order[:30]], Z[order[30:]], y[order[30:]]
+
+
+def test_every_dimension_equals_scikit_learn_euclidean(problem):
+    Z_train, y_train, Z_test, y_test = problem
+    expected = [
+        KNeighborsClassifier(1, algorithm="brute").fit(Z_train[:, :q], y_train).score(Z_test[:, :q], y_test)
+        for q in range(1, 13)
+    ]
+    np.testing.assert_array_equal(accuracy_by_dimension(*problem, rule="euclidean"), expected)
+
+
+def test_every_dimension_equals_scikit_learn_cosine_about_the_training_mean(problem):
+    Z_train, y_train, Z_test, y_test = problem
+    centre = Z_train.mean(axis=0)
+    expected = [
+        KNeighborsClassifier(1, algorithm="brute", metric="cosine")
+        .fit((Z_train - centre)[:, :q], y_train)
+        .score((Z_test - centre)[:, :q], y_test)
+        for q in range(2, 13)
+    ]
+    np.testing.assert_array_equal(accuracy_by_dimension(*problem, rule="cosine")[1:], expected)
+    uncentred = KNeighborsClassifier(1, algorithm="brute", metric="cosine").fit(Z_train, y_train).score(Z_test, y_test)
+    assert uncentred != expected[-1], "the fixture must tell centred from uncentred"
+
+
+def test_cosine_in_one_dimension_is_the_sign_and_ties_take_the_first(problem):
+    Z_train, _, Z_test, _ = problem
+    centre = Z_train[:, 0].mean()
+    signs = np.sign(Z_train[:, 0] - centre)
+    expected = [int(np.flatnonzero(signs == np.sign(value - centre))[0]) for value in Z_test[:, 0]]
+    np.testing.assert_array_equal(nearest_neighbour_indices(Z_train, Z_test, "cosine", 1), expected)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_blocks_of_test_rows_change_nothing(problem, rule, monkeypatch):
+    whole = accuracy_by_dimension(*problem, rule=rule)
+    monkeypatch.setattr(module, "_BLOCK_ENTRIES", 61)
+    np.testing.assert_array_equal(accuracy_by_dimension(*problem, rule=rule), whole)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_ties_take_the_lowest_index(problem, rule):
+    Z_train, _, Z_test, _ = problem
+    doubled = np.vstack([Z_train, Z_train])
+    indices = nearest_neighbour_indices(doubled, Z_test, rule)
+    assert indices.max() < len(Z_train)
+    np.testing.assert_array_equal(indices, nearest_neighbour_indices(Z_train, Z_test, rule))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_accuracy_is_that_of_the_predictions_at_each_dimension(problem, rule):
+    Z_train, y_train, Z_test, y_test = problem
+    accuracies = accuracy_by_dimension(*problem, rule=rule)
+    for q in (1, 2, 7, 12):
+        labels = nearest_neighbour_predictions(Z_train, y_train, Z_test, rule, q)
+        assert accuracies[q - 1] == np.mean(labels == y_test)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("kind", [str, object, float, "U20", np.uint8])
+def test_labels_of_any_type(problem, rule, kind):
+    Z_train, y_train, Z_test, y_test = problem
+    got = accuracy_by_dimension(Z_train, y_train.astype(kind), Z_test, y_test.astype(kind), rule)
+    np.testing.assert_array_equal(got, accuracy_by_dimension(*problem, rule=rule))
+    labels = y_train.astype(kind)
+    assert nearest_neighbour_predictions(Z_train, labels, Z_test, rule).dtype == labels.dtype
+
+
+def test_zero_vectors_have_no_direction():
+    Z_train = np.array([[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0], [0.0, 0.0]])  # rows 1 and 3 lie at the mean
+    Z_test = np.array([[0.0, 0.0], [3.0, 0.0], [-3.0, 0.0]])
+    np.testing.assert_array_equal(nearest_neighbour_indices(Z_train, Z_test, "cosine"), [0, 2, 0])
+
+
+def test_rounding_left_by_centring_a_constant_column_is_not_a_direction():
+    Z_train = np.column_stack([np.full(3, 0.1), [-1.0, 0.0, 1.0]])
+    Z_test = np.array([[0.1, 0.5]])
+    assert nearest_neighbour_indices(Z_train, Z_test, "cosine")[0] == 2
+    assert nearest_neighbour_indices(Z_train, Z_test, "cosine", 1)[0] == 0
+
+
+FLOATS = st.integers(-50, 50).map(float)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    hnp.arrays(float, (7, 3), elements=FLOATS),
+    hnp.arrays(float, (5, 3), elements=FLOATS),
+    st.sampled_from([0.25, 2.0, 1024.0]),
+)
+def test_euclidean_is_exact_brute_force_and_scale_free(Z_train, Z_test, scale):
+    squared = ((Z_test[:, None, :] - Z_train[None]) ** 2).cumsum(axis=2)  # integers: no rounding at all
+    for q in (1, 2, 3):
+        expected = squared[:, :, q - 1].argmin(axis=1)
+        np.testing.assert_array_equal(nearest_neighbour_indices(Z_train, Z_test, "euclidean", q), expected)
+        np.testing.assert_array_equal(
+            nearest_neighbour_indices(Z_train * scale, Z_test * scale, "euclidean", q), expected
+        )
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    hnp.arrays(float, (8, 3), elements=FLOATS),
+    hnp.arrays(float, (5, 3), elements=FLOATS),
+    hnp.arrays(float, (3,), elements=FLOATS),
+    st.floats(0.1, 30.0),
+)
+def test_cosine_ignores_a_shift_of_all_and_the_length_of_a_test_vector(Z_train, Z_test, shift, stretch):
+    centre = Z_train.mean(axis=0)
+    first = nearest_neighbour_indices(Z_train, Z_test, "cosine")
+    chosen = _similarity(Z_train[first] - centre, Z_test - centre)
+    best = np.max(
+        [_similarity(np.broadcast_to(row, Z_test.shape), Z_test - centre) for row in Z_train - centre], axis=0
+    )
+    np.testing.assert_allclose(chosen, best, atol=1e-9)
+    moved = nearest_neighbour_indices(Z_train + shift, centre + stretch * (Z_test - centre) + shift, "cosine")
+    np.testing.assert_allclose(_similarity(Z_train[moved] - centre, Z_test - centre), best, atol=1e-6)
+
+
+def _similarity(a, b):
+    lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+    noise = 1e-10
+    return np.where(lengths > noise, (a * b).sum(axis=1) / np.where(lengths > noise, lengths, 1.0), 0.0)
+
+
+def test_inputs_are_not_changed(problem):
+    copies = [np.array(part) for part in problem]
+    for rule in RULES:
+        accuracy_by_dimension(*problem, rule=rule)
+    for part, copy in zip(problem, copies, strict=True):
+        np.testing.assert_array_equal(part, copy)
+
+
+def test_user_mistakes_are_named(problem):
+    Z_train, y_train, Z_test, y_test = problem
+    with pytest.raises(DataError, match="rule 'manhattan' is unknown"):
+        accuracy_by_dimension(*problem, rule="manhattan")
+    with pytest.raises(DataError, match="Z_train has 12 columns and Z_test 11"):
+        accuracy_by_dimension(Z_train, y_train, Z_test[:, 1:], y_test)
+    with pytest.raises(DataError, match="not finite"):
+        accuracy_by_dimension(Z_train, y_train, np.full_like(Z_test, np.nan), y_test)
+    with pytest.raises(DataError, match="y_test"):
+        accuracy_by_dimension(Z_train, y_train, Z_test, y_test[:-1])
+    with pytest.raises(DataError, match="complex"):
+        accuracy_by_dimension(Z_train * 1j, y_train, Z_test, y_test)
+    for dimension in (0, 13):
+        with pytest.raises(DataError, match="between 1 and"):
+            nearest_neighbour_predictions(Z_train, y_train, Z_test, dimension=dimension)
