@@ -1,0 +1,132 @@
+"""The command line: ``python -m mklearn``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mklearn.errors import ConfigError, UserError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; 0 if it went well, 1 for a user's mistake, 2 for words that make no command."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        return options.run(options) or 0
+    except UserError as error:
+        print(f"mklearn: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m mklearn",
+        description="Learning from many kernels. Studies are run with Snakemake (see the README); "
+        "these commands check a study, list what there is, and replay single steps.",
+    )
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    validate = commands.add_parser("validate", help="check a study file: all mistakes at once")
+    validate.add_argument("file", nargs="+", help="study file (YAML)")
+    validate.set_defaults(run=_validate)
+
+    for name, help_text in (
+        ("datasets", "list the registered data sets"),
+        ("descriptors", "list the descriptors, with their parameters"),
+        ("kernels", "list the kernels, with their parameters"),
+        ("methods", "list the methods, with their parameters and papers"),
+        ("protocols", "list the protocols: how samples are split"),
+    ):
+        listing = commands.add_parser(name, help=help_text)
+        listing.set_defaults(run=_list, what=name)
+
+    schema = commands.add_parser("schema", help="print the JSON schema of study files (for completion in editors)")
+    schema.set_defaults(run=_schema)
+
+    step = commands.add_parser(
+        "step",
+        help="run one step of the workflow by itself",
+        description="The first line of every log in logs/ is such a command: paste it to replay that job.",
+    )
+    step.add_argument("name", help="the step; 'list' lists them")
+    step.add_argument("--spec", default="{}", metavar="JSON", help="specification: JSON, or a file that holds it")
+    step.add_argument("--in", dest="inputs", action="append", default=[], metavar="KEY=PATH", help="input file; repeat")
+    step.add_argument("--out", dest="outputs", action="append", default=[], metavar="KEY=PATH", help="output file")
+    step.add_argument("--threads", type=int, default=1)
+    step.set_defaults(run=_step)
+    return parser
+
+
+def _validate(options: argparse.Namespace) -> int:
+    from mklearn.config.study import read_study
+    from mklearn.plan import plan_study
+
+    failed = 0
+    for file in options.file:
+        try:
+            plan = plan_study(read_study(file))
+        except ConfigError as error:
+            print(f"mklearn: {error}", file=sys.stderr)
+            failed = 1
+            continue
+        print(
+            f"{file}: study {plan.study.study!r} is good: {len(plan.datasets)} data sets, "
+            f"{len(plan.descriptors)} descriptors, {len(plan.pairwise)} distances, {len(plan.fits)} fits."
+        )
+    return failed
+
+
+def _list(options: argparse.Namespace) -> None:
+    from mklearn.registry import describe_all
+
+    print(describe_all(options.what))
+
+
+def _schema(options: argparse.Namespace) -> None:
+    from mklearn.config.schema import study_schema
+
+    print(study_schema(), end="")
+
+
+def _step(options: argparse.Namespace) -> None:
+    from mklearn.steps import log
+    from mklearn.steps.runner import STEPS, call
+
+    if options.name == "list":
+        print("\n".join(STEPS))
+        return
+    log.start()
+    call(options.name, _files(options.inputs), _files(options.outputs), _spec(options.spec), options.threads)
+
+
+def _files(pairs: Sequence[str]) -> dict[str, Any]:
+    files: dict[str, Any] = {}
+    for pair in pairs:
+        key, separator, path = pair.partition("=")
+        if not separator or not key or not path:
+            raise ConfigError(f"{pair!r} is not KEY=PATH.")
+        files.setdefault(key, []).append(path)
+    return {key: paths[0] if len(paths) == 1 else paths for key, paths in files.items()}
+
+
+def _spec(text: str) -> dict[str, Any]:
+    try:
+        content = json.loads(text if text.lstrip().startswith("{") else Path(text).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"--spec {text}: can't be read: {error.strerror}.") from None
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"--spec is not JSON: {error}.") from None
+    if not isinstance(content, dict):
+        raise ConfigError("--spec: a specification is a JSON object.")
+    return content
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,158 @@
+"""The strict base of all configuration models, and readable errors from what pydantic finds."""
+
+from __future__ import annotations
+
+import difflib
+import types
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+Slug = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$", max_length=60)]
+
+
+class Strict(BaseModel):
+    """A frozen model that refuses keys it does not know, at every level."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
+
+
+class Registered(Strict):
+    """A model of something that mklearn implements: it names the code, and is its entry in the registry.
+
+    The class attributes are what ``python -m mklearn kernels|methods|descriptors`` lists; ``implementation`` is
+    ``module:function`` and is imported only when a step runs.
+    """
+
+    implementation: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    reference: ClassVar[str] = ""
+
+    def parameters(self) -> dict[str, Any]:
+        """What the implementation is called with: the fields that are not the study's own bookkeeping."""
+        return self.model_dump(exclude=set(self.bookkeeping) | {"kind"})
+
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
+
+
+@dataclass(frozen=True, order=True)
+class Mistake:
+    """One mistake in a study file: where (a dotted path), what was found, and what would be legal."""
+
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path or '(top level)'}: {self.message}"
+
+
+def show(value: Any, limit: int = 80) -> str:
+    """A value as it goes into a message: short."""
+    text = repr(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def nearest(word: object, legal: Iterable[str]) -> str:
+    """`` Did you mean 'x'?`` for the closest legal word, or nothing."""
+    matches = difflib.get_close_matches(str(word), list(legal), n=1, cutoff=0.6)
+    return f" Did you mean {matches[0]!r}?" if matches else ""
+
+
+def one_of(words: Iterable[str]) -> str:
+    return ", ".join(sorted(words))
+
+
+def mistakes_of(error: ValidationError, model: type[BaseModel]) -> list[Mistake]:
+    """All that pydantic found, each with its dotted path, the value, what is legal and the nearest legal key."""
+    located = [(*_walk(model, item["loc"]), item) for item in error.errors(include_url=False)]
+    paths = [path for path, _, _ in located]
+    found = set()
+    for path, owner, item in located:
+        # Of a number or a list of them, the member that was not meant says nothing useful.
+        others = [other for other in paths if other.startswith(path)]
+        if item["type"].endswith("_type") and len(others) > 1:
+            continue
+        found.add(Mistake(path, _sentence(item, owner)))
+    return sorted(found)
+
+
+def _sentence(item: Any, owner: type[BaseModel] | None) -> str:
+    kind, value, context = item["type"], item.get("input"), item.get("ctx") or {}
+    if kind == "extra_forbidden":
+        key = str(item["loc"][-1])
+        legal = list(owner.model_fields) if owner is not None else []
+        return f"unknown key {key!r}.{nearest(key, legal)} Legal keys: {one_of(legal)}."
+    if kind == "missing":
+        return "is required and missing."
+    if kind == "union_tag_invalid":
+        tags = [tag.strip("' ") for tag in str(context.get("expected_tags", "")).split(",")]
+        tag = context.get("tag")
+        return f"kind {tag!r} is not known.{nearest(tag, tags)} Legal kinds: {one_of(tags)}."
+    if kind == "union_tag_not_found":
+        return "has no 'kind'. Say which kind it is."
+    if kind == "literal_error":
+        expected = str(context.get("expected", ""))
+        words = [word.strip("' ") for word in expected.replace(" or ", ", ").split(",")]
+        return f"{show(value)} is not legal.{nearest(value, words)} Legal values: {one_of(words)}."
+    if kind == "string_pattern_mismatch":
+        return f"{show(value)} is not a legal name: small letters, digits, '.', '_' and '-' only."
+    message = item["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    prefix = "" if item["msg"].startswith("Value error") else "should be "
+    return f"{prefix}{message}; found {show(value)}." if prefix else f"{message}"
+
+
+def _walk(model: type[BaseModel], loc: Sequence[int | str]) -> tuple[str, type[BaseModel] | None]:
+    """Follow an error's location through the models: its path without union tags, and the model that owns the key."""
+    annotation: Any = model
+    owner: type[BaseModel] | None = model
+    path: list[str] = []
+    for step in loc:
+        annotation, is_tag = _descend(annotation, step)
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel) and is_tag:
+            owner = annotation
+        if not is_tag:
+            path.append(f"[{step}]" if isinstance(step, int) else str(step))
+        if step != loc[-1] and isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            owner = annotation
+    return ".".join(path).replace(".[", "["), owner
+
+
+def _descend(annotation: Any, step: int | str) -> tuple[Any, bool]:
+    """One step down an annotation: what lies there, and whether the step was only a union's tag."""
+    annotation = _unwrap(annotation)
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        field = annotation.model_fields.get(str(step))
+        return (field.annotation if field is not None else None), False
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin in (Union, types.UnionType):
+        members = [_unwrap(member) for member in arguments]
+        for member in members:
+            if isinstance(member, type) and issubclass(member, BaseModel) and step in (_tag(member), member.__name__):
+                return member, True
+        for member in members:
+            inner, is_tag = _descend(member, step)
+            if inner is not None and not is_tag:
+                return inner, False
+        return annotation, True
+    if origin is dict:
+        return (annotation if step == "[key]" else arguments[1]), step == "[key]"
+    if origin in (list, tuple):
+        return (arguments[0] if isinstance(step, int) else annotation), not isinstance(step, int)
+    return None, isinstance(step, str)
+
+
+def _unwrap(annotation: Any) -> Any:
+    while get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    if get_origin(annotation) in (Union, types.UnionType):
+        rest = [a for a in get_args(annotation) if a is not type(None)]
+        if len(rest) == 1:
+            return _unwrap(rest[0])
+    return annotation
+
+
+def _tag(model: type[BaseModel]) -> str | None:
+    field = model.model_fields.get("kind")
+    return get_args(field.annotation)[0] if field is not None and get_origin(field.annotation) is Literal else None

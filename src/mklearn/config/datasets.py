@@ -1,0 +1,99 @@
+"""Data sets as a study names them: a registered one, or the user's own images, features or kernels."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from mklearn.config.base import Slug, Strict
+
+
+class Resize(Strict):
+    """Resizing of images, as its own step."""
+
+    shape: tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(ge=1)]] | None = None
+    """Rows and columns of every image."""
+    pixels: Annotated[int, Field(ge=1)] | None = None
+    """Instead of a shape: about so many pixels, the aspect ratio kept."""
+    interpolation: Literal["area", "bilinear", "bicubic", "lanczos"] = "area"
+    """How pixels are weighed; all of them are anti-aliased when shrinking."""
+
+    @model_validator(mode="after")
+    def _one_size(self) -> Resize:
+        if (self.shape is None) == (self.pixels is None):
+            raise ValueError("give either shape: [rows, columns] or pixels: N, and not both.")
+        return self
+
+
+class RegisteredDataset(Strict):
+    """A data set of mklearn's registry (``python -m mklearn datasets`` lists them)."""
+
+    kind: Literal["registered"] = "registered"
+    name: str | None = None
+    """Its name in the registry; by default the key that it stands under."""
+    resize: Resize | None = None
+    """Another size than the registry's own."""
+    classes: list[str] | None = None
+    """Only these classes."""
+    per_class: Annotated[int, Field(ge=2)] | None = None
+    """Only so many samples of each class, the first ones in the order of the data set."""
+
+
+class ImageFolder(Strict):
+    """Your own images: a folder with one sub-folder per class."""
+
+    kind: Literal["image_folder"]
+    path: str
+    """The folder; its sub-folders' names are the classes."""
+    colour: Literal["grey", "rgb"] = "grey"
+    """Colour mode in which the images are read."""
+    resize: Resize | None = Resize(shape=(64, 64))
+    """Size that every image is brought to; null leaves them as they are."""
+
+
+class FeatureTables(Strict):
+    """Your own features: one Parquet, NPZ or CSV table per descriptor, a row per sample."""
+
+    kind: Literal["feature_tables"]
+    tables: Annotated[dict[Slug, str], Field(min_length=1)]
+    """Descriptor name: file."""
+    labels: str | None = None
+    """A table with the ids and labels, when the feature tables do not hold the labels."""
+    id_column: str = "id"
+    label_column: str = "label"
+
+
+class Precomputed(Strict):
+    """Your own kernel or distance matrices: one square NPZ, Parquet or CSV per kernel."""
+
+    kind: Literal["precomputed"]
+    matrices: Annotated[dict[Slug, str], Field(min_length=1)]
+    """Kernel name: file."""
+    measure: Literal["kernel", "distance", "squared_euclidean", "chi2"] = "kernel"
+    """What the matrices hold; distances become Gaussian kernels."""
+    labels: str
+    """A table with the ids and labels."""
+    id_column: str = "id"
+    label_column: str = "label"
+
+
+DatasetConfig = Annotated[RegisteredDataset | ImageFolder | FeatureTables | Precomputed, Field(discriminator="kind")]
+
+
+def normalise_datasets(value: Any) -> Any:
+    """A list of names, or a mapping with empty values, are short forms of registered data sets."""
+    if isinstance(value, str):
+        value = [value]
+    if isinstance(value, list) and all(isinstance(name, str) for name in value):
+        value = dict.fromkeys(value)
+    if not isinstance(value, dict):
+        return value
+    full = {}
+    for key, spec in value.items():
+        if spec is None:
+            spec = {}
+        if isinstance(spec, dict) and "kind" not in spec:
+            spec = {"kind": "registered", **spec}
+        full[key] = spec
+    return full

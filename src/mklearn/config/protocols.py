@@ -1,0 +1,49 @@
+"""Protocols: how samples are split into training and test sets."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from mklearn.config.base import Registered
+
+Count = Annotated[int, Field(ge=1)]
+
+
+class RandomPerClass(Registered):
+    """So many random training samples of each class, the rest for the test; repeated."""
+
+    title = "random training samples per class"
+    implementation = "mklearn.datasets.splits:random_per_class"
+
+    kind: Literal["random_per_class"]
+    train_size: Count | Annotated[list[Count], Field(min_length=1)]
+    """Training samples per class; a list makes one protocol of each."""
+    repeats: Count = 10
+    """Number of random splits."""
+
+
+class KFold(Registered):
+    """Stratified k-fold cross-validation, repeated."""
+
+    title = "k-fold"
+    implementation = "mklearn.datasets.splits:k_fold"
+
+    kind: Literal["k_fold"]
+    folds: Annotated[int, Field(ge=2)] = 5
+    repeats: Count = 1
+
+
+class Given(Registered):
+    """Splits from a file with columns repeat, fold, id (or index) and role (train or test)."""
+
+    title = "given splits"
+    implementation = "mklearn.datasets.splits:given"
+
+    kind: Literal["given"]
+    path: str
+    """Parquet or CSV file."""
+
+
+ProtocolConfig = Annotated[RandomPerClass | KFold | Given, Field(discriminator="kind")]

@@ -1,0 +1,23 @@
+"""The JSON schema of study files: editors complete and check with it. ``make schema`` writes it; a test compares."""
+
+from __future__ import annotations
+
+import json
+
+import yaml
+
+from mklearn.config.study import Study
+
+
+def study_schema() -> str:
+    """The schema as text, the same for the same models."""
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Study.model_json_schema()}
+    datasets = schema["properties"]["datasets"]
+    names = {"type": "array", "items": {"type": "string"}, "description": "Names of registered data sets."}
+    schema["properties"]["datasets"] = {"anyOf": [names, {"type": "string"}, datasets]}
+    return json.dumps(schema, indent=1, sort_keys=True) + "\n"
+
+
+def yaml_text(config: dict[str, object]) -> str:
+    """A configuration as YAML, in the order of the model's fields."""
+    return yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=110)

@@ -1,0 +1,214 @@
+"""The study: one file that makes one table. Loading it reports every mistake at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import Field, ValidationError, field_validator
+
+from mklearn.config.base import Mistake, Slug, Strict, mistakes_of, nearest, one_of, show
+from mklearn.config.datasets import DatasetConfig, normalise_datasets
+from mklearn.config.descriptors import DescriptorConfig, image_descriptors
+from mklearn.config.kernels import KernelConfig
+from mklearn.config.methods import MethodConfig
+from mklearn.config.naming import kernel_names
+from mklearn.config.protocols import ProtocolConfig
+from mklearn.datasets.registry import registry
+from mklearn.errors import ConfigError
+
+METHODS: dict[str, Any] = {
+    "kfd": {"kind": "kernel_fda", "label": "KFD", "kernels": "each"},
+    "average": {"kind": "kernel_fda", "label": "Uniform average + KFD"},
+    "best-single": {"kind": "kernel_fda", "label": "Best single kernel (inner CV)", "kernel_weights": "best_single"},
+    "mkl-lda": {"kind": "mkl_dr", "label": "MKL-LDA", "graph": "lda"},
+}
+"""What is run when a study names no methods."""
+
+PROTOCOLS: dict[str, Any] = {"5-fold": {"kind": "k_fold", "folds": 5}}
+"""How samples are split when a study does not say."""
+
+
+class Evaluation(Strict):
+    """How embeddings are judged: 1-nearest-neighbour over all leading dimensions."""
+
+    neighbours: Annotated[list[Literal["cosine", "euclidean"]], Field(min_length=1)] = ["cosine", "euclidean"]
+    """Rules of the 1-nearest-neighbour classifier; cosine is about the training mean."""
+    inner_folds: Annotated[int, Field(ge=2)] = 3
+    """Folds of the inner cross-validation that chooses dimension and parameters."""
+    reference: Slug | None = None
+    """Method that all are compared with, in pairs; by default the first uniform average of all kernels."""
+
+
+class Published(Strict):
+    """A value that a paper reports for a cell of this study's table."""
+
+    dataset: Slug
+    train_size: Annotated[int, Field(ge=1)] | None = None
+    method: Slug
+    value: Annotated[float, Field(ge=0, le=100)]
+    """Accuracy in per cent."""
+    std: Annotated[float, Field(ge=0)] | None = None
+    source: str
+
+
+class Report(Strict):
+    """What the page shows beside the results."""
+
+    thumbnails: Annotated[int, Field(ge=0, le=60)] = 20
+    """Sample images per data set."""
+
+
+class Study(Strict):
+    """One study: data sets, descriptors, kernels, methods, protocols - one table."""
+
+    study: Slug
+    """Name; results go to results/<name>/."""
+    title: str = ""
+    description: str = ""
+    seed: Annotated[int, Field(ge=0)] = 0
+    """All chance follows from it: splits, inner folds."""
+    results: str = "results"
+    """Folder for everything made; studies in one folder share descriptors, kernels and fits."""
+    mirror: str | None = None
+    """Folder or URL tried first for data; the environment variable MKLEARN_MIRROR goes before it."""
+    datasets: Annotated[dict[Slug, DatasetConfig], Field(min_length=1)]
+    descriptors: dict[Slug, DescriptorConfig] | None = None
+    kernels: dict[Slug, KernelConfig] | None = None
+    methods: Annotated[dict[Slug, MethodConfig], Field(min_length=1)] = Field(default=METHODS, validate_default=True)
+    protocols: Annotated[dict[Slug, ProtocolConfig], Field(min_length=1)] = Field(
+        default=PROTOCOLS, validate_default=True
+    )
+    evaluation: Evaluation = Evaluation()
+    published: list[Published] = []
+    report: Report = Report()
+
+    _datasets = field_validator("datasets", mode="before")(normalise_datasets)
+
+
+def read_study(path: str | Path) -> Study:
+    """Read and check a study file.
+
+    Raises
+    ------
+    ConfigError
+        If the file is missing, is not YAML, or has mistakes: all of them are listed.
+    """
+    return check_study(read_yaml(path), source=str(path))
+
+
+def read_yaml(path: str | Path) -> Any:
+    """The file's content as plain objects, or a sentence that says where its YAML breaks."""
+    try:
+        return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: there is no such file.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: can't be read: {error}.") from None
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: is not valid YAML: {' '.join(str(error).split())}") from None
+
+
+def check_study(raw: Any, source: str = "config") -> Study:
+    """A study from plain objects; every mistake at once.
+
+    Raises
+    ------
+    ConfigError
+        One line per mistake: dotted path, what was found, what is legal, the nearest legal key.
+    """
+    if not isinstance(raw, Mapping):
+        raise ConfigError(f"{source}: a study is a mapping of keys to values; found {show(raw)}.")
+    raw = dict(raw)
+    mistakes: list[Mistake] = []
+    study: Study | None = None
+    try:
+        study = Study.model_validate(raw)
+    except ValidationError as error:
+        mistakes += mistakes_of(error, Study)
+    mistakes += cross_references(raw)
+    if mistakes or study is None:
+        lines = [f"  {number}. {mistake}" for number, mistake in enumerate(sorted(set(mistakes)), start=1)]
+        count = "1 mistake" if len(lines) == 1 else f"{len(lines)} mistakes"
+        raise ConfigError(f"{source} has {count}:\n" + "\n".join(lines))
+    return study
+
+
+def cross_references(raw: Mapping[str, Any]) -> list[Mistake]:
+    """Names that point at nothing. Works on the raw mapping, so that it finds them beside all other mistakes."""
+    mistakes: list[Mistake] = []
+    datasets = _mapping(normalise_datasets(raw.get("datasets")))
+    families = {key: _family(spec) for key, spec in datasets.items()}
+    descriptors = _mapping(raw.get("descriptors"))
+    descriptor_names = set(descriptors) or _default_descriptors(datasets)
+    kernels, methods = _mapping(raw.get("kernels")), _mapping(raw.get("methods")) or METHODS
+    expanded = {name for key, spec in kernels.items() for name in _kernel_names(key, spec, descriptor_names)}
+    expanded |= set() if kernels else descriptor_names
+
+    def refer(path: str, name: Any, legal: set[str], what: str) -> None:
+        if isinstance(name, str) and name not in legal:
+            mistakes.append(
+                Mistake(path, f"there is no {what} {name!r}.{nearest(name, legal)} Legal: {one_of(legal)}.")
+            )
+
+    registered = set(registry())
+    for key, spec in datasets.items():
+        if isinstance(spec, Mapping) and spec.get("kind") == "registered":
+            path = f"datasets.{key}.name" if spec.get("name") else f"datasets.{key}"
+            refer(path, spec.get("name") or key, registered, "registered data set")
+    for key, spec in kernels.items():
+        value = _mapping(spec).get("descriptor", "each")
+        for name in value if isinstance(value, list) else [value]:
+            if name != "each":
+                refer(f"kernels.{key}.descriptor", name, descriptor_names, "descriptor")
+    for key, spec in descriptors.items():
+        if _mapping(spec).get("kind") == "table":
+            tables = {t for d in datasets.values() for t in _mapping(_mapping(d).get("tables"))}
+            refer(f"descriptors.{key}.table", _mapping(spec).get("table"), tables, "table in any data set")
+    for key, spec in methods.items():
+        value = _mapping(spec).get("kernels", "all")
+        for name in value if isinstance(value, list) else []:
+            refer(f"methods.{key}.kernels", name, expanded, "kernel")
+        for name in _mapping(_mapping(spec).get("kernel_weights")):
+            refer(f"methods.{key}.kernel_weights", name, expanded, "kernel")
+    reference = _mapping(raw.get("evaluation")).get("reference")
+    refer("evaluation.reference", reference, set(methods), "method")
+    published = raw.get("published")
+    for number, entry in enumerate(published if isinstance(published, list) else []):
+        refer(f"published[{number}].dataset", _mapping(entry).get("dataset"), set(datasets), "data set")
+        refer(f"published[{number}].method", _mapping(entry).get("method"), _method_names(methods, expanded), "method")
+    if datasets and not descriptor_names and set(families.values()) - {"matrices"}:
+        mistakes.append(Mistake("descriptors", "is empty, and the data sets bring no kernels of their own."))
+    return mistakes
+
+
+def _family(spec: Any) -> str:
+    kind = _mapping(spec).get("kind")
+    return {"feature_tables": "tables", "precomputed": "matrices"}.get(str(kind), "images")
+
+
+def _default_descriptors(datasets: Mapping[str, Any]) -> set[str]:
+    names: set[str] = set()
+    for spec in datasets.values():
+        family = _family(spec)
+        key = {"tables": "tables", "matrices": "matrices"}.get(family)
+        names |= set(_mapping(_mapping(spec).get(key))) if key else set(image_descriptors())
+    return names
+
+
+def _kernel_names(key: str, spec: Any, descriptors: set[str]) -> set[str]:
+    try:
+        return {name for name, _, _ in kernel_names(key, _mapping(spec), sorted(descriptors))}
+    except (TypeError, ValueError):  # a descriptor or bandwidth of the wrong type: reported by its own model
+        return {key}
+
+
+def _method_names(methods: Mapping[str, Any], kernels: set[str]) -> set[str]:
+    each = {key for key, spec in methods.items() if _mapping(spec).get("kernels") == "each"}
+    return (set(methods) - each) | {f"{key}-{kernel}" for key in each for kernel in kernels}
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

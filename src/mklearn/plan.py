@@ -1,0 +1,353 @@
+"""The plan of a study: every file that it makes, with the full specification behind each.
+
+A study file has short forms - lists of bandwidths, ``each`` kernel, defaults. The plan spells them out as plain
+dictionaries of builtin types, derives each file's key from them, and hands them to the workflow. Two studies that
+share a specification share the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mklearn.config.base import Registered
+from mklearn.config.datasets import FeatureTables, ImageFolder, Precomputed, RegisteredDataset
+from mklearn.config.descriptors import DescriptorConfig, Table, image_descriptors
+from mklearn.config.kernels import Gaussian, KernelConfig
+from mklearn.config.kernels import Given as GivenKernel
+from mklearn.config.methods import MethodConfig
+from mklearn.config.naming import kernel_names
+from mklearn.config.protocols import ProtocolConfig, RandomPerClass
+from mklearn.config.study import Study
+from mklearn.errors import ConfigError
+from mklearn.provenance import key
+
+Spec = dict[str, Any]
+OWN = {"images": "images", "tables": "features", "matrices": "kernels"}
+
+
+@dataclass(frozen=True)
+class PlannedDataset:
+    """A data set: how it is read, resized, and which files it comes from."""
+
+    id: str
+    key: str
+    original: str
+    family: str
+    read: Spec
+    resize: Spec | None
+    downloads: dict[str, Spec]
+    files: list[str]
+    title: str
+    registered: str | None = None
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """Upstream's address of each downloaded file."""
+        return {path: next(iter(spec["file"]["urls"]), "") for path, spec in self.downloads.items()}
+
+
+@dataclass(frozen=True)
+class PlannedFit:
+    """One job of the study: a method on all repeats of one protocol of one data set."""
+
+    dataset: PlannedDataset
+    protocol: str
+    protocol_id: str
+    train_size: int | None
+    method: str
+    method_id: str
+    label: str
+    kernel_set: str
+    spec: Spec
+
+
+@dataclass
+class Plan:
+    """Everything that a study makes, by key. Built by :func:`plan_study`."""
+
+    study: Study
+    datasets: dict[str, PlannedDataset] = field(default_factory=dict)
+    descriptors: dict[tuple[str, str], Spec] = field(default_factory=dict)
+    pairwise: dict[tuple[str, str, str], Spec] = field(default_factory=dict)
+    kernel_sets: dict[tuple[str, str], Spec] = field(default_factory=dict)
+    protocols: dict[str, Spec] = field(default_factory=dict)
+    fits: dict[tuple[str, str, str], PlannedFit] = field(default_factory=dict)
+
+    @property
+    def cache(self) -> Path:
+        return Path(self.study.results) / "cache"
+
+    @property
+    def output(self) -> Path:
+        return Path(self.study.results) / self.study.study
+
+    @property
+    def reference(self) -> str:
+        """The method that all others are compared with."""
+        named = self.study.evaluation.reference
+        if named:
+            return named
+        for name, method in self.study.methods.items():
+            uniform = getattr(method, "kernel_weights", None) == "uniform"
+            if uniform and method.kernels == "all":
+                return name
+        return ""
+
+    def titles(self) -> dict[str, dict[str, str]]:
+        """Names as people read them, by id: for the report, and in no key."""
+        return {
+            "datasets": {dataset.id: dataset.title for dataset in self.datasets.values()},
+            "methods": {fit.method_id: fit.label for fit in self.fits.values()},
+        }
+
+    def catalogue(self) -> dict[str, list[dict[str, str]]]:
+        """What the study uses, with papers: for the report."""
+
+        def entries(models: Mapping[str, Registered]) -> list[dict[str, str]]:
+            return [{"id": name, "title": model.title, "reference": model.reference} for name, model in models.items()]
+
+        return {
+            "descriptors": entries(self.study.descriptors or {}),
+            "kernels": entries(self.study.kernels or {}),
+            "methods": entries(self.study.methods),
+        }
+
+
+def plan_study(study: Study) -> Plan:
+    """Spell a study out.
+
+    Raises
+    ------
+    ConfigError
+        If a data set has none of the kernels that a method asks for, or a path does not exist.
+    """
+    plan = Plan(study)
+    protocols = list(_protocols(study))
+    plan.protocols = {protocol_key: spec for _, protocol_key, _, spec in protocols}
+    for dataset_id, config in study.datasets.items():
+        dataset = _dataset(study, dataset_id, config)
+        plan.datasets[dataset.key] = dataset
+        kernels = _kernels(plan, dataset, config)
+        if not kernels:
+            raise ConfigError(
+                f"datasets.{dataset_id}: none of the study's kernels applies to it ({dataset.family}). "
+                "Name a descriptor that does, or leave out descriptors and kernels to have the usual ones."
+            )
+        for method_id, method in study.methods.items():
+            for fit_id, label, chosen, weights in _selections(method_id, method, kernels, dataset):
+                _add_fits(plan, dataset, protocols, method, fit_id, label, chosen, weights)
+    return plan
+
+
+# --- data sets
+
+
+def _dataset(study: Study, dataset_id: str, config: Any) -> PlannedDataset:
+    from mklearn.datasets.registry import dataset_spec, entry
+
+    raw = config.model_dump()
+    registered = isinstance(config, RegisteredDataset)
+    if registered:
+        raw["name"] = config.name or dataset_id
+    read = dataset_spec(raw)
+    resize: Spec | None = read.pop("resize", None)
+    if resize:
+        resize = {name: value for name, value in resize.items() if value is not None}
+        read["expected"] = {k: v for k, v in read.get("expected", {}).items() if k != "image_shape"}
+    read["dataset"] = dataset_id
+    downloads: dict[str, Spec] = {}
+    if registered:
+        known = entry(raw["name"])
+        folder = Path(study.results) / "downloads" / known.id
+        source = known.source(study.mirror)
+        downloads = {
+            str(folder / file.name): {
+                "file": _builtin(asdict(file)),
+                "reader": known.reader,
+                "options": read["options"],
+            }
+            for file in source.files
+        }
+        files, title, family = list(downloads), known.title, "images"
+    else:
+        files, family = _own_files(dataset_id, config)
+        title = f"{dataset_id} (your own {OWN[family]})"
+    original = key(dataset_id, read)
+    return PlannedDataset(
+        id=dataset_id, key=key(dataset_id, [read, resize]) if resize else original, original=original, family=family,
+        read=read, resize=resize, downloads=downloads, files=files, title=title,
+        registered=raw["name"] if registered else None,
+    )  # fmt: skip
+
+
+def _builtin(fields: Spec) -> Spec:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
+
+
+def _own_files(dataset_id: str, config: ImageFolder | FeatureTables | Precomputed) -> tuple[list[str], str]:
+    """The user's files that a data set is read from (all images of a folder), and what they hold."""
+    if isinstance(config, ImageFolder):
+        from mklearn.datasets.readers.image_folder import find_images
+
+        if not Path(config.path).is_dir():
+            raise ConfigError(f"datasets.{dataset_id}.path: there is no folder {config.path!r}.")
+        return [str(path) for path in find_images(config.path)], "images"
+    named = config.tables if isinstance(config, FeatureTables) else config.matrices
+    files = [*named.values(), *([config.labels] if config.labels else [])]
+    missing = [path for path in files if not Path(path).is_file()]
+    if missing:
+        raise ConfigError(f"datasets.{dataset_id}: no such file: {', '.join(missing)}.")
+    return files, "tables" if isinstance(config, FeatureTables) else "matrices"
+
+
+# --- descriptors, distances, kernels
+
+
+def _descriptors(plan: Plan, dataset: PlannedDataset, config: Any) -> dict[str, DescriptorConfig]:
+    """The descriptors of the study that apply to this data set; the usual ones where it names none."""
+    from pydantic import TypeAdapter
+
+    adapter: TypeAdapter[Any] = TypeAdapter(DescriptorConfig)
+    if plan.study.descriptors is not None:
+        found = {name: d for name, d in plan.study.descriptors.items() if d.family == dataset.family}
+        if dataset.family == "tables":
+            found = {name: d for name, d in found.items() if isinstance(d, Table) and d.table in config.tables}
+        return found
+    if dataset.family == "tables":
+        return {name: Table(kind="table", table=name) for name in config.tables}
+    return {name: adapter.validate_python(spec) for name, spec in image_descriptors(_side(dataset)).items()}
+
+
+def _side(dataset: PlannedDataset) -> int | None:
+    """The images' shorter side, where the plan knows it."""
+    shape = (dataset.resize or {}).get("shape") or dataset.read.get("expected", {}).get("image_shape")
+    return min(shape[:2]) if shape else None
+
+
+def _kernels(plan: Plan, dataset: PlannedDataset, config: Any) -> list[Spec]:
+    """Kernel specifications for one data set; registers the descriptors and pairwise matrices that they need."""
+    if dataset.family == "matrices":
+        return _given_kernels(plan, dataset, config)
+    descriptors = _descriptors(plan, dataset, config)
+    configs: Mapping[str, KernelConfig] = plan.study.kernels or {
+        name: Gaussian(kind="gaussian", descriptor=name) for name in descriptors
+    }
+    kernels = []
+    for kernel_id, kernel in configs.items():
+        for name, descriptor_id, bandwidth in kernel_names(kernel_id, kernel.model_dump(), list(descriptors)):
+            if descriptor_id not in descriptors or isinstance(kernel, GivenKernel):
+                continue
+            descriptor = descriptors[descriptor_id]
+            descriptor_key = key(descriptor_id, _implementation(descriptor))
+            plan.descriptors[dataset.key, descriptor_key] = _implementation(descriptor)
+            measure = _measure(kernel, descriptor)
+            plan.pairwise[dataset.key, descriptor_key, measure] = {"measure": measure}
+            parameters = kernel.parameters() | ({"bandwidth": bandwidth} if bandwidth is not None else {})
+            parameters["measure"] = measure
+            kernels.append({"id": name, "pairwise": f"{descriptor_key}/{measure}", "kind": kernel.kind, **parameters})
+    return kernels
+
+
+def _given_kernels(plan: Plan, dataset: PlannedDataset, config: Precomputed) -> list[Spec]:
+    measure = config.measure
+    kind = "precomputed" if measure == "kernel" else "gaussian"
+    wanted: Any = [kernel for kernel in (plan.study.kernels or {}).values() if kernel.kind == kind][:1]
+    parameters = (wanted[0] if wanted else (GivenKernel if kind == "precomputed" else Gaussian)(kind=kind)).parameters()
+    if isinstance(parameters.get("bandwidth"), list):
+        parameters["bandwidth"] = parameters["bandwidth"][0]
+    kernels = []
+    for name in config.matrices:
+        matrix = key(name, {"matrix": name})
+        plan.pairwise[dataset.key, matrix, measure] = {"matrix": name, "measure": measure}
+        kernels.append({"id": name, "pairwise": f"{matrix}/{measure}", "kind": kind, **parameters, "measure": measure})
+    return kernels
+
+
+def _measure(kernel: KernelConfig, descriptor: DescriptorConfig) -> str:
+    if isinstance(kernel, Gaussian):
+        return kernel.measure or descriptor.measure
+    return "inner_product"
+
+
+def _implementation(config: Registered) -> Spec:
+    return {"kind": getattr(config, "kind"), "implementation": config.implementation, "parameters": config.parameters()}  # noqa: B009
+
+
+# --- protocols and methods
+
+
+def _protocols(study: Study) -> Iterator[tuple[str, str, int | None, Spec]]:
+    for protocol_id, protocol in study.protocols.items():
+        for spec, train_size in _protocol_specs(protocol):
+            spec["seed"] = study.seed
+            name = protocol_id if train_size is None else f"{protocol_id}-p{train_size}"
+            yield name, key(name, spec), train_size, spec
+
+
+def _protocol_specs(protocol: ProtocolConfig) -> Iterator[tuple[Spec, int | None]]:
+    spec = _implementation(protocol)
+    if isinstance(protocol, RandomPerClass):
+        sizes = protocol.train_size if isinstance(protocol.train_size, list) else [protocol.train_size]
+        for size in dict.fromkeys(sizes):
+            yield spec | {"parameters": spec["parameters"] | {"train_size": size}}, size
+    else:
+        yield spec, None
+
+
+def _selections(
+    method_id: str, method: MethodConfig, kernels: list[Spec], dataset: PlannedDataset
+) -> Iterator[tuple[str, str, list[Spec], Any]]:
+    """(id, label, kernels, weights) of each fit that a method stands for: one, or one per kernel for ``each``."""
+    label = method.label or method_id
+    weights = getattr(method, "kernel_weights", None)
+    names = {kernel["id"] for kernel in kernels}
+    if method.kernels == "each":
+        for kernel in kernels:
+            yield f"{method_id}-{kernel['id']}", f"{label}: {kernel['id']}", [kernel], "uniform"
+        return
+    if method.kernels == "all":
+        chosen = kernels
+    else:
+        chosen = [kernel for kernel in kernels if kernel["id"] in method.kernels]
+        missing = [name for name in method.kernels if name not in names]
+        if missing:
+            raise ConfigError(
+                f"methods.{method_id}.kernels: data set {dataset.id!r} has no kernel {', '.join(missing)}; "
+                f"it has {', '.join(sorted(names))}."
+            )
+    if isinstance(weights, dict):
+        missing = [name for name in weights if name not in {kernel["id"] for kernel in chosen}]
+        if missing:
+            raise ConfigError(f"methods.{method_id}.kernel_weights: no kernel {', '.join(missing)} among its kernels.")
+        weights = [float(weights.get(kernel["id"], 0.0)) for kernel in chosen]
+        if not sum(weights):
+            raise ConfigError(f"methods.{method_id}.kernel_weights: are all zero.")
+    yield method_id, label, chosen, weights
+
+
+def _add_fits(
+    plan: Plan, dataset: PlannedDataset, protocols: Any, method: MethodConfig, fit_id: str, label: str,
+    kernels: list[Spec], weights: Any,
+) -> None:  # fmt: skip
+    kernel_set = key(f"{len(kernels)}-kernels" if len(kernels) > 1 else kernels[0]["id"], kernels)
+    pairwise = sorted({kernel["pairwise"] for kernel in kernels})
+    plan.kernel_sets[dataset.key, kernel_set] = {"kernels": kernels, "pairwise": pairwise}
+    parameters = method.parameters()
+    if weights is not None:
+        parameters["kernel_weights"] = weights
+    evaluation = plan.study.evaluation
+    base: Spec = {
+        "method": {"id": fit_id, "implementation": method.implementation, "parameters": parameters},
+        "kernels": kernels,
+        "evaluation": {"neighbours": list(evaluation.neighbours), "inner_folds": evaluation.inner_folds},
+        "seed": plan.study.seed,
+    }
+    method_key = key(fit_id, base)
+    for protocol_id, protocol_key, train_size, _ in protocols:
+        spec = base | {"dataset": dataset.id, "protocol": protocol_id, "train_size": train_size}
+        plan.fits[dataset.key, protocol_key, method_key] = PlannedFit(
+            dataset, protocol_key, protocol_id, train_size, method_key, fit_id, label, kernel_set, spec
+        )

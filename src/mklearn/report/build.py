@@ -1,0 +1,206 @@
+"""Writes the report of a study: page, Markdown, CSV and figure files."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mklearn.report import frames
+from mklearn.report.findings import Findings, findings
+from mklearn.report.gallery import Panel, panels
+from mklearn.report.page import VEGA_LITE, Content, render
+from mklearn.report.records import FitRecord
+from mklearn.report.series import Series, series_of
+from mklearn.report.tables import Table, escape_markdown, failure_table, kernel_table, markdown, result_table
+from mklearn.report.theme import LIGHT, vega_config
+from mklearn.report.thumbnails import data_uris
+from mklearn.report.wording import enumeration, plural
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_DATA_KEYS = ("id", "title", "n_samples", "n_classes", "licence", "citation", "homepage", "note")
+_FILE_KEYS = ("name", "sha256", "source", "bytes")
+_LIST_KEYS = ("id", "title", "reference")
+
+
+def build_report(
+    out_dir: Path,
+    *,
+    study: Mapping[str, Any],
+    scores: pd.DataFrame,
+    summary: pd.DataFrame,
+    fits: Sequence[FitRecord],
+    data: Sequence[Mapping[str, Any]],
+    run: Mapping[str, Any],
+    figure_files: bool = True,
+) -> list[Path]:
+    """Write ``index.html``, ``summary.md``, ``summary.csv`` and ``figures/*.svg|png``.
+
+    The same arguments give the same bytes: nothing in the report depends on when or where it is written.
+
+    Parameters
+    ----------
+    out_dir : Path
+        Made if it is missing; files of the same names are replaced, each as a whole.
+    study : dict
+        ``id`` and, optionally, ``title`` and ``description``.
+    scores, summary : DataFrame
+        The tidy score table, and :func:`mklearn.evaluation.summary.summarise` of it.
+    fits : sequence of FitRecord
+        What is known of the fitted methods; may be empty.
+    data : sequence of dict
+        ``id, title, n_samples, n_classes, licence, citation, homepage, note, files: [{name, sha256, source, bytes}]``
+        and ``thumbnails``, uint8 of shape (k, height, width); every key but ``id`` may be missing.
+    run : dict
+        ``versions: dict, machine, command, seed, utc, commit, config_text, reference`` (a method id, default "average")
+        and ``descriptors, kernels, methods``: lists of ``{id, title, reference}``; every key may be missing.
+    figure_files : bool, default=True
+        Whether to write ``figures/``.
+
+    Returns
+    -------
+    paths : list of Path
+        The files written, ``index.html`` first.
+    """
+    reference = str(run.get("reference") or "average")
+    series = series_of(summary, reference)
+    title = _reference_title(summary, reference)
+    settings = frames.settings_of(summary)
+    found = findings(summary, settings, series, reference, title)
+    gallery = panels(settings, scores, summary, fits, series, reference, title)
+    content = Content(
+        title=str(study.get("title") or study.get("id") or "Study"),
+        summary=_what_was_run(study, scores, settings, series, data, run),
+        findings=found,
+        results=[result_table(summary, setting, series, reference, title) for setting in settings],
+        panels=gallery,
+        kernel_tables=_kernel_tables(settings, fits),
+        failures=failure_table(scores, settings, series),
+        data=[_data_card(entry) for entry in data],
+        run=_run_facts(run),
+        series=series,
+    )
+    out_dir.mkdir(parents=True, exist_ok=True)
+    written = [
+        _write(out_dir / "index.html", render(content).encode()),
+        _write(out_dir / "summary.md", _markdown_report(content, found).encode()),
+        _write(out_dir / "summary.csv", summary.to_csv(index=False, lineterminator="\n").encode()),
+    ]
+    if figure_files:
+        written += _write_figures(out_dir / "figures", gallery, series)
+    return written
+
+
+def _what_was_run(
+    study: Mapping[str, Any],
+    scores: pd.DataFrame,
+    settings: Sequence[frames.Setting],
+    series: Series,
+    data: Sequence[Mapping[str, Any]],
+    run: Mapping[str, Any],
+) -> str:
+    """One plain paragraph: what was compared, on what, how often."""
+    titles = [str(entry.get("title") or entry["id"]) for entry in data] or sorted(set(scores["dataset"]))
+    parts = [f"This report compares {plural(len(series.labels), 'method')} on {enumeration(titles)}"]
+    kernels = run.get("kernels") or []
+    if kernels:
+        parts.append(f"with {plural(len(kernels), 'kernel')}")
+        descriptors = run.get("descriptors") or []
+        if descriptors:
+            parts.append(f"of {plural(len(descriptors), 'descriptor')}")
+    repeats = scores[["repeat", "fold"]].drop_duplicates()
+    parts.append(f"over {plural(len(repeats), 'random split')}")
+    if len(settings) > 1:
+        parts.append(f"in {plural(len(settings), 'setting')}")
+    description = str(study.get("description") or "").strip()
+    return f"{description} {' '.join(parts)}.".strip()
+
+
+def _kernel_tables(settings: Sequence[frames.Setting], fits: Sequence[FitRecord]) -> list[Table]:
+    tables = []
+    for setting in settings:
+        info = frames.kernel_info(frames.records_of(setting, fits))
+        if info is not None:
+            tables.append(kernel_table(info, setting.title))
+    return tables
+
+
+def _data_card(entry: Mapping[str, Any]) -> dict[str, Any]:
+    card: dict[str, Any] = {key: entry.get(key) for key in _DATA_KEYS}
+    card["title"] = card["title"] or card["id"]
+    card["files"] = [{key: file.get(key) for key in _FILE_KEYS} for file in entry.get("files") or []]
+    thumbnails = entry.get("thumbnails")
+    card["images"] = [] if thumbnails is None else data_uris(thumbnails)
+    return card
+
+
+def _run_facts(run: Mapping[str, Any]) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        key: run.get(key) for key in ("machine", "command", "seed", "utc", "commit", "config_text")
+    }
+    facts["versions"] = {str(name): str(version) for name, version in (run.get("versions") or {}).items()}
+    facts["lists"] = [
+        (title, [{key: item.get(key) for key in _LIST_KEYS} for item in run.get(name) or []])
+        for name, title in (("methods", "Methods"), ("kernels", "Kernels"), ("descriptors", "Descriptors"))
+        if run.get(name)
+    ]
+    return facts
+
+
+def _reference_title(summary: pd.DataFrame, reference: str) -> str:
+    titles = summary.loc[summary["method"].eq(reference), "method_title"]
+    return str(titles.iloc[0]) if len(titles) else reference
+
+
+def _markdown_report(content: Content, found: Findings) -> str:
+    """The findings and result tables as Markdown, for a repository's reports folder."""
+    blocks = [f"# {escape_markdown(content.title)}", escape_markdown(content.summary)]
+    blocks.append(f"**{escape_markdown(found.headline)}**")
+    blocks.append(
+        "Inner CV: mean ± std over repeats, with dimension and parameters chosen by cross-validation inside the "
+        "training samples. Oracle: the best dimension of the mean test curve, chosen on the test samples. Differences "
+        "are paired; intervals are 95 % corrected resampled intervals (Nadeau and Bengio, 2003), not corrected for the "
+        "number of comparisons."
+    )
+    for table, (_, sentence) in zip(content.results, found.settings, strict=True):
+        blocks += [f"## {escape_markdown(table.caption)}", escape_markdown(sentence), markdown(table).rstrip()]
+    for table in content.kernel_tables:
+        blocks += [f"## Kernels: {escape_markdown(table.caption)}", markdown(table).rstrip()]
+    if content.failures.rows:
+        blocks += [f"## {content.failures.caption}", markdown(content.failures).rstrip()]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _write_figures(folder: Path, gallery: Sequence[Panel], series: Series) -> list[Path]:
+    """Each panel as SVG and as PNG at twice the size, in the light scheme."""
+    import vl_convert
+
+    folder.mkdir(parents=True, exist_ok=True)
+    config = vega_config(LIGHT, series.colours(LIGHT), file=True)
+    written = []
+    for panel in gallery:
+        spec = json.dumps(panel.file)
+        options: dict[str, Any] = {"vl_version": VEGA_LITE, "config": config, "allowed_base_urls": []}
+        svg = vl_convert.vegalite_to_svg(spec, **options)
+        written.append(_write(folder / f"{panel.slug}.svg", svg.encode()))
+        written.append(_write(folder / f"{panel.slug}.png", vl_convert.svg_to_png(svg, scale=2)))
+    return written
+
+
+def _write(path: Path, content: bytes) -> Path:
+    """Write a file as a whole or not at all."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return path

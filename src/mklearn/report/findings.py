@@ -1,0 +1,111 @@
+"""What a study found, in sentences made from its numbers and worded no stronger than its intervals allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mklearn.report.frames import Setting, records, with_labels
+from mklearn.report.series import Series
+from mklearn.report.wording import enumeration, missing, percent_spread, plural, points, rule_title
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Findings(NamedTuple):
+    """The headline, and a sentence or two for each setting."""
+
+    headline: str
+    settings: list[tuple[str, str]]
+
+
+def findings(
+    summary: pd.DataFrame, settings: Sequence[Setting], series: Series, reference: str, title: str
+) -> Findings:
+    """Findings of a study by its inner-CV column.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        From :func:`mklearn.evaluation.summary.summarise`.
+    settings : sequence of Setting
+    series : Series
+    reference, title : str
+        Id and title of the method that differences are taken to.
+    """
+    rows = with_labels(summary[summary["selection"].eq("inner_cv")], series)
+    sentences = [(setting.title, _setting(setting.of(rows), reference, title)) for setting in settings]
+    return Findings(_headline(rows, settings, reference, title), sentences)
+
+
+def _headline(rows: pd.DataFrame, settings: Sequence[Setting], reference: str, title: str) -> str:
+    """One sentence over all settings: how many comparisons to the reference are decided, and in which direction."""
+    if rows["mean"].isna().all():
+        return "No method has an accuracy chosen by inner cross-validation: see the failures below."
+    others = rows[rows["method"].ne(reference)].dropna(subset=["difference"])
+    if others.empty:
+        return f"There is no comparison with {title}: it has no accuracy beside the other methods'."
+    judged = others.dropna(subset=["difference_low", "difference_high"])
+    if judged.empty:
+        return (
+            "One repeat leaves no spread to judge by: the numbers below show what happened, "
+            f"not whether any method differs from {title}."
+        )
+    above, below = _above(judged), _below(judged)
+    places = "" if len(settings) == 1 else f" in any of {plural(len(settings), 'setting')}"
+    total = plural(len(judged), "comparison")
+    if above.empty and below.empty:
+        return f"No method differs detectably from {title}{places}: the 95 % interval contains 0 in all of {total}."
+    if len(settings) == 1:
+        parts = []
+        if len(above):
+            parts.append(f"Better than {title}: {_names(above)}")
+        if len(below):
+            parts.append(f"{'worse' if parts else f'Worse than {title}'}: {_names(below)}")
+        undecided = len(judged) - len(above) - len(below)
+        tail = f" The 95 % interval of the other {plural(undecided, 'comparison')} contains 0." if undecided else ""
+        return "; ".join(parts) + "." + tail
+    return (
+        f"Of {total} with {title} over {plural(len(settings), 'setting')}, the 95 % interval lies above 0 in "
+        f"{len(above)}, below 0 in {len(below)}, and contains 0 in {len(judged) - len(above) - len(below)}."
+    )
+
+
+def _setting(rows: pd.DataFrame, reference: str, title: str) -> str:
+    """The best method of a setting and its distance to the reference."""
+    known = rows.dropna(subset=["mean"])
+    if known.empty:
+        return "No method gave an accuracy by inner cross-validation."
+    best = records(known.sort_values("mean", ascending=False, kind="stable"))[0]
+    repeats = f"over {plural(int(best['n_repeats']), 'repeat')}"
+    sentence = f"Highest: {_name(best)} with {percent_spread(best['mean'], best['std'])} % {repeats}"
+    if best["method"] == reference:
+        return f"{sentence}, the reference itself."
+    if missing(best["difference"]):
+        return f"{sentence}; {title} has no value under the same rule to compare with."
+    difference = f"{sentence}, {points(best['difference'])} points from {title}"
+    low, high = best["difference_low"], best["difference_high"]
+    if missing(low):
+        return f"{difference}; a single repeat has no interval."
+    interval = f"95 % interval {points(low)} to {points(high)}"
+    if low <= 0 <= high:
+        return f"{difference} ({interval}, which contains 0: not distinguishable)."
+    return f"{difference} ({interval})."
+
+
+def _above(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[rows["difference_low"] > 0].sort_values("difference", ascending=False)
+
+
+def _below(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[rows["difference_high"] < 0].sort_values("difference")
+
+
+def _names(rows: pd.DataFrame) -> str:
+    return enumeration([f"{_name(row)} {points(row['difference'])}" for row in records(rows)])
+
+
+def _name(row: dict[str, Any]) -> str:
+    rule = f" ({rule_title(row['neighbour'])})" if row["neighbour"] else ""
+    return f"{row['label']}{rule}"

@@ -1,0 +1,175 @@
+"""Which figures a study has: every panel with its place in the page and its charts, for the page and for a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
+from mklearn.report import figures, frames
+from mklearn.report.canvas import FILE, PAGE, Chart, specification
+from mklearn.report.frames import Setting
+from mklearn.report.records import FitRecord
+from mklearn.report.series import Series
+from mklearn.report.wording import in_order, rule_title
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SECTIONS = ("difference", "train-size", "dimension", "weights", "objective", "embedding", "time", "kernels")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One chart.
+
+    Attributes
+    ----------
+    slug : str
+        Id within the page, and file name without its ending; unique in a report.
+    section : str
+        One of ``SECTIONS``: the part of the page that it stands in.
+    heading : str
+        The setting that it shows.
+    caption : str
+        The setting and the method or rule that it shows.
+    alt : str
+        What a reader who can't see it should know.
+    page, file : dict
+        Vega-Lite specifications.
+    """
+
+    slug: str
+    section: str
+    heading: str
+    caption: str
+    alt: str
+    page: dict[str, Any]
+    file: dict[str, Any]
+
+
+def panels(
+    settings: Sequence[Setting],
+    scores: pd.DataFrame,
+    summary: pd.DataFrame,
+    fits: Sequence[FitRecord],
+    series: Series,
+    reference: str,
+    reference_title: str,
+) -> list[Panel]:
+    """All figures of a report: by section, and by setting within a section."""
+    gallery = _Gallery()
+    labelled = frames.with_labels(summary, series)
+    chosen = labelled[labelled["selection"].eq("inner_cv")]
+    for setting in settings:
+        _of_scores(gallery, setting, setting.of(scores), setting.of(chosen), series, reference, reference_title)
+        records = frames.records_of(setting, fits)
+        _of_fits(gallery, setting, records, series)
+        _of_kernels(gallery, setting, frames.kernel_info(records))
+    _of_train_sizes(gallery, chosen, series)
+    return sorted(gallery.panels, key=lambda panel: SECTIONS.index(panel.section))
+
+
+class _Gallery:
+    """Collects panels and gives each a name of its own."""
+
+    def __init__(self) -> None:
+        self.panels: list[Panel] = []
+        self._taken: set[str] = set()
+
+    def add(self, section: str, heading: str, detail: str, alt: str, draw: Callable[..., Chart]) -> None:
+        """Draw one panel; ``draw`` takes the canvas."""
+        caption = f"{heading} · {detail}" if detail else heading
+        text = f"{alt} {caption}."
+        page, file = (specification(draw(canvas=canvas), text) for canvas in (PAGE, FILE))
+        file["title"] = file.get("title", {}) | {"text": caption}  # a file stands alone, without the page's headings
+        self.panels.append(Panel(self._slug(f"{section} {caption}"), section, heading, caption, text, page, file))
+
+    def _slug(self, text: str) -> str:
+        stem = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:100]
+        slug, number = stem, 1
+        while slug in self._taken:
+            number += 1
+            slug = f"{stem}-{number}"
+        self._taken.add(slug)
+        return slug
+
+
+def _of_scores(
+    gallery: _Gallery,
+    setting: Setting,
+    scores: pd.DataFrame,
+    chosen: pd.DataFrame,
+    series: Series,
+    reference: str,
+    reference_title: str,
+) -> None:
+    title = setting.title
+    others = chosen[chosen["method"].ne(reference)]
+    if others["difference"].notna().any():
+        alt = f"Dots with intervals: difference of the accuracy of each method to {reference_title}."
+        draw: Callable[..., Chart] = partial(
+            figures.differences, others, series, reference_title=reference_title, title=title
+        )
+        gallery.add("difference", title, "", alt, draw)
+    curves = frames.curves(scores, series)
+    for rule in _rules(curves[curves["dimension"].notna()]):
+        draw = partial(figures.accuracy_by_dimension, curves, series, neighbour=rule)
+        gallery.add(
+            "dimension", title, rule_title(rule), "Lines: mean accuracy of each method at each dimension.", draw
+        )
+    times = frames.fit_times(scores, series)
+    if len(times):
+        draw = partial(figures.fit_times, times, series, title=title)
+        gallery.add("time", title, "", "Dots on a logarithmic scale: seconds of each fit of each method.", draw)
+
+
+def _of_fits(gallery: _Gallery, setting: Setting, records: Sequence[FitRecord], series: Series) -> None:
+    title = setting.title
+    learned = [
+        (record, weights)
+        for record in records
+        if record.weights is not None and frames.vary(weights := frames.weights(record))
+    ]
+    ends = [end for _, weights in learned for end in (weights["weight"].min(), weights["weight"].max())]
+    for record, weights in learned:
+        label = series.of_method(record.method, record.method_title)
+        domain = (min(0.0, *ends), max(0.0, *ends))
+        draw: Callable[..., Chart] = partial(figures.kernel_weights, weights, series, label=label, domain=domain)
+        gallery.add("weights", title, label, "Ticks: weight of each kernel in each repeat, and their mean.", draw)
+    for record in records:
+        label = series.of_method(record.method, record.method_title)
+        if record.history is not None and len(record.history):
+            draw = partial(figures.objective, record.history, series, label=label)
+            gallery.add("objective", title, label, "Lines: objective after each half step, one for each repeat.", draw)
+        if record.embedding is not None and len(record.embedding):
+            draw = partial(figures.embedding, frames.embedding(record), label=label)
+            gallery.add("embedding", title, label, "Points: first two dimensions of the embedding, by class.", draw)
+
+
+def _of_kernels(gallery: _Gallery, setting: Setting, info: pd.DataFrame | None) -> None:
+    if info is not None and "off_diagonal_mass" in info and info["off_diagonal_mass"].notna().any():
+        draw = partial(figures.off_diagonal_mass, info, threshold=IDENTITY_LIKE_BELOW)
+        gallery.add("kernels", setting.title, "", "Bars: off-diagonal mass of each kernel.", draw)
+
+
+def _of_train_sizes(gallery: _Gallery, chosen: pd.DataFrame, series: Series) -> None:
+    for _, rows in chosen.groupby(["dataset", "protocol"], sort=False):
+        known = rows.dropna(subset=["train_size", "mean"])
+        if known["train_size"].nunique() < 2:
+            continue
+        title, dataset, protocol = (str(known[name].iloc[0]) for name in ("dataset_title", "dataset", "protocol"))
+        heading = title if chosen[chosen["dataset"].eq(dataset)]["protocol"].nunique() == 1 else f"{title}, {protocol}"
+        for rule in _rules(known):
+            draw = partial(figures.accuracy_by_train_size, known, series, neighbour=rule)
+            alt = "Lines: accuracy of each method at each training size."
+            gallery.add("train-size", heading, rule_title(rule), alt, draw)
+
+
+def _rules(frame: pd.DataFrame) -> list[str]:
+    """Neighbour rules that a frame has; that of methods with a rule of their own only if there is no other."""
+    present = in_order(frame["neighbour"])
+    return [rule for rule in present if rule] or present

@@ -1,0 +1,79 @@
+"""Which methods a study shows, in which order, and how each is told apart in every figure.
+
+A series is a method on a kernel set. The reference method is drawn in a neutral colour; the others take eight colours
+that stay apart under the common colour-vision deficiencies, and a line pattern for every further eight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mklearn.report.theme import Scheme
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 3), (2, 2), (9, 3, 2, 3))
+
+
+@dataclass(frozen=True)
+class Series:
+    """Labels of the series of a study and their looks.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Unique, in order of first appearance, the reference first.
+    by_key : dict from (method, kernel_set) to label
+    n_reference : int
+        How many leading labels belong to the reference method.
+    """
+
+    labels: tuple[str, ...]
+    by_key: dict[tuple[str, str], str]
+    n_reference: int
+
+    def label(self, method: str, kernel_set: str) -> str:
+        """Label of a method on a kernel set; its id if the summary does not have it."""
+        return self.by_key.get((method, kernel_set), method)
+
+    def of_method(self, method: str, fallback: str) -> str:
+        """Label of a method that has one kernel set; otherwise the fallback."""
+        labels = [label for (name, _), label in self.by_key.items() if name == method]
+        return labels[0] if len(labels) == 1 else fallback
+
+    def colours(self, scheme: Scheme) -> list[str]:
+        """One colour for each label."""
+        n_others = len(self.labels) - self.n_reference
+        others = [scheme.colours[position % len(scheme.colours)] for position in range(n_others)]
+        return [scheme.neutral] * self.n_reference + others
+
+    def dashes(self, n_colours: int = 8) -> list[list[int]]:
+        """One line pattern for each label."""
+        others = [
+            list(DASHES[position // n_colours % len(DASHES)]) for position in range(len(self.labels) - self.n_reference)
+        ]
+        return [list(DASHES[position % len(DASHES)]) for position in range(self.n_reference)] + others
+
+
+def series_of(summary: pd.DataFrame, reference: str) -> Series:
+    """The series of a summary table.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        From :func:`mklearn.evaluation.summary.summarise`.
+    reference : str
+        Id of the reference method.
+    """
+    keys = summary[["method", "kernel_set", "method_title"]].drop_duplicates(["method", "kernel_set"])
+    several = keys["method"].value_counts()
+    by_key: dict[tuple[str, str], str] = {}
+    for method, kernel_set, title in keys.itertuples(index=False):
+        label = f"{title} · {kernel_set}" if several[method] > 1 else str(title)
+        if label in by_key.values():
+            label = f"{label} ({method})"
+        by_key[method, kernel_set] = label
+    first = [label for (method, _), label in by_key.items() if method == reference]
+    return Series((*first, *(label for label in by_key.values() if label not in first)), by_key, len(first))

@@ -1,0 +1,121 @@
+"""Colours, type and axes of the figures, in a light and a dark scheme."""
+
+from __future__ import annotations
+
+import colorsys
+from dataclasses import dataclass
+from typing import Any
+
+PAGE_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+FILE_FONT = "Arial, Helvetica, sans-serif"
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """One colour scheme; ``colours`` are told apart by people with any common colour-vision deficiency."""
+
+    name: str
+    ink: str
+    muted: str
+    line: str
+    background: str
+    neutral: str
+    warning: str
+    colours: tuple[str, ...]
+
+
+LIGHT = Scheme(
+    name="light",
+    ink="#1b1f24",
+    muted="#5b636e",
+    line="#e3e6ea",
+    background="#ffffff",
+    neutral="#6a7079",
+    warning="#c4450c",
+    colours=("#0072b2", "#d55e00", "#12a567", "#4f049b", "#e989a7", "#604803", "#a899fc", "#940c4d"),
+)
+DARK = Scheme(
+    name="dark",
+    ink="#e8eaed",
+    muted="#a3abb6",
+    line="#31363e",
+    background="#1b1e23",
+    neutral="#a9b0ba",
+    warning="#ff8a5c",
+    colours=("#4a9fe0", "#f0824a", "#a0e1a4", "#ac6499", "#fabdfe", "#f6de1c", "#138d6d", "#e33d4f"),
+)
+SCHEMES = (LIGHT, DARK)
+
+
+def vega_config(scheme: Scheme, colours: list[str], *, file: bool = False) -> dict[str, Any]:
+    """Vega-Lite configuration of a scheme.
+
+    Parameters
+    ----------
+    scheme : Scheme
+    colours : list of str
+        The colour of each series: what the default categorical scale uses.
+    file : bool, default=False
+        For a figure file, which needs a background and fonts that every renderer has.
+    """
+    font = FILE_FONT if file else PAGE_FONT
+    text = {"labelColor": scheme.muted, "titleColor": scheme.ink, "labelFont": font, "titleFont": font}
+    return {
+        "background": scheme.background if file else "transparent",
+        "font": font,
+        "padding": 12 if file else 2,
+        "view": {"stroke": None},
+        "axis": text
+        | {
+            "labelFontSize": 11,
+            "titleFontSize": 12,
+            "titleFontWeight": 400,
+            "titlePadding": 8,
+            "labelPadding": 6,
+            "labelLimit": 220,
+            "labelFlush": False,
+            "domain": False,
+            "ticks": False,
+            "gridColor": scheme.line,
+            "gridWidth": 1,
+        },
+        "legend": text
+        | {
+            "labelColor": scheme.ink,
+            "labelFontSize": 11,
+            "titleFontSize": 11,
+            "titleFontWeight": 600,
+            "labelLimit": 320,
+            "symbolStrokeWidth": 2.5,
+            "rowPadding": 4,
+        },
+        "title": {
+            "font": font,
+            "color": scheme.ink,
+            "fontSize": 13,
+            "fontWeight": 600,
+            "anchor": "start",
+            "offset": 10,
+            "subtitleFont": font,
+            "subtitleColor": scheme.muted,
+            "subtitleFontSize": 11,
+            "subtitlePadding": 4,
+        },
+        "text": {"font": font, "color": scheme.ink, "fontSize": 11},
+        "rule": {"color": scheme.muted},
+        "range": {
+            "category": colours,
+            "ordinal": list(scheme.colours),
+            "ramp": [scheme.colours[0]],
+            "diverging": [scheme.neutral, scheme.warning],
+        },
+    }
+
+
+def hues(number: int) -> list[str]:
+    """Evenly spaced hues of middle lightness, for more classes than anyone can name: neighbours differ by 3/8 turn."""
+    colours = []
+    for position in range(number):
+        red, green, blue = colorsys.hls_to_rgb(position * 0.381966 % 1.0, 0.55, 0.62)
+        colours.append(f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}")
+    return colours

@@ -1,0 +1,120 @@
+"""How numbers, settings and rules are written out, the same in the page, the Markdown and the figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+RULE_TITLES = {"cosine": "1-NN cosine", "euclidean": "1-NN Euclidean", "": "its own"}
+STATUS_TITLES = {
+    "ok": "ok",
+    "inaccurate": "inaccurate",
+    "time_limit": "time limit",
+    "not_applicable": "not applicable",
+    "failed": "failed",
+}
+DASH = "–"
+MINUS = "−"
+
+
+def rule_title(neighbour: str) -> str:
+    """Name of a decision rule."""
+    return RULE_TITLES.get(neighbour, neighbour)
+
+
+def in_order(neighbours: Iterable[str]) -> list[str]:
+    """The different rules of a column, the default one first."""
+    present = set(neighbours)
+    return [rule for rule in RULE_TITLES if rule in present] + sorted(present - set(RULE_TITLES))
+
+
+def status_title(status: str) -> str:
+    """Name of a status."""
+    return STATUS_TITLES.get(status, status)
+
+
+def missing(value: Any) -> bool:
+    """Whether a table cell holds no value: None, NaN or pandas' NA."""
+    if value is None:
+        return True
+    try:
+        return bool(math.isnan(value))
+    except (TypeError, ValueError):
+        return not isinstance(value, str)  # pandas.NA is neither a number nor text
+
+
+def percent(fraction: Any, digits: int = 1) -> str:
+    """``0.7239`` as ``72.4``."""
+    return DASH if missing(fraction) else _number(100.0 * float(fraction), digits)
+
+
+def percent_spread(fraction: Any, std: Any) -> str:
+    """``72.4 ± 0.8``; the spread only where it is known."""
+    if missing(fraction):
+        return DASH
+    return percent(fraction) if missing(std) else f"{percent(fraction)} ± {percent(std)}"
+
+
+def percent_interval(low: Any, high: Any, digits: int = 1) -> str:
+    """``[71.9, 73.0]``."""
+    return DASH if missing(low) or missing(high) else f"[{percent(low, digits)}, {percent(high, digits)}]"
+
+
+def points(fraction: Any) -> str:
+    """A difference of accuracies in percentage points, signed, with two digits."""
+    if missing(fraction):
+        return DASH
+    text = _number(100.0 * float(fraction), 2)
+    return text if text.startswith(MINUS) or text == "0.00" else f"+{text}"
+
+
+def seconds(value: Any) -> str:
+    """A duration in seconds with two significant digits or so."""
+    if missing(value):
+        return DASH
+    value = float(value)
+    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}" if value >= 1 else f"{value:.2g}"
+
+
+def scientific(value: Any) -> str:
+    """A number of any size with three significant digits, with a power of ten only where it is far from 1."""
+    if missing(value):
+        return DASH
+    number = float(value)
+    text = f"{number:,.0f}" if 999.5 <= abs(number) < 1e6 else f"{number:.3g}"
+    return text.replace("-", MINUS)
+
+
+def count(value: Any) -> str:
+    """An integer with thousands separated."""
+    return DASH if missing(value) else f"{int(value):,}"
+
+
+def plural(number: int, one: str, many: str | None = None) -> str:
+    """``1 repeat``, ``2 repeats``."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def enumeration(parts: list[str], limit: int = 6) -> str:
+    """``a, b and c``, cut after ``limit`` parts."""
+    if len(parts) > limit:
+        parts = [*parts[:limit], f"{len(parts) - limit} more"]
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
+
+
+def setting_title(dataset_title: str, train_size: Any, protocol: str = "") -> str:
+    """``ORL, training size 5`` with the protocol where the data set has several."""
+    parts = [dataset_title]
+    if not missing(train_size):
+        parts.append(f"training size {int(train_size)}")
+    if protocol:
+        parts.append(protocol)
+    return ", ".join(parts)
+
+
+def _number(value: float, digits: int) -> str:
+    text = f"{value:.{digits}f}"
+    if float(text) == 0:
+        text = text.lstrip("-")
+    return text.replace("-", MINUS)

@@ -1,0 +1,22 @@
+"""Step: fetch one file of a registered data set, verified before it is moved into place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from mklearn.datasets.download import fetch
+from mklearn.datasets.read import content_check
+from mklearn.datasets.registry import FileEntry, Source
+from mklearn.steps.log import logger
+
+
+def download(target: Path, *, spec: dict[str, Any]) -> None:
+    """Fetch ``spec["file"]``, a file entry of the registry, to ``target``; MKLEARN_MIRROR is tried first."""
+    fields: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in spec["file"].items()
+    }
+    file = FileEntry(**fields)
+    check = content_check(Source((file,), spec["reader"], spec["options"]))
+    found = fetch(file, target, check_content=check)
+    logger.info("%s: %s, %d bytes, verified by %s", file.name, found["origin"], found["bytes"], found["verified"])

@@ -1,0 +1,189 @@
+"""Step: one method on every repeat of one protocol."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
+from mklearn.datasets.splits import Split, Splits
+from mklearn.errors import DataError, NotApplicable
+from mklearn.evaluation.split import EXPECTED, Fitted, SplitResult, evaluate_split
+from mklearn.provenance import canonical, code_fingerprint, stamp
+from mklearn.steps.log import logger, progress
+
+
+def fit(
+    manifest: Path, matrices: list[Path], labels: Path, splits: Path, scores: Path, model: Path, *,
+    spec: dict[str, Any], code: list[Path] | None = None,
+) -> None:  # fmt: skip
+    """Fit ``spec["method"]`` on every split; write its score rows and what a report shows of the fits.
+
+    A failure that is a result (a solver without solution, a method that does not apply) becomes a row with its reason.
+    """
+    content = json.loads(manifest.read_text(encoding="utf-8"))
+    pairwise = _matrices(matrices, content)
+    table, _ = read_parquet(labels)
+    y = table["y"].to_numpy()
+    plan = Splits.load(splits, table["id"].to_numpy(dtype=str))
+    fingerprint = code_fingerprint(code or [])
+    rows: list[dict[str, Any]] = []
+    fits: list[tuple[Split, Fitted]] = []
+    for split in progress(plan, len(plan), f"{spec['method']['id']}: split"):
+        common = _common(spec, split, fingerprint)
+        try:
+            result = _evaluate(pairwise, spec, y, split)
+        except EXPECTED as reason:
+            status = "not_applicable" if isinstance(reason, NotApplicable) else "failed"
+            logger.warning("repeat %d, fold %d: %s: %s", split.repeat, split.fold, status, reason)
+            rows.append(common | {"status": status, "message": " ".join(str(reason).split())})
+            continue
+        rows += _rows(result, common)
+        first = spec["evaluation"]["neighbours"][0]
+        fits.append((split, result.rules[first].fitted))
+    record = stamp(spec, {"manifest": content["matrices"]}, code or [])
+    frame = pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
+    write_parquet(scores, frame, record)
+    write_npz(model, **_model(fits, spec, y), spec=canonical(spec), provenance=canonical(record))
+
+
+COLUMNS = {
+    "dataset": "str", "protocol": "str", "train_size": "Int64", "repeat": "int64", "fold": "int64", "method": "str",
+    "kernel_set": "str", "neighbour": "str", "selection": "str", "dimension": "Int64", "metric": "str",
+    "value": "float64", "status": "str", "message": "str", "parameters": "str", "seed": "int64", "n_train": "int64",
+    "n_test": "int64", "n_iter": "Int64", "objective": "float64", "gap": "float64", "solver": "str", "code": "str",
+    "fit_seconds": "float64", "predict_seconds": "float64", "peak_mb": "float64", "utc": "str",
+}  # fmt: skip
+"""Columns of the score rows of one fit, and their types; the study's table adds study and commit."""
+
+
+def _matrices(paths: list[Path], content: dict[str, Any]) -> dict[str, np.ndarray]:
+    found = {}
+    for name, path in zip(content["matrices"], paths, strict=True):
+        held = read_npz(path, ("matrix", "sha256"))
+        if str(held["sha256"]) != content["matrices"][name]["sha256"]:
+            raise DataError(f"{path}: is not the matrix that the manifest names; delete the manifest and run again.")
+        found[name] = held["matrix"]
+    return found
+
+
+def _evaluate(pairwise: dict[str, np.ndarray], spec: dict[str, Any], y: np.ndarray, split: Split) -> SplitResult:
+    evaluation = spec["evaluation"]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = evaluate_split(
+            pairwise, spec["kernels"], spec["method"], y, split.train, split.test,
+            neighbours=evaluation["neighbours"], inner=evaluation["inner_folds"], seed=spec["seed"],
+        )  # fmt: skip
+    for message in sorted({str(warning.message) for warning in caught}):
+        logger.warning("repeat %d, fold %d: %s", split.repeat, split.fold, message)
+    return result
+
+
+def _common(spec: dict[str, Any], split: Split, fingerprint: str) -> dict[str, Any]:
+    return {
+        "dataset": spec["dataset"], "protocol": spec["protocol"], "train_size": spec["train_size"],
+        "repeat": split.repeat, "fold": split.fold, "method": spec["method"]["id"],
+        "kernel_set": "+".join(kernel["id"] for kernel in spec["kernels"]), "neighbour": "", "selection": "",
+        "dimension": None, "metric": "accuracy", "value": np.nan, "status": "ok", "message": "", "parameters": "{}",
+        "seed": spec["seed"], "n_train": len(split.train), "n_test": len(split.test), "n_iter": None,
+        "objective": np.nan, "gap": np.nan, "solver": "", "code": fingerprint, "fit_seconds": np.nan,
+        "predict_seconds": np.nan, "peak_mb": np.nan, "utc": "",
+    }  # fmt: skip
+
+
+def _rows(result: SplitResult, common: dict[str, Any]) -> list[dict[str, Any]]:
+    rows = []
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform != "darwin" else 1024**2)
+    for neighbour, rule in result.rules.items():
+        estimator = rule.fitted.estimator
+        certificate = getattr(estimator, "certificate_", None) or {}
+        shared = common | {
+            "neighbour": neighbour,
+            "parameters": canonical(rule.candidate.parameters),
+            "n_iter": getattr(estimator, "n_iter_", None),
+            "objective": float(getattr(estimator, "objective_", np.nan)),
+            "gap": float(certificate.get("gap", np.nan)),
+            "solver": str(certificate.get("solver", "")),
+            "message": _message(estimator),
+            "fit_seconds": rule.fitted.fit_seconds,
+            "predict_seconds": rule.fitted.predict_seconds,
+            "peak_mb": peak,
+            "utc": pd.Timestamp.now(tz="UTC").strftime("%Y-%m-%dT%H:%M:%SZ"),
+        }
+        for dimension, value in enumerate(rule.accuracy, start=1):
+            rows.append(shared | {"selection": "dimension", "dimension": dimension, "value": float(value)})
+        chosen = {"selection": "inner_cv", "dimension": rule.dimension}
+        if rule.chosen_accuracy is None:
+            rows.append(shared | chosen | {"status": "not_applicable", "message": result.selection_message})
+        else:
+            rows.append(shared | chosen | {"value": rule.chosen_accuracy})
+    return rows
+
+
+def _model(fits: list[tuple[Split, Fitted]], spec: dict[str, Any], y: np.ndarray) -> dict[str, Any]:
+    """What a report shows: kernel weights and objective of every repeat, kernel diagnostics, a 2-D embedding."""
+    kernel_ids = np.array([kernel["id"] for kernel in spec["kernels"]], dtype=str)
+    arrays: dict[str, Any] = {
+        "kernel_ids": kernel_ids,
+        "weights": np.array([fitted.weights for _, fitted in fits]).reshape(len(fits), len(kernel_ids)),
+        "repeats": np.array([split.repeat for split, _ in fits], dtype=np.int64),
+        "kernel_info": canonical([_clean(fitted.kernel_info) for _, fitted in fits[:1]]),
+    }
+    history = [
+        {"repeat": split.repeat, "fold": split.fold, "half_step": number, **entry}
+        for split, fitted in fits
+        for number, entry in enumerate(_history(fitted.estimator))
+    ]
+    arrays["history"] = canonical(_clean(history))
+    if fits:
+        split, fitted = fits[0]
+        roles = [("train", fitted.train, split.train), ("test", fitted.test, split.test)]
+        points = np.concatenate([_plane(embedding) for _, embedding, _ in roles])
+        arrays["embedding"] = points.astype(np.float32)
+        arrays["embedding_y"] = np.concatenate([y[index] for _, _, index in roles])
+        arrays["embedding_test"] = np.repeat([False, True], [len(split.train), len(split.test)])
+    return arrays
+
+
+def _history(estimator: Any) -> list[dict[str, Any]]:
+    """Objective after every half step of an alternation, and the bound on what other weights could reach."""
+    return [
+        {"step": entry["step"], "value": entry["objective"], "bound": entry.get("lambda_min")}
+        for entry in getattr(estimator, "history_", [])
+    ]
+
+
+def _message(estimator: Any) -> str:
+    """What a reader of the table has to know: steps of the SDP whose only optimum is no kernel at all."""
+    steps = [entry for entry in getattr(estimator, "history_", []) if "mixed_sign" in entry]
+    mixed = sum(bool(entry["mixed_sign"]) for entry in steps)
+    if not mixed or estimator.get_params().get("beta_step") not in ("sdp", "central_path"):
+        return ""
+    return (
+        f"mixed signs in {mixed} of {len(steps)} beta-steps: the optimal weights are 0, these are a solver's path"
+    )
+
+
+def _plane(embedding: np.ndarray) -> np.ndarray:
+    padded = np.zeros((len(embedding), 2))
+    padded[:, : min(2, embedding.shape[1])] = embedding[:, :2]
+    return padded
+
+
+def _clean(value: Any) -> Any:
+    """Builtin types only, and no NaN, for JSON."""
+    if isinstance(value, dict):
+        return {str(key): _clean(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_clean(entry) for entry in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -1,0 +1,25 @@
+"""Step: the manifest of a kernel set. Fits depend on its content, so that matrices rebuilt alike cost no training."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from mklearn.atomic import read_npz, write_text
+from mklearn.errors import DataError
+
+
+def kernel_set(matrices: list[Path], manifest: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
+    """Write the names and digests of the set's matrices; check that they are of the same samples."""
+    entries = {}
+    first: list[str] | None = None
+    for name, path in zip(spec["pairwise"], matrices, strict=True):
+        held = read_npz(path, ("ids", "sha256"))
+        ids = held["ids"].tolist()
+        if first is not None and ids != first:
+            raise DataError(f"{path}: its samples are not those of {matrices[0]}; delete both and run again.")
+        first = ids
+        entries[name] = {"sha256": str(held["sha256"])}
+    content = {"kernels": spec["kernels"], "matrices": entries, "n_samples": len(first or [])}
+    write_text(manifest, json.dumps(content, indent=1, sort_keys=True) + "\n")

@@ -1,0 +1,99 @@
+"""Step: the report of a study: one page, its tables and figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mklearn.atomic import read_npz, read_parquet
+from mklearn.config.schema import yaml_text
+from mklearn.datasets.registry import registry
+from mklearn.datasets.samples import SampleSet
+from mklearn.provenance import file_digest
+from mklearn.report.build import build_report
+from mklearn.report.records import FitRecord
+from mklearn.steps.log import logger
+
+
+def report(
+    scores: Path, summary: Path, record: Path, models: list[Path], samples: list[Path], page: Path, *,
+    spec: dict[str, Any], code: list[Path] | None = None,
+) -> None:  # fmt: skip
+    """Write ``page`` (index.html) and, beside it, summary.md, summary.csv and figures/."""
+    fits = [_fit(path, entry) for path, entry in zip(models, spec["fits"], strict=True)]
+    held = [SampleSet.load(path) for path in samples]
+    labels = {entry["id"]: data.classes for entry, data in zip(spec["datasets"], held, strict=True)}
+    fits = [_named(fit, labels[fit.dataset]) for fit in fits]
+    run = json.loads(record.read_text(encoding="utf-8"))
+    run |= {"config_text": yaml_text(run["config"]), "reference": spec["reference"], "methods": spec["methods"],
+            "kernels": spec["kernels"], "descriptors": spec["descriptors"]}  # fmt: skip
+    written = build_report(
+        page.parent,
+        study={name: spec[name] for name in ("study", "title", "description")},
+        scores=read_parquet(scores)[0],
+        summary=read_parquet(summary)[0],
+        fits=fits,
+        data=[_data(entry, data, spec["thumbnails"]) for entry, data in zip(spec["datasets"], held, strict=True)],
+        run=run,
+    )
+    logger.info("%d files in %s", len(written), page.parent)
+
+
+def _fit(path: Path, entry: dict[str, Any]) -> FitRecord:
+    held = read_npz(path)
+    history = pd.DataFrame(json.loads(str(held["history"])), columns=["repeat", "half_step", "step", "value", "bound"])
+    embedding = None
+    if "embedding" in held:
+        embedding = pd.DataFrame(held["embedding"], columns=["x", "y"])
+        embedding["label"] = held["embedding_y"]
+        embedding["role"] = np.where(held["embedding_test"], "test", "train")
+    info = json.loads(str(held["kernel_info"]))
+    return FitRecord(
+        dataset=entry["dataset"], protocol=entry["protocol"], train_size=entry["train_size"], method=entry["method"],
+        method_title=entry["title"], kernel_ids=held["kernel_ids"].tolist(),
+        weights=held["weights"] if len(held["kernel_ids"]) > 1 else None,
+        history=history if len(history) else None, embedding=embedding,
+        kernel_info=pd.DataFrame(info[0]).rename(columns={"id": "kernel"}) if info else None,
+    )  # fmt: skip
+
+
+def _named(fit: FitRecord, classes: np.ndarray) -> FitRecord:
+    if fit.embedding is not None:
+        fit.embedding["label"] = classes[fit.embedding["label"].to_numpy()]
+    return fit
+
+
+def _data(entry: dict[str, Any], data: SampleSet, thumbnails: int) -> dict[str, Any]:
+    """What the page says of a data set: size, source, licence, some of its images."""
+    known = registry().get(entry["registered"] or "")
+    about = {name: getattr(known, name) for name in ("licence", "citation", "homepage", "note")} if known else {}
+    files = [
+        {"name": file["name"], "sha256": file_digest(file["path"]), "bytes": Path(file["path"]).stat().st_size,
+         "source": file["source"]}
+        for file in entry["files"]
+    ]  # fmt: skip
+    found = {"id": entry["id"], "title": entry["title"], "n_samples": len(data), "n_classes": data.n_classes,
+             "files": files, "notes": list(data.notes), **about}  # fmt: skip
+    if data.images is not None and thumbnails:
+        found["thumbnails"] = _thumbnails(data, thumbnails)
+    return found
+
+
+def _thumbnails(data: SampleSet, count: int) -> np.ndarray:
+    """(k, rows, cols) uint8: the first image of each class, then the second, up to ``count``; stretched to 0..255."""
+    from mklearn.datasets.resizing import resize_images
+
+    order = np.argsort(np.array([np.count_nonzero(data.y[:i] == y) for i, y in enumerate(data.y)]), kind="stable")
+    assert data.images is not None
+    chosen = [np.asarray(data.images[int(i)], dtype=np.float64) for i in order[:count]]
+    shape = chosen[0].shape[:2]
+    scale = min(1.0, 64 / max(shape))
+    size = (max(1, round(shape[0] * scale)), max(1, round(shape[1] * scale)))
+    grey = [image.mean(axis=2) if image.ndim == 3 else image for image in chosen]
+    small = np.stack([np.asarray(resize_images([image], shape=size)[0], dtype=float) for image in grey])
+    low, high = small.min(), small.max()
+    return np.round(255 * (small - low) / max(high - low, 1e-12)).astype(np.uint8)

@@ -1,0 +1,23 @@
+"""Step: bring the images of a sample set to one size."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from mklearn.datasets.resizing import resize_images
+from mklearn.datasets.samples import SampleSet
+from mklearn.errors import DataError
+from mklearn.provenance import file_digest, stamp
+
+
+def resize(samples: Path, resized: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
+    """Resize every image as ``spec`` says (shape or pixels, interpolation, anti-aliased)."""
+    data = SampleSet.load(samples)
+    if data.images is None:
+        raise DataError(f"{samples}: has no images to resize; leave out 'resize' for this data set.")
+    options = {**spec, "shape": tuple(spec["shape"])} if "shape" in spec else dict(spec)
+    images = resize_images(data.images, **options)
+    record = stamp(spec, {"samples": file_digest(samples)}, code or [])
+    dataclasses.replace(data, images=images).save(resized, spec, record)

@@ -1,0 +1,31 @@
+"""Step: draw the splits of one protocol once, so that every method gets the same."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+from mklearn.atomic import read_parquet
+from mklearn.datasets.splits import given
+from mklearn.steps.log import logger
+
+
+def split(labels: Path, splits: Path, *, spec: dict[str, Any], file: Path | None = None,
+          code: list[Path] | None = None) -> None:  # fmt: skip
+    """Draw the splits that ``spec`` describes from the labels, or take them from the user's ``file``.
+
+    The seed policy is that of :func:`mklearn.datasets.splits.generator`: data set, training size, repeat and seed.
+    """
+    table, _ = read_parquet(labels)
+    ids, y = table["id"].to_numpy(dtype=str), table["y"].to_numpy()
+    if spec["kind"] == "given":
+        drawn = given(file or spec["parameters"]["path"], ids)
+    else:
+        module, function = spec["implementation"].split(":")
+        classes = table.drop_duplicates("y").sort_values("y")["label"].to_numpy(dtype=str)
+        draw = getattr(importlib.import_module(module), function)
+        drawn = draw(y, **spec["parameters"], seed=spec["seed"], name=spec["dataset"], classes=classes)
+    logger.info("%d splits; the first has %d training and %d test samples", len(drawn), len(drawn[0].train),
+                len(drawn[0].test))  # fmt: skip
+    drawn.save(splits, ids)

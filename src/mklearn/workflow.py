@@ -1,0 +1,255 @@
+"""What the Snakefile asks: the plan of the study as paths, inputs and specifications of each rule.
+
+Everything here is cheap: it runs again in every job of a cluster run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from mklearn.config.study import check_study
+from mklearn.errors import ConfigError
+from mklearn.plan import Plan, PlannedDataset, plan_study
+from mklearn.provenance import PACKAGE, step_code
+
+Wildcards = Any
+
+
+def open_study(config: Mapping[str, Any], workflow: Any) -> Targets:
+    """Check the study, plan it, and make stale locks of an interrupted run go away.
+
+    Raises
+    ------
+    SystemExit
+        After every mistake in the study was printed, one per line.
+    """
+    from mklearn.run_lock import clear_stale_locks
+
+    source = ", ".join(os.path.relpath(path) for path in workflow.configfiles)
+    try:
+        plan = plan_study(check_study(dict(config), source=source))
+    except ConfigError as error:
+        # Snakemake would add where in our code it was raised, which is no help with a study file.
+        print(f"\nmklearn: {error}\nNothing was run.", file=sys.stderr)
+        raise SystemExit(1) from None
+    if plan.study.mirror:
+        os.environ.setdefault("MKLEARN_MIRROR", plan.study.mirror)
+    if workflow.is_main_process:
+        os.environ["MKLEARN_COMMAND"] = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+        clear_stale_locks(Path.cwd())
+        # Jobs in a conda environment of their own find the package, which is not installed there.
+        paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+        os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
+    return Targets(plan, source)
+
+
+class Targets:
+    """The plan, as the rules need it. Methods that take ``wildcards`` are input and parameter functions."""
+
+    def __init__(self, plan: Plan, source: str = "config.yaml") -> None:
+        self.plan = plan
+        self.source = source
+        self._datasets: dict[str, PlannedDataset] = {}
+        for dataset in plan.datasets.values():
+            self._datasets[dataset.original] = self._datasets[dataset.key] = dataset
+
+    # --- paths
+
+    def path(self, pattern: str) -> str:
+        """A pattern below the results folder; ``{study}`` is filled in, wildcards are left."""
+        return str(Path(self.plan.study.results) / self._named(pattern))
+
+    def log(self, pattern: str) -> str:
+        return str(Path("logs") / self._named(pattern))
+
+    def _named(self, pattern: str) -> str:
+        return pattern.replace("{study}", self.plan.study.study)
+
+    def one_of(self, wildcard: str) -> str:
+        """A regular expression that matches this study's values of a wildcard and nothing else."""
+        plan = self.plan
+        values: dict[str, Iterable[str]] = {
+            "dataset": self._datasets,
+            "descriptor": {name for _, name, _ in plan.pairwise},
+            "measure": {name for _, _, name in plan.pairwise},
+            "kernel_set": {name for _, name in plan.kernel_sets},
+            "protocol": plan.protocols,
+            "method": {name for _, _, name in plan.fits},
+            "source": {Path(path).parent.name for dataset in plan.datasets.values() for path in dataset.downloads},
+            "file": {Path(path).name for dataset in plan.datasets.values() for path in dataset.downloads},
+        }
+        return "|".join(re.escape(value) for value in sorted(values[wildcard])) or "none"
+
+    def code(self, step: str, spec: Mapping[str, Any] | None = None) -> list[str]:
+        """Source files behind a step, as an input of its rule: compared by content, they make it run again.
+
+        Relative to the checkout, so that a checkout and its results can be moved and copied together.
+        """
+        return [_relative(path) for path in step_code(step, spec)]
+
+    # --- targets
+
+    def everything(self) -> list[str]:
+        return [self.path(f"{{study}}/{name}") for name in ("scores.parquet", "summary.parquet", "report/index.html")]
+
+    def data(self) -> list[str]:
+        return self.all_samples()
+
+    def kernels(self) -> list[str]:
+        return [self.path(f"cache/kernels/{dataset}/{name}.json") for dataset, name in self.plan.kernel_sets]
+
+    def fits(self) -> list[str]:
+        return self.all_scores()
+
+    def all_scores(self) -> list[str]:
+        return [self.path(f"cache/fits/{d}/{p}/{m}.parquet") for d, p, m in self.plan.fits]
+
+    def all_models(self) -> list[str]:
+        return [self.path(f"cache/fits/{d}/{p}/{m}.npz") for d, p, m in self.plan.fits]
+
+    def all_samples(self) -> list[str]:
+        return [self._samples(dataset) for dataset in self.plan.datasets.values()]
+
+    # --- data
+
+    def download_spec(self, wildcards: Wildcards) -> dict[str, Any]:
+        path = self.path(f"downloads/{wildcards.source}/{wildcards.file}")
+        return next(d.downloads[path] for d in self.plan.datasets.values() if path in d.downloads)
+
+    def source_files(self, wildcards: Wildcards) -> list[str]:
+        return self._datasets[wildcards.dataset].files
+
+    def read_spec(self, wildcards: Wildcards) -> dict[str, Any]:
+        return self._datasets[wildcards.dataset].read
+
+    def read_code(self, wildcards: Wildcards) -> list[str]:
+        return self.code("read", self.read_spec(wildcards))
+
+    def original(self, wildcards: Wildcards) -> str:
+        return self.path(f"cache/data/{self._datasets[wildcards.dataset].original}.npz")
+
+    def resize_spec(self, wildcards: Wildcards) -> dict[str, Any]:
+        return self._datasets[wildcards.dataset].resize or {}
+
+    def samples(self, wildcards: Wildcards) -> str:
+        """Images or features at their final size."""
+        return self._samples(self._datasets[wildcards.dataset])
+
+    def _samples(self, dataset: PlannedDataset) -> str:
+        return self.path(f"cache/{'resized' if dataset.resize else 'data'}/{dataset.key}.npz")
+
+    def labels(self, wildcards: Wildcards) -> str:
+        return self.path(f"cache/data/{self._datasets[wildcards.dataset].original}.labels.parquet")
+
+    def split_file(self, wildcards: Wildcards) -> list[str]:
+        path = self.plan.protocols[wildcards.protocol]["parameters"].get("path")
+        return [path] if path else []
+
+    def split_code(self, wildcards: Wildcards) -> list[str]:
+        return self.code("split", self.split_spec(wildcards))
+
+    def split_spec(self, wildcards: Wildcards) -> dict[str, Any]:
+        return self.plan.protocols[wildcards.protocol] | {"dataset": self._datasets[wildcards.dataset].id}
+
+    # --- descriptors and pairwise matrices
+
+    def descriptor_spec(self, wildcards: Wildcards) -> dict[str, Any]:
+        return self.plan.descriptors[wildcards.dataset, wildcards.descriptor]
+
+    def descriptor_code(self, wildcards: Wildcards) -> list[str]:
+        return self.code("describe", self.descriptor_spec(wildcards))
+
+    def pairwise_source(self, wildcards: Wildcards) -> str:
+        """A descriptor's features, or the user's own matrices."""
+        if "matrix" in self.pairwise_spec(wildcards):
+            return self.samples(wildcards)
+        return self.path(f"cache/descriptors/{wildcards.dataset}/{wildcards.descriptor}.npz")
+
+    def pairwise_spec(self, wildcards: Wildcards) -> dict[str, Any]:
+        return self.plan.pairwise[wildcards.dataset, wildcards.descriptor, wildcards.measure]
+
+    def pairwise_memory(self, wildcards: Wildcards, input: Any) -> int:
+        return 1000 + 8 * round(input.size_mb)
+
+    def matrices(self, wildcards: Wildcards) -> list[str]:
+        names = self.plan.kernel_sets[wildcards.dataset, wildcards.kernel_set]["pairwise"]
+        return [self.path(f"cache/pairwise/{wildcards.dataset}/{name}.npz") for name in names]
+
+    def kernel_set_spec(self, wildcards: Wildcards) -> dict[str, Any]:
+        return self.plan.kernel_sets[wildcards.dataset, wildcards.kernel_set]
+
+    # --- fits
+
+    def _fit(self, wildcards: Wildcards) -> Any:
+        return self.plan.fits[wildcards.dataset, wildcards.protocol, wildcards.method]
+
+    def manifest(self, wildcards: Wildcards) -> str:
+        return self.path(f"cache/kernels/{wildcards.dataset}/{self._fit(wildcards).kernel_set}.json")
+
+    def ancient_matrices(self, wildcards: Wildcards) -> list[Any]:
+        """The matrices, without their modification times: the manifest says when their content has changed."""
+        from snakemake.io import ancient
+
+        names = self.plan.kernel_sets[wildcards.dataset, self._fit(wildcards).kernel_set]["pairwise"]
+        return [ancient(self.path(f"cache/pairwise/{wildcards.dataset}/{name}.npz")) for name in names]
+
+    def fit_code(self, wildcards: Wildcards) -> list[str]:
+        return self.code("fit", self.fit_spec(wildcards))
+
+    def fit_spec(self, wildcards: Wildcards) -> dict[str, Any]:
+        return self._fit(wildcards).spec
+
+    def fit_memory(self, wildcards: Wildcards, input: Any) -> int:
+        return 1500 + 4 * round(input.size_mb)
+
+    # --- tables and report
+
+    def scores_spec(self) -> dict[str, Any]:
+        return {"study": self.plan.study.study}
+
+    def summary_spec(self) -> dict[str, Any]:
+        published = [
+            {"dataset": cell.dataset, "train_size": cell.train_size, "method": cell.method, "source": cell.source,
+             "value": cell.value / 100, "std": None if cell.std is None else cell.std / 100}
+            for cell in self.plan.study.published
+        ]  # fmt: skip
+        return {"reference": self.plan.reference, "published": published, "titles": self.plan.titles()}
+
+    def run_spec(self) -> dict[str, Any]:
+        study = self.plan.study
+        return {
+            "study": study.study,
+            "seed": study.seed,
+            "source": self.source,
+            "config": study.model_dump(mode="json"),
+        }
+
+    def report_spec(self) -> dict[str, Any]:
+        study = self.plan.study
+        fits = [
+            {"dataset": fit.dataset.id, "protocol": fit.protocol_id, "train_size": fit.train_size,
+             "method": fit.method_id, "title": fit.label}
+            for fit in self.plan.fits.values()
+        ]  # fmt: skip
+        datasets = [
+            {"id": dataset.id, "title": dataset.title, "registered": dataset.registered,
+             "files": [{"name": Path(path).name, "path": path, "source": dataset.sources.get(path, path)}
+                       for path in dataset.files[:64]]}
+            for dataset in self.plan.datasets.values()
+        ]  # fmt: skip
+        return {
+            "study": study.study, "title": study.title or study.study, "description": study.description,
+            "reference": self.plan.reference, "thumbnails": study.report.thumbnails, "fits": fits, "datasets": datasets,
+            **self.plan.catalogue(),
+        }  # fmt: skip
+
+
+def _relative(path: str) -> str:
+    relative = os.path.relpath(path)
+    return path if relative.startswith(os.pardir) else relative

@@ -1,0 +1,199 @@
+"""The page in a browser: it draws, sorts, highlights, fits a phone, follows the scheme, runs nothing foreign."""
+
+from __future__ import annotations
+
+import pytest
+
+from mklearn.report.build import build_report
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = {
+    "average": "</script><script>window.broken = 1</script>",
+    "mkldr": "a.b[0] \"double\" 'single' `tick`",
+    "random": "😀 <img src=x onerror='window.broken = 1'> & {{ 7 * 7 }} ${1}",
+    "kfd": "very-long-" + "x" * 120,
+    "svc": "datum.s || [] \\ \n line",
+    "sdp": "javascript:window.broken=1",
+}
+
+
+@pytest.fixture(scope="module")
+def page_file(study_maker, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("page")
+    return build_report(folder, **study_maker(repeats=3, sizes=(5, 10)), figure_files=False)[0]
+
+
+@pytest.fixture(scope="module")
+def hostile_file(study_maker, tmp_path_factory):
+    study = study_maker(repeats=2, titles=HOSTILE, dataset="a.b[0]</script>'\"")
+    study["study"] = {"id": "x", "title": "</title><script>window.broken = 1</script>", "description": "<b>bold</b>"}
+    study["data"][0] |= {"homepage": "javascript:window.broken=1", "note": "<script>window.broken = 1</script>"}
+    study["run"]["config_text"] = "</code></pre><script>window.broken = 1</script>"
+    study["scores"].loc[study["scores"]["method"].eq("sdp"), "message"] = "</td><script>window.broken = 1</script>"
+    for position, fit in enumerate(study["fits"]):
+        names = [f"k.{position}[0]<'\">", *fit.kernel_ids[1:]]
+        object.__setattr__(fit, "kernel_ids", names)
+        if fit.embedding is not None:
+            fit.embedding["label"] = "class.[" + fit.embedding["label"].astype(str) + "]</script>"
+    return build_report(tmp_path_factory.mktemp("hostile"), **study, figure_files=False)[0]
+
+
+@pytest.fixture
+def open_page(browser):
+    """Opens a page, waits for its figures, and fails if it logged an error or asked for anything but itself."""
+    contexts, troubles = [], []
+
+    def opened(path, **options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: troubles.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
+        page.on(
+            "request",
+            lambda request: (
+                troubles.append(f"request: {request.url}")
+                if request.url != path.as_uri() and not request.url.startswith("data:")
+                else None
+            ),
+        )
+        page.goto(path.as_uri())
+        page.wait_for_selector("html[data-figures=drawn]", state="attached", timeout=60_000)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+def test_every_figure_is_drawn(open_page, page_file):
+    page = open_page(page_file)
+    figures = page.eval_on_selector_all(
+        ".chart",
+        """boxes => boxes.map(box => {
+            const svg = box.querySelector("svg"), size = svg?.getBoundingClientRect();
+            const marks = svg?.querySelectorAll(".mark-line path, .mark-symbol path, .mark-rect path, .mark-rule line");
+            return [box.dataset.figure, size?.width ?? 0, size?.height ?? 0, marks?.length ?? 0,
+                    svg?.closest("[aria-label]")?.getAttribute("aria-label") ?? ""];
+        })""",
+    )
+    assert len(figures) >= 14
+    for slug, width, height, marks, alt in figures:
+        assert width > 200, slug
+        assert height > 60, slug
+        assert marks > 2, slug
+        assert "Digits" in alt, slug
+        assert len(alt) > 50, slug
+    assert page.locator("figure figcaption").count() == len(figures)
+
+
+def test_marks_follow_the_numbers(open_page, page_file):
+    """The dots of the difference figure lie in the order of the differences that the table shows."""
+    page = open_page(page_file, viewport={"width": 1280, "height": 900})
+    shown = page.eval_on_selector_all(
+        "#difference .chart:first-child svg",
+        """svgs => [...svgs[0].querySelectorAll(".mark-symbol.role-mark path")].map(path => [
+            Number(path.getAttribute("aria-label").replaceAll("\\u2212", "-").match(/difference, points: ([^;]+)/)[1]),
+            path.getBoundingClientRect().x + path.getBoundingClientRect().width / 2])""",
+    )
+    assert len(shown) == 6
+    values, places = zip(*sorted(shown), strict=True)
+    assert list(places) == sorted(places)
+    assert len(set(values)) > 2
+
+
+def test_columns_sort_by_click_and_by_keyboard(open_page, page_file):
+    page = open_page(page_file)
+    table = page.locator("#results table").first
+
+    def column(number):
+        return table.locator(f"tbody tr > :nth-child({number + 1})").all_inner_texts()
+
+    heads = table.locator("thead th")
+    assert heads.nth(2).get_attribute("aria-sort") == "descending"
+    first = [float(text.split()[0]) for text in column(2) if text != "–"]
+    assert first == sorted(first, reverse=True)
+    heads.nth(2).locator("button").click()
+    assert heads.nth(2).get_attribute("aria-sort") == "ascending"
+    assert [float(text.split()[0]) for text in column(2) if text != "–"] == sorted(first)
+    assert column(2)[-1] == "–", "cells without a value stay last"
+    heads.nth(0).locator("button").focus()
+    page.keyboard.press("Enter")
+    assert heads.nth(0).get_attribute("aria-sort") == "ascending"
+    assert heads.nth(2).get_attribute("aria-sort") is None
+    names = column(0)
+    assert [name.lower() for name in names] == sorted(name.lower() for name in names)
+    difference = heads.nth(4).locator("button")
+    difference.click()
+    signs = [float(t.split()[0].replace("−", "-")) for t in column(4) if t != "–"]
+    assert signs == sorted(signs, reverse=True)
+
+
+def test_legend_highlights_in_every_figure(open_page, page_file):
+    page = open_page(page_file)
+    faint = """() => [...document.querySelectorAll("#dimension .chart")].map(box =>
+        [...box.querySelectorAll(".mark-line path")].filter(path => path.getAttribute("opacity") === "0.1").length)"""
+    assert set(page.evaluate(faint)) == {0}
+    button = page.locator("#dimension .legend button", has_text="MKL-DR (exact)")
+    button.click()
+    page.wait_for_function(f"({faint})().every(count => count === 3)")
+    assert button.get_attribute("aria-pressed") == "true"
+    assert page.locator("#time .legend button", has_text="MKL-DR (exact)").get_attribute("aria-pressed") == "true"
+    page.locator("#dimension .legend .clear").click()
+    page.wait_for_function(f"({faint})().every(count => count === 0)")
+
+
+@pytest.mark.parametrize("name", ["page_file", "hostile_file"])
+def test_a_phone_needs_no_sideways_scrolling(open_page, name, request):
+    page = open_page(
+        request.getfixturevalue(name), viewport={"width": 390, "height": 844}, device_scale_factor=2, is_mobile=True
+    )
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.evaluate("document.querySelectorAll('details').forEach(element => element.open = true)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    wide = page.eval_on_selector_all(
+        ".chart svg", "all => all.filter(svg => svg.getBoundingClientRect().right > 390).length"
+    )
+    assert wide == 0
+
+
+def test_figures_follow_the_colour_scheme(open_page, page_file):
+    page = open_page(page_file, color_scheme="dark")
+    ink = "() => document.querySelector('.chart svg .role-title-text text').getAttribute('fill')"
+    background = "() => getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(ink), page.evaluate(background)
+    page.emulate_media(color_scheme="light")
+    page.wait_for_selector("html[data-scheme=light][data-figures=drawn]", state="attached")
+    light = page.evaluate(ink), page.evaluate(background)
+    brightness = [sum(int(code[i : i + 2], 16) for i in (1, 3, 5)) for code, _ in (dark, light)]
+    assert brightness[0] > 600
+    assert brightness[1] < 200
+    assert dark[1] != light[1]
+
+
+def test_hostile_names_are_only_text(open_page, hostile_file):
+    page = open_page(hostile_file)
+    assert page.evaluate("window.broken") is None
+    text = page.inner_text("body")
+    for name in HOSTILE.values():
+        assert " ".join(name.split()) in " ".join(text.split())
+    assert page.locator("a[href^='javascript']").count() == 0
+    assert page.locator(".problem").count() == 0
+    assert page.evaluate("document.querySelectorAll('.chart svg').length") == page.locator(".chart").count()
+    labels = page.eval_on_selector_all("#weights svg text", "all => all.map(text => text.textContent)")
+    assert "k.1[0]<'\">" in labels
+
+
+def test_tables_have_captions_and_scroll_in_their_own_box(open_page, page_file):
+    page = open_page(page_file)
+    assert page.locator("table").count() == page.locator("table > caption").count()
+    assert page.locator("table").count() == page.locator(".scroll[tabindex='0'][aria-label] > table").count()
+    assert page.locator("th:not([scope])").count() == 0
+
+
+def test_prints(open_page, page_file, tmp_path):
+    page = open_page(page_file, color_scheme="dark")
+    page.pdf(path=tmp_path / "page.pdf", format="A4")
+    assert (tmp_path / "page.pdf").stat().st_size > 50_000

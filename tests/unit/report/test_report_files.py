@@ -1,0 +1,155 @@
+"""The files of a report: complete, self-contained, escaped, the same every time."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from mklearn.errors import DataError
+from mklearn.report.build import build_report
+from mklearn.report.page import byte_size, link, script_json
+from mklearn.report.thumbnails import data_uris
+
+
+@pytest.fixture(scope="module")
+def built(study, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    return folder, build_report(folder, **study)
+
+
+def specs_of(html):
+    text = re.search(r'<script type="application/json" id="figures-data">(.*?)</script>', html, re.DOTALL)
+    return json.loads(text.group(1))
+
+
+def test_writes_what_it_says_and_nothing_else(built):
+    folder, paths = built
+    assert [path.name for path in paths[:3]] == ["index.html", "summary.md", "summary.csv"]
+    assert sorted(paths) == sorted(path for path in folder.rglob("*") if path.is_file())
+    figures = [path for path in paths if path.parent.name == "figures"]
+    specs = specs_of((folder / "index.html").read_text(encoding="utf-8"))["specs"]
+    assert sorted(path.name for path in figures) == sorted(
+        f"{slug}.{kind}" for slug in specs for kind in ("png", "svg")
+    )
+
+
+def test_every_kind_of_figure_is_there(built):
+    folder, _ = built
+    slugs = specs_of((folder / "index.html").read_text(encoding="utf-8"))["specs"]
+    for section in ("difference", "dimension", "weights", "objective", "embedding", "time", "kernels"):
+        assert any(slug.startswith(section) for slug in slugs), section
+
+
+def test_figure_files_can_be_opened(built):
+    _, paths = built
+    for path in paths:
+        if path.suffix == ".png":
+            with Image.open(path) as image:
+                assert min(image.size) > 100
+                assert np.ptp(np.asarray(image.convert("L"))) > 50, "an empty figure"
+        if path.suffix == ".svg":
+            root = ElementTree.parse(path).getroot()
+            assert root.tag.endswith("svg")
+            assert "training size 5" in "".join(root.itertext())
+
+
+def test_same_arguments_give_the_same_bytes(built, study, tmp_path):
+    folder, _ = built
+    build_report(tmp_path, **study, figure_files=False)
+    for name in ("index.html", "summary.md", "summary.csv"):
+        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
+    assert not (tmp_path / "figures").exists()
+
+
+def test_the_page_asks_for_nothing(built):
+    html = (built[0] / "index.html").read_text(encoding="utf-8")
+    outside = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
+    assert "default-src 'none'" in outside
+    sources = re.findall(r'(?:src|href)="([^"]*)"', outside)
+    assert all(source.startswith(("#", "data:", "https://doi.org/10.24432")) for source in sources)
+    assert "@import" not in outside
+    assert "url(" not in outside
+
+
+def test_numbers_of_the_summary_stand_in_page_and_markdown(built, study):
+    folder, _ = built
+    html, text = ((folder / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
+    for row in study["summary"].dropna(subset=["mean"]).to_dict("records"):
+        shown = f"{100 * row['mean']:.1f} ± {100 * row['std']:.1f}"
+        assert shown in html
+        assert shown in text
+    assert "90.0 ± 2.0" in html
+    pd.testing.assert_frame_equal(
+        pd.read_csv(folder / "summary.csv")[["method", "mean"]], study["summary"][["method", "mean"]], check_dtype=False
+    )
+    assert "the solver ended without a solution" in html
+    assert "close to the identity" in html
+    assert "ab" * 32 in html
+
+
+def test_arguments_are_not_changed(study_maker, tmp_path):
+    study = study_maker(repeats=2)
+    scores, summary = study["scores"].copy(deep=True), study["summary"].copy(deep=True)
+    history = study["fits"][1].history.copy(deep=True)
+    build_report(tmp_path, **study, figure_files=False)
+    pd.testing.assert_frame_equal(study["scores"], scores)
+    pd.testing.assert_frame_equal(study["summary"], summary)
+    pd.testing.assert_frame_equal(study["fits"][1].history, history)
+
+
+def test_a_bare_study_has_a_report(study, tmp_path):
+    """Nothing but scores: no fits, no data, no facts of the run."""
+    bare = {"study": {"id": "bare"}, "fits": [], "data": [], "run": {}}
+    build_report(tmp_path, **bare, scores=study["scores"], summary=study["summary"], figure_files=False)
+    html = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "<h1>bare</h1>" in html
+    assert "None" not in re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
+
+
+def test_an_empty_study_has_a_report(study, tmp_path):
+    bare = {"study": {"id": "empty"}, "fits": [], "data": [], "run": {}}
+    paths = build_report(tmp_path, **bare, scores=study["scores"].iloc[:0], summary=study["summary"].iloc[:0])
+    assert len(paths) == 3
+    assert "The score table is empty" in (tmp_path / "index.html").read_text(encoding="utf-8")
+
+
+def test_a_study_where_everything_failed_has_a_report(study, tmp_path):
+    scores = study["scores"].query("method == 'sdp'")
+    summary = study["summary"].query("method == 'sdp'")
+    build_report(tmp_path, study={"id": "x"}, scores=scores, summary=summary, fits=[], data=[], run={})
+    html = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "No method has an accuracy" in html
+    assert "the solver ended without a solution" in html
+
+
+@pytest.mark.parametrize("text", ["</script><script>alert(1)</script>", "<!--", "\u2028\u2029", "&amp;", "😀"])
+def test_json_in_a_script_can_not_break_out(text):
+    written = script_json({text: [text]})
+    assert not set(written) & set("<>&\u2028\u2029")
+    assert json.loads(written) == {text: [text]}
+
+
+@pytest.mark.parametrize(
+    "address", ["javascript:alert(1)", "data:text/html,x", "file:///etc", "", None, "http://[", "x y"]
+)
+def test_only_web_addresses_become_links(address):
+    assert link(address) == ""
+
+
+def test_small_helpers():
+    assert link(" https://example.org/a ") == "https://example.org/a"
+    assert [byte_size(n) for n in (0, 999, 57523, 1_500_000, 2_500_000_000, None)] == [
+        "0 B", "999 B", "57.5 kB", "1.5 MB", "2.5 GB", "",
+    ]  # fmt: skip
+
+
+def test_thumbnails():
+    assert len(data_uris(np.zeros((40, 4, 3), np.uint8))) == 24
+    with pytest.raises(DataError, match="uint8"):
+        data_uris(np.zeros((2, 4, 4)))

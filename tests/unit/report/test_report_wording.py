@@ -1,0 +1,157 @@
+"""Numbers, colours and findings are written as they should be read."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from skimage.color import deltaE_ciede2000, rgb2lab
+
+from mklearn.report import wording
+from mklearn.report.findings import findings
+from mklearn.report.frames import settings_of
+from mklearn.report.series import series_of
+from mklearn.report.tables import escape_markdown, kernel_remarks
+from mklearn.report.theme import SCHEMES
+
+
+@pytest.mark.parametrize(
+    ("got", "expected"),
+    [
+        (wording.percent(0.72386), "72.4"),
+        (wording.percent(math.nan), "–"),
+        (wording.percent(pd.NA), "–"),
+        (wording.percent_spread(0.7, 0.0123), "70.0 ± 1.2"),
+        (wording.percent_spread(0.7, math.nan), "70.0"),
+        (wording.percent_interval(-0.001, 1.0), "[−0.1, 100.0]"),
+        (wording.points(0.0044), "+0.44"),
+        (wording.points(-0.0044), "−0.44"),
+        (wording.points(-1e-9), "0.00"),
+        (wording.seconds(1234.5), "1,234"),
+        (wording.seconds(0.0123), "0.012"),
+        (wording.scientific(-1.234e-9), "−1.23e−09"),
+        (wording.scientific(12345.6), "12,346"),
+        (wording.enumeration(["a", "b", "c"]), "a, b and c"),
+        (wording.enumeration(list("abcdefgh"), limit=2), "a, b and 6 more"),
+        (wording.plural(1, "repeat"), "1 repeat"),
+        (wording.setting_title("ORL", 5), "ORL, training size 5"),
+        (wording.setting_title("ORL", None), "ORL"),
+        (escape_markdown("a|b *c* <i>\nd"), r"a\|b \*c\* \<i\> d"),
+    ],
+)
+def test_wording(got, expected):
+    assert got == expected
+
+
+def finding(*rows, reference="average"):
+    """Findings of rows (method, neighbour, mean, difference, low, high)."""
+    names = ["method", "neighbour", "mean", "difference", "difference_low", "difference_high"]
+    frame = pd.DataFrame(rows, columns=names).assign(
+        dataset="d", dataset_title="Data", protocol="p", train_size=5, kernel_set="k", selection="inner_cv", std=0.01,
+        n_repeats=4, status="ok",
+    )  # fmt: skip
+    frame["method_title"] = frame["method"]
+    return findings(frame, settings_of(frame), series_of(frame, reference), reference, "the average")
+
+
+AVERAGE = ("average", "cosine", 0.7, 0.0, 0.0, 0.0)
+
+
+def test_no_difference_is_called_none():
+    found = finding(AVERAGE, ("mkl", "cosine", 0.71, 0.01, -0.01, 0.03))
+    assert found.headline.startswith("No method differs detectably from the average")
+    assert "+1.00 points from the average" in found.settings[0][1]
+    assert "contains 0: not distinguishable" in found.settings[0][1]
+
+
+def test_the_reference_is_not_counted_and_a_touching_interval_is_not_a_difference():
+    found = finding(AVERAGE, ("mkl", "cosine", 0.71, 0.01, 0.0, 0.02))
+    assert "in all of 1 comparison." in found.headline
+
+
+def test_differences_are_named_in_their_direction():
+    found = finding(AVERAGE, ("mkl", "cosine", 0.75, 0.05, 0.02, 0.08), ("pca", "cosine", 0.6, -0.1, -0.2, -0.01))
+    assert found.headline == "Better than the average: mkl (1-NN cosine) +5.00; worse: pca (1-NN cosine) −10.00."
+    assert "95 % interval +2.00 to +8.00)" in found.settings[0][1]
+    assert "not distinguishable" not in found.settings[0][1]
+    only_worse = finding(AVERAGE, ("pca", "cosine", 0.6, -0.1, -0.2, -0.01)).headline
+    assert only_worse == "Worse than the average: pca (1-NN cosine) −10.00."
+
+
+def test_the_reference_may_be_the_best():
+    assert finding(AVERAGE, ("pca", "cosine", 0.6, -0.1, -0.2, 0.1)).settings[0][1].endswith("the reference itself.")
+
+
+def test_missing_evidence_is_said():
+    nan = math.nan
+    assert "One repeat leaves no spread" in finding(AVERAGE, ("mkl", "cosine", 0.8, 0.1, nan, nan)).headline
+    assert "No method has an accuracy" in finding(("mkl", "cosine", nan, nan, nan, nan)).headline
+    assert "no comparison" in finding(("svc", "", 0.9, nan, nan, nan)).headline
+    assert "no value under the same rule" in finding(AVERAGE, ("svc", "", 0.9, nan, nan, nan)).settings[0][1]
+
+
+def test_several_settings_are_counted():
+    rows = [AVERAGE, ("mkl", "cosine", 0.75, 0.05, 0.02, 0.08)]
+    names = ["method", "neighbour", "mean", "difference", "difference_low", "difference_high"]
+    frame = pd.DataFrame(rows * 2, columns=names).assign(
+        dataset="d", dataset_title="Data", protocol="p", train_size=[5, 5, 7, 7], kernel_set="k", selection="inner_cv",
+        std=0.01, n_repeats=4, status="ok",
+    )  # fmt: skip
+    frame["method_title"] = frame["method"]
+    found = findings(frame, settings_of(frame), series_of(frame, "average"), "average", "the average")
+    assert found.headline == (
+        "Of 2 comparisons with the average over 2 settings, the 95 % interval lies above 0 in 2, below 0 in 0, "
+        "and contains 0 in 0."
+    )
+
+
+def test_identity_like_and_indefinite_kernels_are_remarked():
+    assert kernel_remarks({"off_diagonal_mass": 0.5, "min_eigenvalue": 0.0, "shift": 0.0}) == []
+    assert "close to the identity" in kernel_remarks({"off_diagonal_mass": 0.05})[0]
+    assert "close to the identity" in kernel_remarks({"off_diagonal_mass": 0.9, "identity_like": True})[0]
+    remarks = kernel_remarks({"off_diagonal_mass": 0.9, "min_eigenvalue": -0.2, "shift": 0.2})
+    assert [remark.split()[0] for remark in remarks] == ["not", "diagonal"]
+
+
+# Machado, Oliveira and Fernandes (2009), full severity, on linear RGB.
+DEFICIENCIES = {
+    "none": np.eye(3),
+    "protanopia": np.array([[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]]),
+    "deuteranopia": np.array([[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]]),
+    "tritanopia": np.array([[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]]),
+}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: scheme.name)
+@pytest.mark.parametrize("deficiency", DEFICIENCIES)
+def test_colours_stay_apart(scheme, deficiency):
+    codes = [scheme.neutral, *scheme.colours]
+    rgb = np.array([[int(code[i : i + 2], 16) / 255 for i in (1, 3, 5)] for code in codes])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    seen = np.clip(linear @ DEFICIENCIES[deficiency].T, 0, 1)
+    lab = rgb2lab(np.where(seen <= 0.0031308, 12.92 * seen, 1.055 * seen ** (1 / 2.4) - 0.055)[None])[0]
+    distance = deltaE_ciede2000(lab[:, None], lab[None])
+    assert distance[np.triu_indices(len(codes), 1)].min() > (15 if deficiency == "none" else 10)
+
+
+def test_series_are_unique_and_the_reference_is_neutral():
+    frame = pd.DataFrame(
+        {
+            "method": ["kfd", "kfd", "average", "other"],
+            "kernel_set": ["gb", "phog", "all", "all"],
+            "method_title": ["KFD", "KFD", "Average", "Average"],
+        }
+    )
+    series = series_of(frame, "average")
+    assert series.labels == ("Average", "KFD · gb", "KFD · phog", "Average (other)")
+    assert series.colours(SCHEMES[0])[0] == SCHEMES[0].neutral
+    many = series_of(
+        pd.DataFrame(
+            {"method": [str(i) for i in range(30)], "kernel_set": "k", "method_title": [str(i) for i in range(30)]}
+        ),
+        "0",
+    )
+    looks = set(zip(many.colours(SCHEMES[0]), map(tuple, many.dashes()), strict=True))
+    assert len(looks) == 30

@@ -1,0 +1,116 @@
+"""A study in a folder of its own, and Snakemake on it as a user calls it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+SMOKE: dict[str, Any] = {
+    "study": "smoke",
+    "datasets": {"digits": {"per_class": 20}},
+    "descriptors": {"pixels": {"kind": "pixels"}, "blocks": {"kind": "multiresolution", "resolutions": [2, 4]}},
+    "methods": {
+        "kfd": {"kind": "kernel_fda", "kernels": "each"},
+        "average": {"kind": "kernel_fda"},
+        "mkl-lda": {"kind": "mkl_dr", "ridge": [1e-3, 1e-2]},
+    },
+    "protocols": {"random": {"kind": "random_per_class", "train_size": [4, 6], "repeats": 2}},
+}
+
+PARTS = ("Snakefile", "workflow", "envs", "profiles", "src", "config.yaml", "pyproject.toml")
+
+
+class Checkout:
+    """A working copy of the project's files, with its own results, and a package path of its own."""
+
+    def __init__(self, folder: Path, repository: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in PARTS:
+            source = repository / name
+            if source.is_symlink():
+                (folder / name).symlink_to(os.readlink(source))
+            elif source.is_dir():
+                shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(source, folder / name)
+
+    def write(self, study: Any, name: str = "config.yaml") -> Path:
+        """Write a study file."""
+        path = self.folder / name
+        path.write_text(study if isinstance(study, str) else yaml.safe_dump(study, sort_keys=False), encoding="utf-8")
+        return path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("SNAKEMAKE", "PYTEST"))}
+        return kept | {"PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1", "NO_COLOR": "1"}
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "snakemake", *arguments]
+
+    def snakemake(self, *arguments: str, check: bool = True, **more: Any) -> subprocess.CompletedProcess[str]:
+        """Run Snakemake as a user would; ``check`` shows its output when it fails."""
+        done = subprocess.run(
+            self.command(*(arguments or ("--cores", "2"))), cwd=self.folder, env=self.environment | more.pop("env", {}),
+            capture_output=True, text=True, timeout=500, **more,
+        )  # fmt: skip
+        if check and done.returncode:
+            raise AssertionError(
+                f"snakemake {' '.join(arguments)} ended with {done.returncode}:\n{done.stderr[-6000:]}"
+            )
+        return done
+
+    def planned(self, *arguments: str) -> dict[str, int]:
+        """How many jobs of each rule a run would start now."""
+        done = self.snakemake("--cores", "1", "--dry-run", "--quiet", "host", *arguments)
+        counts: dict[str, int] = {}
+        lines = done.stdout.splitlines() + done.stderr.splitlines()
+        for index, line in enumerate(lines):
+            if line.startswith("job ") and line.endswith("count"):
+                for row in lines[index + 2 :]:
+                    parts = row.split()
+                    if len(parts) != 2 or not parts[1].isdigit():
+                        break
+                    counts[parts[0]] = int(parts[1])
+                break
+        counts.pop("total", None)
+        return counts
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, repository: Path) -> Checkout:
+    """A fresh copy with the smoke study as its default one."""
+    made = Checkout(tmp_path / "checkout", repository)
+    made.write(SMOKE)
+    return made
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Checkout:
+    """A copy in which the smoke study has been run. Shared: use ``copy_of`` to change it."""
+    made = Checkout(tmp_path_factory.mktemp("finished") / "checkout", repository)
+    made.write(SMOKE)
+    made.snakemake("--cores", "2")
+    return made
+
+
+@pytest.fixture
+def copy_of(tmp_path: Path) -> Callable[[Checkout], Checkout]:
+    """A copy of a finished checkout, times of modification kept, that a test may change."""
+
+    def copy(original: Checkout) -> Checkout:
+        made = object.__new__(Checkout)
+        made.folder = tmp_path / "copy"
+        shutil.copytree(original.folder, made.folder, symlinks=True)
+        return made
+
+    return copy

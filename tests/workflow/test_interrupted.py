@@ -1,0 +1,65 @@
+"""A run that is killed at any moment, and then run again, ends with the tables of an undisturbed run."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import time
+
+import pandas as pd
+import pytest
+from tests.workflow.conftest import Checkout
+
+from mklearn.steps.scores import MEASURED
+
+
+def tables(checkout: Checkout) -> dict[str, bytes]:
+    """The final tables as bytes, times and memory aside."""
+    folder = checkout.folder / "results" / "smoke"
+    scores = pd.read_parquet(folder / "scores.parquet").drop(columns=list(MEASURED))
+    summary = pd.read_parquet(folder / "summary.parquet").drop(columns=["fit_seconds_mean"])
+    return {"scores": scores.to_csv(index=False).encode(), "summary": summary.to_csv(index=False).encode()}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_ten_kills_change_nothing(checkout: Checkout, finished: Checkout) -> None:
+    """SIGKILL to Snakemake alone and to the whole group in turn: no lock, marker or half file stops the plain rerun."""
+    chance = random.Random(20081208)
+    kills = 0
+    for number in range(10):
+        process = subprocess.Popen(
+            checkout.command("--cores", "2"), cwd=checkout.folder, env=checkout.environment, start_new_session=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        time.sleep(chance.uniform(1.0, 7.0))
+        if process.poll() is None:
+            kills += 1
+            if number % 2:
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()
+        process.wait()
+    checkout.snakemake("--cores", "2")
+    assert tables(checkout) == tables(finished)
+    assert kills >= 5
+    assert checkout.planned() == {}
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_interrupts_leave_nothing_in_the_way(checkout: Checkout, finished: Checkout, sent: signal.Signals) -> None:
+    process = subprocess.Popen(
+        checkout.command("--cores", "2"), cwd=checkout.folder, env=checkout.environment, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    time.sleep(5)
+    os.killpg(process.pid, sent)
+    try:
+        process.wait(timeout=60)
+    except subprocess.TimeoutExpired:  # Snakemake has hung on SIGTERM: a user would kill it
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    checkout.snakemake("--cores", "2")
+    assert tables(checkout) == tables(finished)

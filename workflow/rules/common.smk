@@ -1,0 +1,16 @@
+# The plan of the study, the constraints that follow from it, and the names that the rules use.
+
+from mklearn.workflow import open_study
+
+targets = open_study(config, workflow)
+
+
+wildcard_constraints:
+    dataset=targets.one_of("dataset"),
+    descriptor=targets.one_of("descriptor"),
+    measure=targets.one_of("measure"),
+    kernel_set=targets.one_of("kernel_set"),
+    protocol=targets.one_of("protocol"),
+    method=targets.one_of("method"),
+    source=targets.one_of("source"),
+    file=targets.one_of("file"),

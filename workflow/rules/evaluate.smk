@@ -1,0 +1,39 @@
+# The study's tables: every score, and the summary of each method.
+
+
+rule scores:
+    input:
+        fits=targets.all_scores(),
+        code=targets.code("scores"),
+    output:
+        table=targets.path("{study}/scores.parquet"),
+    log:
+        targets.log("{study}/scores.log"),
+    localrule: True
+    conda:
+        "../../envs/mklearn.yaml"
+    params:
+        spec=targets.scores_spec(),
+    message:
+        "Collecting the score table"
+    script:
+        "../scripts/scores.py"
+
+
+rule summary:
+    input:
+        scores=targets.path("{study}/scores.parquet"),
+        code=targets.code("summary"),
+    output:
+        table=targets.path("{study}/summary.parquet"),
+    log:
+        targets.log("{study}/summary.log"),
+    localrule: True
+    conda:
+        "../../envs/mklearn.yaml"
+    params:
+        spec=targets.summary_spec(),
+    message:
+        "Summarising the scores"
+    script:
+        "../scripts/summary.py"

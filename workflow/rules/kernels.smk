@@ -1,0 +1,39 @@
+# What all kernels are made from: distances and inner products among all samples, and the manifests of kernel sets.
+
+
+rule pairwise:
+    input:
+        source=targets.pairwise_source,
+        code=targets.code("pairwise"),
+    output:
+        matrix=targets.path("cache/pairwise/{dataset}/{descriptor}/{measure}.npz"),
+    log:
+        "logs/pairwise/{dataset}/{descriptor}.{measure}.log",
+    conda:
+        "../../envs/mklearn.yaml"
+    resources:
+        mem_mb=targets.pairwise_memory,
+    params:
+        spec=targets.pairwise_spec,
+    message:
+        "Pairwise {wildcards.measure} of {wildcards.dataset} by {wildcards.descriptor}"
+    script:
+        "../scripts/pairwise.py"
+
+
+rule kernel_set:
+    input:
+        matrices=targets.matrices,
+    output:
+        manifest=targets.path("cache/kernels/{dataset}/{kernel_set}.json"),
+    log:
+        "logs/kernel_set/{dataset}/{kernel_set}.log",
+    localrule: True
+    conda:
+        "../../envs/mklearn.yaml"
+    params:
+        spec=targets.kernel_set_spec,
+    message:
+        "Kernel set {wildcards.kernel_set} of {wildcards.dataset}"
+    script:
+        "../scripts/kernel_set.py"

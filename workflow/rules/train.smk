@@ -1,0 +1,25 @@
+# Training and 1-nearest-neighbour evaluation: one job per data set, protocol and method, all repeats inside.
+
+
+rule fit:
+    input:
+        manifest=targets.manifest,
+        matrices=targets.ancient_matrices,
+        labels=targets.labels,
+        splits=targets.path("cache/splits/{dataset}/{protocol}.parquet"),
+        code=targets.fit_code,
+    output:
+        scores=targets.path("cache/fits/{dataset}/{protocol}/{method}.parquet"),
+        model=targets.path("cache/fits/{dataset}/{protocol}/{method}.npz"),
+    log:
+        "logs/fit/{dataset}/{protocol}/{method}.log",
+    conda:
+        "../../envs/mklearn.yaml"
+    resources:
+        mem_mb=targets.fit_memory,
+    params:
+        spec=targets.fit_spec,
+    message:
+        "Fitting {wildcards.method} on {wildcards.dataset}, {wildcards.protocol}"
+    script:
+        "../scripts/fit.py"
