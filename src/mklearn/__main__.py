@@ -47,6 +47,9 @@ def _parser() -> argparse.ArgumentParser:
         listing = commands.add_parser(name, help=help_text)
         listing.set_defaults(run=_list, what=name)
 
+    solvers = commands.add_parser("solvers", help="say which solvers of semidefinite problems can run here")
+    solvers.set_defaults(run=_solvers)
+
     schema = commands.add_parser("schema", help="print the JSON schema of study files (for completion in editors)")
     schema.set_defaults(run=_schema)
 
@@ -72,7 +75,7 @@ def _validate(options: argparse.Namespace) -> int:
     for file in options.file:
         try:
             plan = plan_study(read_study(file))
-        except ConfigError as error:
+        except UserError as error:
             print(f"mklearn: {error}", file=sys.stderr)
             failed = 1
             continue
@@ -87,6 +90,14 @@ def _list(options: argparse.Namespace) -> None:
     from mklearn.registry import describe_all
 
     print(describe_all(options.what))
+
+
+def _solvers(options: argparse.Namespace) -> None:
+    from mklearn.optimize.solvers import SDP_SOLVERS, available_solvers, solver_problem
+
+    for name in SDP_SOLVERS:
+        print(f"{name}: {solver_problem(name) or 'can run'}")
+    print(f"solver: auto is {next(iter(available_solvers()), 'none of them')}")
 
 
 def _schema(options: argparse.Namespace) -> None:

@@ -22,7 +22,8 @@ from mklearn.config.naming import kernel_names
 from mklearn.config.protocols import ProtocolConfig, RandomPerClass
 from mklearn.config.study import Study
 from mklearn.errors import ConfigError
-from mklearn.provenance import key
+from mklearn.provenance import digest, key
+from mklearn.registry import registered
 
 Spec = dict[str, Any]
 OWN = {"images": "images", "tables": "features", "matrices": "kernels"}
@@ -41,7 +42,8 @@ class PlannedDataset:
     downloads: dict[str, Spec]
     files: list[str]
     title: str
-    registered: str | None = None
+    about: dict[str, str] = field(default_factory=dict)
+    """Licence, citation, homepage and note of a registered one: for the report, and in no key."""
 
     @property
     def sources(self) -> dict[str, str]:
@@ -106,14 +108,17 @@ class Plan:
     def catalogue(self) -> dict[str, list[dict[str, str]]]:
         """What the study uses, with papers: for the report."""
 
-        def entries(models: Mapping[str, Registered]) -> list[dict[str, str]]:
-            return [{"id": name, "title": model.title, "reference": model.reference} for name, model in models.items()]
-
-        return {
-            "descriptors": entries(self.study.descriptors or {}),
-            "kernels": entries(self.study.kernels or {}),
-            "methods": entries(self.study.methods),
+        used = {
+            "descriptors": {name.rsplit("-", 1)[0]: spec["kind"] for (_, name), spec in self.descriptors.items()},
+            "kernels": {k["id"]: k["kind"] for spec in self.kernel_sets.values() for k in spec["kernels"]},
+            "methods": {name: method.kind for name, method in self.study.methods.items()},
         }
+        return {what: [_entry(registered(what)[kind], name) for name, kind in found.items()]
+                for what, found in used.items()}  # fmt: skip
+
+
+def _entry(model: type[Registered], name: str) -> dict[str, str]:
+    return {"id": name, "title": model.title, "reference": model.reference}
 
 
 def plan_study(study: Study) -> Plan:
@@ -159,6 +164,7 @@ def _dataset(study: Study, dataset_id: str, config: Any) -> PlannedDataset:
         read["expected"] = {k: v for k, v in read.get("expected", {}).items() if k != "image_shape"}
     read["dataset"] = dataset_id
     downloads: dict[str, Spec] = {}
+    about: dict[str, str] = {}
     if registered:
         known = entry(raw["name"])
         folder = Path(study.results) / "downloads" / known.id
@@ -172,14 +178,18 @@ def _dataset(study: Study, dataset_id: str, config: Any) -> PlannedDataset:
             for file in source.files
         }
         files, title, family = list(downloads), known.title, "images"
+        about = {name: getattr(known, name) for name in ("licence", "citation", "homepage", "note")}
     else:
         files, family = _own_files(dataset_id, config)
         title = f"{dataset_id} (your own {OWN[family]})"
     original = key(dataset_id, read)
+    dataset_key = key(dataset_id, [read, resize]) if resize else original
+    if isinstance(config, ImageFolder):
+        read["listing"] = _listing(dataset_id, config.path)  # not in the key: a changed folder makes the same file anew
     return PlannedDataset(
-        id=dataset_id, key=key(dataset_id, [read, resize]) if resize else original, original=original, family=family,
-        read=read, resize=resize, downloads=downloads, files=files, title=title,
-        registered=raw["name"] if registered else None,
+        id=dataset_id, key=dataset_key, original=original, family=family, read=read,
+        resize=resize, downloads=downloads, files=files, title=title,
+        about=about,
     )  # fmt: skip
 
 
@@ -188,19 +198,35 @@ def _builtin(fields: Spec) -> Spec:
 
 
 def _own_files(dataset_id: str, config: ImageFolder | FeatureTables | Precomputed) -> tuple[list[str], str]:
-    """The user's files that a data set is read from (all images of a folder), and what they hold."""
+    """The user's files that a data set is read from, and what they hold; for a folder of images see `_listing`."""
     if isinstance(config, ImageFolder):
-        from mklearn.datasets.readers.image_folder import find_images
-
-        if not Path(config.path).is_dir():
-            raise ConfigError(f"datasets.{dataset_id}.path: there is no folder {config.path!r}.")
-        return [str(path) for path in find_images(config.path)], "images"
+        return [], "images"
     named = config.tables if isinstance(config, FeatureTables) else config.matrices
     files = [*named.values(), *([config.labels] if config.labels else [])]
     missing = [path for path in files if not Path(path).is_file()]
     if missing:
         raise ConfigError(f"datasets.{dataset_id}: no such file: {', '.join(missing)}.")
+    special = [path for path in files if set("<>{}") & set(path)]
+    if special:
+        raise ConfigError(
+            f"datasets.{dataset_id}: {', '.join(special)}: '<', '>', '{{' and '}}' have a meaning to Snakemake in the "
+            "name of a file; rename it."
+        )
     return files, "tables" if isinstance(config, FeatureTables) else "matrices"
+
+
+def _listing(dataset_id: str, path: str) -> str:
+    """Digest of the names, sizes and times of a folder's images.
+
+    It stands for the images in the job's specification. As inputs, ten thousand of them would slow every plan down,
+    and Snakemake reads some characters that people use in folder names.
+    """
+    from mklearn.datasets.readers.image_folder import find_images
+
+    if not Path(path).is_dir():
+        raise ConfigError(f"datasets.{dataset_id}.path: there is no folder {path!r}.")
+    found = [(file, file.stat()) for file in find_images(path)]
+    return digest([[file.relative_to(path).as_posix(), stat.st_size, stat.st_mtime_ns] for file, stat in found])
 
 
 # --- descriptors, distances, kernels

@@ -28,7 +28,12 @@ def canonical(spec: Any) -> str:
 def key(name: str, spec: Any) -> str:
     """``name-<8 hex>``: a readable name made unique by its specification."""
     slug = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-.") or "x"
-    return f"{slug}-{hashlib.sha256(canonical(spec).encode()).hexdigest()[:8]}"
+    return f"{slug}-{digest(spec)[:8]}"
+
+
+def digest(spec: Any) -> str:
+    """sha256 of a specification's canonical text."""
+    return hashlib.sha256(canonical(spec).encode()).hexdigest()
 
 
 def file_digest(path: str | Path) -> str:
@@ -55,7 +60,8 @@ def code_of(*modules: str) -> list[str]:
 
     Imports are read from the source (those inside functions too), so the list can't drift from the code; modules are
     never imported. Not followed: names given as text (a step adds the method's or descriptor's module by name).
-    Left out: package ``__init__`` files and the modules of ``SILENT``.
+    Left out: package ``__init__`` files and the modules of ``SILENT``. Templates and styles are in: the files of a
+    folder beside a module and of its name (``page/`` beside ``page.py``) belong to the module.
     """
     seen: dict[str, Path] = {}
     todo = [module for module in modules if module]
@@ -66,7 +72,8 @@ def code_of(*modules: str) -> list[str]:
             continue
         seen[module] = path
         todo.extend(_imports(path))
-    return sorted(str(path) for module, path in seen.items() if path.name != "__init__.py" and module not in SILENT)
+    kept = [path for module, path in seen.items() if path.name != "__init__.py" and module not in SILENT]
+    return sorted(str(file) for path in kept for file in (path, *_data_files(path)))
 
 
 def step_code(step: str, spec: Mapping[str, Any] | None = None) -> list[str]:
@@ -107,6 +114,10 @@ def _source(module: str) -> Path | None:
     if base.with_suffix(".py").is_file() and parts[1:]:
         return base.with_suffix(".py")
     return base / "__init__.py" if (base / "__init__.py").is_file() else None
+
+
+def _data_files(module: Path) -> list[Path]:
+    return [path for path in module.with_suffix("").glob("*") if path.is_file() and path.suffix not in (".py", ".pyc")]
 
 
 @functools.cache

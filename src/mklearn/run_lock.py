@@ -38,7 +38,7 @@ def clear_stale_locks(folder: Path) -> bool:
 
 
 def _lives(run: dict[str, Any]) -> bool:
-    return run.get("started") is not None and _started(int(run.get("pid", 0))) == run["started"]
+    return run.get("started") is not None and _started(run["pid"]) == run["started"]
 
 
 def _started(pid: int) -> float | None:
@@ -57,4 +57,4 @@ def _read(note: Path) -> dict[str, Any]:
         held = json.loads(note.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return held if isinstance(held, dict) else {}
+    return held if isinstance(held, dict) and isinstance(held.get("pid"), int) else {}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mklearn.config.study import check_study
-from mklearn.errors import ConfigError
+from mklearn.errors import UserError
 from mklearn.plan import Plan, PlannedDataset, plan_study
 from mklearn.provenance import PACKAGE, step_code
 
@@ -34,7 +34,7 @@ def open_study(config: Mapping[str, Any], workflow: Any) -> Targets:
     source = ", ".join(os.path.relpath(path) for path in workflow.configfiles)
     try:
         plan = plan_study(check_study(dict(config), source=source))
-    except ConfigError as error:
+    except UserError as error:
         # Snakemake would add where in our code it was raised, which is no help with a study file.
         print(f"\nmklearn: {error}\nNothing was run.", file=sys.stderr)
         raise SystemExit(1) from None
@@ -238,7 +238,7 @@ class Targets:
             for fit in self.plan.fits.values()
         ]  # fmt: skip
         datasets = [
-            {"id": dataset.id, "title": dataset.title, "registered": dataset.registered,
+            {"id": dataset.id, "title": dataset.title, "about": dataset.about,
              "files": [{"name": Path(path).name, "path": path, "source": dataset.sources.get(path, path)}
                        for path in dataset.files[:64]]}
             for dataset in self.plan.datasets.values()

@@ -222,7 +222,7 @@ def _row(group: _Group, reference: _Group | None, confidence: float) -> dict[str
     }
     shared = pool_variance(row["mean"], _pool(group.units))
     interval = corrected_resampled_interval(values, *_sizes(group.units), confidence, shared)
-    row |= {"ci_low": interval.low, "ci_high": interval.high}
+    row |= {"ci_low": _share(interval.low), "ci_high": _share(interval.high)}
     if reference is not None:
         both = group.units.join(reference.units["value"].rename("reference"), how="inner")
         shared = pool_variance(mean(both["value"]), _pool(both), mean(both["reference"]))
@@ -239,6 +239,11 @@ def _sizes(units: pd.DataFrame) -> tuple[Any, Any]:
     ratio_train, ratio_test = known["n_train"].mean(), known["n_test"].mean()
     train = units["n_train"].astype("float64").fillna(ratio_train).to_numpy()
     return train, units["n_test"].astype("float64").fillna(ratio_test).to_numpy()
+
+
+def _share(value: float) -> float:
+    """An end of an interval for an accuracy: between 0 and 1."""
+    return value if math.isnan(value) else min(max(value, 0.0), 1.0)
 
 
 def _pool(units: pd.DataFrame) -> float:

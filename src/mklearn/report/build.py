@@ -164,7 +164,8 @@ def _markdown_report(content: Content, found: Findings) -> str:
     blocks.append(
         "Inner CV: mean ± std over repeats, with dimension and parameters chosen by cross-validation inside the "
         "training samples. Oracle: the best dimension of the mean test curve, chosen on the test samples. Differences "
-        "are paired; intervals are 95 % corrected resampled intervals (Nadeau and Bengio, 2003), not corrected for the "
+        "are paired; intervals are 95 % corrected resampled intervals (Nadeau and Bengio, 2003), bounded by the "
+        "variance of a mean accuracy on the pool of samples where the test part is large, and not corrected for the "
         "number of comparisons."
     )
     for table, (_, sentence) in zip(content.results, found.settings, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,7 +41,7 @@ def findings(
 
 
 def _headline(rows: pd.DataFrame, settings: Sequence[Setting], reference: str, title: str) -> str:
-    """One sentence over all settings: how many comparisons to the reference are decided, and in which direction."""
+    """Over all settings: which comparisons with the reference are decided, and in which direction."""
     if rows["mean"].isna().all():
         return "No method has an accuracy chosen by inner cross-validation: see the failures below."
     others = rows[rows["method"].ne(reference)].dropna(subset=["difference"])
@@ -66,10 +67,21 @@ def _headline(rows: pd.DataFrame, settings: Sequence[Setting], reference: str, t
         undecided = len(judged) - len(above) - len(below)
         tail = f" The 95 % interval of the other {plural(undecided, 'comparison')} contains 0." if undecided else ""
         return "; ".join(parts) + "." + tail
-    return (
-        f"Of {total} with {title} over {plural(len(settings), 'setting')}, the 95 % interval lies above 0 in "
-        f"{len(above)}, below 0 in {len(below)}, and contains 0 in {len(judged) - len(above) - len(below)}."
-    )
+    return _over_settings(judged, above, below, title)
+
+
+def _over_settings(judged: pd.DataFrame, above: pd.DataFrame, below: pd.DataFrame, title: str) -> str:
+    """Which methods are better, worse or undecided, each with the number of its comparisons (settings and rules)."""
+    counts = Counter(judged["label"])
+    parts = []
+    for word, rows in (("Better than", above), ("Worse than", below)):
+        names = [f"{label} ({number} of {counts[label]})" for label, number in Counter(rows["label"]).items()]
+        parts.append(f"{word} {title}: {enumeration(names) if names else 'none'}.")
+    decided = set(above["label"]) | set(below["label"])
+    undecided = [label for label in counts if label not in decided]
+    if undecided:
+        parts.append(f"Never distinguishable from it: {enumeration(undecided)}.")
+    return " ".join(parts) + " (In brackets: comparisons, over settings and rules, whose 95 % interval excludes 0.)"
 
 
 def _setting(rows: pd.DataFrame, reference: str, title: str) -> str:

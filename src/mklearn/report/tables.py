@@ -77,7 +77,7 @@ def result_table(summary: pd.DataFrame, setting: Setting, series: Series, refere
         Column("Method", numeric=False),
         Column("Rule", "how a test sample is classified in the embedding", numeric=False),
         Column("Inner CV, %", "mean ± std over repeats, dimension and parameters chosen by inner cross-validation"),
-        Column("95 % interval", "corrected resampled interval of the inner-CV mean (Nadeau and Bengio, 2003)"),
+        Column("95 % interval", "corrected resampled interval of the inner-CV mean (Nadeau and Bengio, 2003; bounded)"),
         Column(f"Difference to {title}, points", "paired over repeats, with its 95 % corrected resampled interval"),
         Column("Dim.", "median of the dimensions that inner cross-validation chose"),
         Column("Oracle, %", "mean ± std at the best dimension of the mean test curve: chosen on the test samples"),

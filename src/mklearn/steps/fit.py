@@ -167,9 +167,7 @@ def _message(estimator: Any) -> str:
     mixed = sum(bool(entry["mixed_sign"]) for entry in steps)
     if not mixed or estimator.get_params().get("beta_step") not in ("sdp", "central_path"):
         return ""
-    return (
-        f"mixed signs in {mixed} of {len(steps)} beta-steps: the optimal weights are 0, these are a solver's path"
-    )
+    return f"mixed signs in {mixed} of {len(steps)} beta-steps: the optimal weights are 0, these are a solver's path"
 
 
 def _plane(embedding: np.ndarray) -> np.ndarray:

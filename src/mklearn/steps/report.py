@@ -11,7 +11,6 @@ import pandas as pd
 
 from mklearn.atomic import read_npz, read_parquet
 from mklearn.config.schema import yaml_text
-from mklearn.datasets.registry import registry
 from mklearn.datasets.samples import SampleSet
 from mklearn.provenance import file_digest
 from mklearn.report.build import build_report
@@ -29,6 +28,8 @@ def report(
     labels = {entry["id"]: data.classes for entry, data in zip(spec["datasets"], held, strict=True)}
     fits = [_named(fit, labels[fit.dataset]) for fit in fits]
     run = json.loads(record.read_text(encoding="utf-8"))
+    machine = run["machine"]
+    run["machine"] = f"{machine['processor']}, {machine['cores']} cores, {machine['system']}"
     run |= {"config_text": yaml_text(run["config"]), "reference": spec["reference"], "methods": spec["methods"],
             "kernels": spec["kernels"], "descriptors": spec["descriptors"]}  # fmt: skip
     written = build_report(
@@ -69,15 +70,13 @@ def _named(fit: FitRecord, classes: np.ndarray) -> FitRecord:
 
 def _data(entry: dict[str, Any], data: SampleSet, thumbnails: int) -> dict[str, Any]:
     """What the page says of a data set: size, source, licence, some of its images."""
-    known = registry().get(entry["registered"] or "")
-    about = {name: getattr(known, name) for name in ("licence", "citation", "homepage", "note")} if known else {}
     files = [
         {"name": file["name"], "sha256": file_digest(file["path"]), "bytes": Path(file["path"]).stat().st_size,
          "source": file["source"]}
         for file in entry["files"]
     ]  # fmt: skip
     found = {"id": entry["id"], "title": entry["title"], "n_samples": len(data), "n_classes": data.n_classes,
-             "files": files, "notes": list(data.notes), **about}  # fmt: skip
+             "files": files, "notes": list(data.notes), **entry["about"]}  # fmt: skip
     if data.images is not None and thumbnails:
         found["thumbnails"] = _thumbnails(data, thumbnails)
     return found

@@ -47,7 +47,7 @@ def call(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], thre
     Raises
     ------
     ConfigError
-        Files that the step needs and did not get, or got and does not know.
+        Files that the step needs and did not get, or got and does not know; several where it takes one.
     """
     _limit_threads(threads)
     step = load_step(name)
@@ -56,15 +56,17 @@ def call(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], thre
     if "code" in parameters and "code" not in files:
         files["code"] = step_code(name, spec)
     needed = {n for n, p in parameters.items() if n not in ("spec", "threads") and p.default is p.empty}
-    unknown, missing = sorted(set(files) - set(parameters)), sorted(needed - set(files))
+    legal = [name for name in parameters if name not in ("spec", "threads")]
+    unknown, missing = sorted(set(files) - set(legal)), sorted(needed - set(files))
     if unknown or missing:
         wrong = [f"missing {', '.join(missing)}"] * bool(missing) + [f"not known: {', '.join(unknown)}"] * bool(unknown)
-        legal = ", ".join(key for key in parameters if key not in ("spec", "threads"))
-        raise ConfigError(f"step {name}: {'; '.join(wrong)}. It takes {legal}.")
+        raise ConfigError(f"step {name}: {'; '.join(wrong)}. It takes {', '.join(legal)}.")
     arguments: dict[str, Any] = {}
     for key, value in files.items():
         several = "list" in str(parameters[key].annotation)
         paths = [Path(value)] if isinstance(value, (str, Path)) else [Path(path) for path in value]
+        if not several and len(paths) > 1:
+            raise ConfigError(f"step {name}: {key} is one file; {len(paths)} were given.")
         arguments[key] = paths if several else paths[0]
     if "threads" in parameters:
         arguments["threads"] = threads

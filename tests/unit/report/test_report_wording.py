@@ -102,8 +102,8 @@ def test_several_settings_are_counted():
     frame["method_title"] = frame["method"]
     found = findings(frame, settings_of(frame), series_of(frame, "average"), "average", "the average")
     assert found.headline == (
-        "Of 2 comparisons with the average over 2 settings, the 95 % interval lies above 0 in 2, below 0 in 0, "
-        "and contains 0 in 0."
+        "Better than the average: mkl (2 of 2). Worse than the average: none. "
+        "(In brackets: comparisons, over settings and rules, whose 95 % interval excludes 0.)"
     )
 
 

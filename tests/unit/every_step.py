@@ -1,0 +1,252 @@
+"""Run every step of the workflow on small data, each in a process of its own, and note what each of them read.
+
+Usage: ``python every_step.py FOLDER``. Jobs are made as Snakemake makes them - the same plan, files, specifications
+and log - and run in forked processes that have loaded third-party packages but nothing of mklearn. Of each job
+``records.json`` has its step, name, log, outputs, the mklearn modules that it loaded, the files of the package that it
+opened, and the source files that its rule declares.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+IMAGES = {
+    "study": "images",
+    "datasets": {"digits": {"per_class": 6, "resize": {"shape": [8, 10]}}},
+    "descriptors": {
+        "pixels": {"kind": "pixels"},
+        "blocks": {"kind": "multiresolution", "resolutions": [2, 4]},
+        "patches": {"kind": "patches", "size": 2},
+        "hog": {"kind": "hog", "cell": 4},
+        "phog": {"kind": "phog", "levels": 2, "sigma": 0.5},
+        "lbp": {"kind": "lbp", "grid": 2},
+    },
+    "kernels": {
+        "gauss": {"kind": "gaussian", "descriptor": ["pixels", "hog", "lbp"]},
+        "rest": {"kind": "gaussian", "descriptor": ["blocks", "patches", "phog"], "psd": "flip"},
+        "linear": {"kind": "linear", "descriptor": "pixels", "centre": True},
+        "square": {"kind": "polynomial", "descriptor": "pixels", "normalise": "unit_diagonal"},
+    },
+    "methods": {
+        "kfd": {"kind": "kernel_fda", "kernels": ["gauss-hog"]},
+        "best-single": {"kind": "kernel_fda", "kernel_weights": "best_single", "ridge": [1e-3, 1e-2]},
+        "klde": {"kind": "kernel_lde", "k": 2, "k_prime": 4},
+        "mkl-lda": {"kind": "mkl_dr", "a_step": "trace_ratio"},
+        "mkl-lda-sdp": {"kind": "mkl_dr", "beta_step": "sdp", "max_iter": 1, "kernels": ["gauss-hog", "linear"]},
+        "mkl-lde": {"kind": "mkl_dr", "graph": "lde", "k": 2, "k_prime": 4, "init": "orthonormal"},
+    },
+    "protocols": {"random": {"kind": "random_per_class", "train_size": 4, "repeats": 1}},
+    "report": {"thumbnails": 4},
+}
+OWN = {
+    "study": "own",
+    "datasets": {
+        "features": {"kind": "feature_tables", "tables": {"first": "first.csv", "second": "second.parquet"}},
+        "distances": {"kind": "precomputed", "measure": "squared_euclidean", "matrices": {"d": "d.npz"},
+                      "labels": "labels.csv"},
+    },
+    "methods": {"average": {"kind": "kernel_fda"}},
+    "protocols": {"given": {"kind": "given", "path": "splits.csv"}, "folds": {"kind": "k_fold", "folds": 2}},
+}  # fmt: skip
+FOLDER = {"study": "folder", "datasets": {"pictures": {"kind": "image_folder", "path": "pictures"}}}
+STUDIES = (IMAGES, OWN, FOLDER)
+
+
+# --- the user's own files
+
+
+def write_own_files() -> None:
+    """Tables, a matrix, splits and pictures, as a user could bring them."""
+    import numpy as np
+    import pandas as pd
+    from PIL import Image
+
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 12)
+    X = rng.normal(size=(36, 4)) + 3 * np.eye(4)[y]
+    about = pd.DataFrame({"id": [f"s{i}" for i in range(36)], "label": np.array(["a", "b", "c"])[y]})
+    about.to_csv("labels.csv", index=False)
+    about.assign(u=X[:, 0], v=X[:, 1]).to_csv("first.csv", index=False)
+    about.assign(w=X[:, 2], x=X[:, 3]).to_parquet("second.parquet", index=False)
+    difference = X[:, None] - X[None]
+    np.savez("d.npz", matrix=(difference**2).sum(axis=2), ids=about["id"].to_numpy(dtype=str))
+    roles = np.where(np.arange(36) % 3 == 0, "test", "train")
+    pd.DataFrame({"id": about["id"], "role": roles}).to_csv("splits.csv", index=False)
+    for name in ("cat", "dog"):
+        folder = Path("pictures", name)
+        folder.mkdir(parents=True, exist_ok=True)
+        for number in range(2):
+            pixels = rng.integers(0, 255, size=(20, 16)).astype(np.uint8)
+            Image.fromarray(pixels).save(folder / f"{number}.png")
+
+
+# --- jobs, as the rules in workflow/rules make them
+
+
+def jobs() -> Iterator[dict[str, Any]]:
+    """Every job of the studies, in an order in which they can run; data of the mirror's smallest file too."""
+    from mklearn.config.study import check_study
+    from mklearn.plan import plan_study
+    from mklearn.workflow import Targets
+
+    for study in STUDIES:
+        targets = Targets(plan_study(check_study(study)))
+        yield from data_jobs(targets)
+        if study is not FOLDER:
+            yield from model_jobs(targets)
+        if study is IMAGES:
+            yield from table_jobs(targets)
+    if os.environ.get("MKLEARN_MIRROR"):
+        yield from data_jobs(Targets(plan_study(check_study({"study": "faces", "datasets": ["yale"]}))))
+
+
+def job(step: str, log: str, inputs: Any, outputs: Any, spec: Any) -> dict[str, Any]:
+    return {"step": step, "log": f"logs/{log}.log", "inputs": inputs, "outputs": outputs, "spec": spec}
+
+
+def data_jobs(targets: Any) -> Iterator[dict[str, Any]]:
+    for dataset in targets.plan.datasets.values():
+        for path, spec in dataset.downloads.items():
+            yield job("download", f"download/{Path(path).name}", {}, {"target": path}, spec)
+        w = SimpleNamespace(dataset=dataset.original)
+        made = {"samples": targets.original(w), "labels": targets.labels(w)}
+        inputs = {"files": targets.source_files(w), "code": targets.read_code(w)}
+        yield job("read", f"read/{dataset.original}", inputs, made, targets.read_spec(w))
+        if dataset.resize:
+            w = SimpleNamespace(dataset=dataset.key)
+            inputs = {"samples": targets.original(w), "code": targets.code("resize")}
+            resized = {"resized": targets.samples(w)}
+            yield job("resize", f"resize/{dataset.key}", inputs, resized, targets.resize_spec(w))
+
+
+def model_jobs(targets: Any) -> Iterator[dict[str, Any]]:
+    plan, path = targets.plan, targets.path
+    for dataset, descriptor in plan.descriptors:
+        w = SimpleNamespace(dataset=dataset, descriptor=descriptor)
+        inputs = {"samples": targets.samples(w), "code": targets.descriptor_code(w)}
+        features = {"features": path(f"cache/descriptors/{dataset}/{descriptor}.npz")}
+        yield job("describe", f"describe/{dataset}/{descriptor}", inputs, features, targets.descriptor_spec(w))
+    for dataset, descriptor, measure in plan.pairwise:
+        w = SimpleNamespace(dataset=dataset, descriptor=descriptor, measure=measure)
+        inputs = {"source": targets.pairwise_source(w), "code": targets.code("pairwise")}
+        matrix = {"matrix": path(f"cache/pairwise/{dataset}/{descriptor}/{measure}.npz")}
+        name = f"pairwise/{dataset}/{descriptor}.{measure}"
+        yield job("pairwise", name, inputs, matrix, targets.pairwise_spec(w))
+    for dataset, kernel_set in plan.kernel_sets:
+        w = SimpleNamespace(dataset=dataset, kernel_set=kernel_set)
+        manifest = {"manifest": path(f"cache/kernels/{dataset}/{kernel_set}.json")}
+        name, spec = f"kernel_set/{dataset}/{kernel_set}", targets.kernel_set_spec(w)
+        yield job("kernel_set", name, {"matrices": targets.matrices(w)}, manifest, spec)
+    for dataset, protocol in dict.fromkeys((d, p) for d, p, _ in plan.fits):
+        w = SimpleNamespace(dataset=dataset, protocol=protocol)
+        inputs = {"labels": targets.labels(w), "file": targets.split_file(w), "code": targets.split_code(w)}
+        splits = {"splits": path(f"cache/splits/{dataset}/{protocol}.parquet")}
+        yield job("split", f"split/{dataset}/{protocol}", inputs, splits, targets.split_spec(w))
+    for dataset, protocol, method in plan.fits:
+        w = SimpleNamespace(dataset=dataset, protocol=protocol, method=method)
+        inputs = {
+            "manifest": targets.manifest(w), "matrices": list(map(str, targets.ancient_matrices(w))),
+            "labels": targets.labels(w), "splits": path(f"cache/splits/{dataset}/{protocol}.parquet"),
+            "code": targets.fit_code(w),
+        }  # fmt: skip
+        name = f"cache/fits/{dataset}/{protocol}/{method}"
+        outputs = {"scores": path(f"{name}.parquet"), "model": path(f"{name}.npz")}
+        yield job("fit", f"fit/{dataset}/{protocol}/{method}", inputs, outputs, targets.fit_spec(w))
+
+
+def table_jobs(targets: Any) -> Iterator[dict[str, Any]]:
+    scores, summary, record, page = (
+        targets.path(f"{{study}}/{name}")
+        for name in ("scores.parquet", "summary.parquet", "run.json", "report/index.html")
+    )
+    inputs = {"fits": targets.all_scores(), "code": targets.code("scores")}
+    yield job("scores", "scores", inputs, {"table": scores}, targets.scores_spec())
+    inputs = {"scores": scores, "code": targets.code("summary")}
+    yield job("summary", "summary", inputs, {"table": summary}, targets.summary_spec())
+    yield job("run_record", "run_record", {"scores": scores}, {"record": record}, targets.run_spec())
+    inputs = {
+        "scores": scores, "summary": summary, "record": record, "models": targets.all_models(),
+        "samples": targets.all_samples(), "code": targets.code("report"),
+    }  # fmt: skip
+    yield job("report", "report", inputs, {"page": page}, targets.report_spec())
+
+
+# --- running them
+
+
+def run_job(number: int, made: dict[str, Any]) -> None:
+    """Run one job as its Snakemake script does, and note what was loaded and opened."""
+    opened: set[str] = set()
+
+    def note(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open" and isinstance(arguments[0], str | os.PathLike):
+            opened.add(os.path.abspath(os.fspath(arguments[0])))
+
+    sys.addaudithook(note)
+    runner = importlib.import_module("mklearn.steps.runner")
+    for path in [made["log"], *made["outputs"].values()]:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    snakemake = SimpleNamespace(
+        input=made["inputs"], output=made["outputs"], params=SimpleNamespace(spec=made["spec"]), threads=1,
+        log=[made["log"]],
+    )  # fmt: skip
+    runner.run(made["step"], snakemake)
+    package = Path(runner.__file__).parents[1]
+    data = [path for path in opened if path.startswith(f"{package}{os.sep}") and "__pycache__" not in path]
+    loaded = {
+        name: module.__file__
+        for name, module in sys.modules.items()
+        if name.split(".")[0] == "mklearn" and getattr(module, "__file__", None)
+    }
+    record = made | {"loaded": loaded, "opened": sorted(path for path in data if not path.endswith(".py"))}
+    Path(f"record-{number}.json").write_text(json.dumps(record), encoding="utf-8")
+
+
+def in_a_fork(function: Any, *arguments: Any) -> None:
+    """Call a function in a forked process; raise if it fails."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            function(*arguments)
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stderr.flush()
+            os._exit(status)
+    if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
+        raise SystemExit(f"{function.__name__} failed: {arguments}")
+
+
+def plan_jobs() -> None:
+    write_own_files()
+    Path("jobs.json").write_text(json.dumps(list(jobs())), encoding="utf-8")
+
+
+def main(folder: Path) -> None:
+    """Plan and run all jobs in ``folder``; write records.json there."""
+    os.chdir(folder)
+    # Third-party packages are loaded once, before forking; nothing of mklearn is.
+    for package in ("numpy", "pandas", "pyarrow.parquet", "scipy.linalg", "sklearn.datasets", "sklearn.model_selection",
+                    "skimage.feature", "altair"):  # fmt: skip
+        importlib.import_module(package)
+    in_a_fork(plan_jobs)
+    planned = json.loads(Path("jobs.json").read_text(encoding="utf-8"))
+    assert not any(name.split(".")[0] == "mklearn" for name in sys.modules)
+    for number, made in enumerate(planned):
+        in_a_fork(run_job, number, made)
+    records = [json.loads(Path(f"record-{n}.json").read_text(encoding="utf-8")) for n in range(len(planned))]
+    Path("records.json").write_text(json.dumps(records), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,194 @@
+"""Steps, run by name: files as a list or one, a user's mistakes as sentences, logs whose first line replays the job."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import logging
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.conftest import EveryStep
+
+from mklearn.atomic import read_npz, read_parquet
+from mklearn.errors import ConfigError, DataError
+from mklearn.steps import log
+from mklearn.steps.runner import STEPS, call, command, load_step
+from mklearn.steps.scores import MEASURED
+
+DIGITS = {"dataset": "digits", "reader": "digits", "options": {}, "per_class": 3}
+
+
+@pytest.fixture(autouse=True)
+def quiet_afterwards():
+    """``log.start`` gives the package's loggers a handler of their own; take it away again."""
+    yield
+    for name in ("mklearn", "py.warnings"):
+        logging.getLogger(name).handlers.clear()
+        logging.getLogger(name).propagate = True
+    logging.captureWarnings(False)
+
+
+@pytest.mark.parametrize("name", sorted(STEPS))
+def test_every_step_is_a_documented_function_of_files_and_a_specification(name: str, repository: Path) -> None:
+    step = load_step(name)
+    assert inspect.getdoc(step)
+    parameters = inspect.signature(step).parameters
+    assert parameters["spec"].kind is inspect.Parameter.KEYWORD_ONLY
+    assert set(parameters) - {"spec"} <= set(inspect.get_annotations(step))
+    script = (repository / "workflow" / "scripts" / f"{name}.py").read_text(encoding="utf-8")
+    assert f'run("{name}", snakemake)' in script
+
+
+def test_an_unknown_step_names_those_that_there_are() -> None:
+    with pytest.raises(ConfigError, match=r"no step 'fitt'\. Steps: download, read, .*fit"):
+        load_step("fitt")
+
+
+def test_one_file_may_stand_for_a_list_and_empty_lists_for_nothing(tmp_path: Path) -> None:
+    outputs = {"samples": str(tmp_path / "s.npz"), "labels": [str(tmp_path / "l.parquet")]}
+    call("read", {"files": []}, outputs, DIGITS)
+    assert len(read_npz(tmp_path / "s.npz")["y"]) == 30
+    assert list(read_parquet(tmp_path / "l.parquet")[0].columns) == ["id", "y", "label"]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "sentence"),
+    [
+        ({}, {"samples": "s"}, "step read: missing labels. It takes samples, labels, files, code."),
+        ({"file": "x"}, {"samples": "s", "labels": "l"}, "step read: not known: file."),
+        ({"b": "x", "a": "y"}, {}, "missing labels, samples; not known: a, b."),
+        ({"spec": "x"}, {"samples": "s", "labels": "l"}, "not known: spec"),
+        ({}, {"samples": ["s", "t"], "labels": "l"}, "step read: samples is one file; 2 were given."),
+    ],
+)
+def test_files_that_a_step_lacks_or_does_not_know(inputs: Any, outputs: Any, sentence: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        call("read", inputs, outputs, DIGITS)
+    assert sentence in str(caught.value)
+
+
+def test_a_specification_is_not_changed(tmp_path: Path) -> None:
+    spec = json.loads(json.dumps(DIGITS))
+    call("read", {}, {"samples": str(tmp_path / "s.npz"), "labels": str(tmp_path / "l.parquet")}, spec)
+    assert spec == DIGITS
+
+
+def test_damaged_and_mixed_up_files_are_named(tmp_path: Path, every_step: EveryStep) -> None:
+    broken = tmp_path / "broken.npz"
+    broken.write_bytes(b"no zip")
+    features = {"features": str(tmp_path / "f.npz")}
+    with pytest.raises(DataError, match=r"broken\.npz"):
+        call("describe", {"samples": str(broken)}, features, {"kind": "table", "parameters": {"table": "x"}})
+    fits = [record for record in every_step.records if record["step"] == "fit"]
+    one, other = (_here(every_step, next(r["inputs"] for r in fits if r["spec"]["method"]["id"] == name))
+                  for name in ("kfd", "average"))  # fmt: skip
+    spec = next(record["spec"] for record in fits if record["spec"]["method"]["id"] == "kfd")
+    outputs = {"scores": str(tmp_path / "s"), "model": str(tmp_path / "m")}
+    with pytest.raises(DataError, match="is not the matrix that the manifest names"):
+        call("fit", one | {"matrices": other["matrices"][:1]}, outputs, spec)
+
+
+def _here(every_step: EveryStep, files: dict[str, Any]) -> dict[str, Any]:
+    def place(path: str) -> str:
+        return str(every_step.folder / path)
+
+    return {k: place(v) if isinstance(v, str) else list(map(place, v)) for k, v in files.items() if k != "code"}
+
+
+# --- logs and replays
+
+
+def test_the_command_is_one_line_of_shell_and_leaves_out_the_code() -> None:
+    line = command("fit", {"matrices": ["a b", "c"], "code": ["x.py"], "file": []}, {"model": "m'n"}, {"é": 'q"'}, 2)
+    assert "\n" not in line
+    words = shlex.split(line)
+    assert words[:5] == ["python", "-m", "mklearn", "step", "fit"]
+    assert json.loads(words[words.index("--spec") + 1]) == {"é": 'q"'}
+    assert words[7:] == ["--in", "matrices=a b", "--in", "matrices=c", "--out", "model=m'n", "--threads", "2"]
+
+
+def test_every_log_begins_with_its_command_and_ends_well(every_step: EveryStep) -> None:
+    for record in every_step.records:
+        lines = (every_step.folder / record["log"]).read_text(encoding="utf-8").splitlines()
+        assert lines[0] == command(record["step"], record["inputs"], record["outputs"], record["spec"], 1)
+        assert lines[-1].endswith("s] done")
+        assert all(line.startswith("[") for line in lines[1:]), record["log"]
+
+
+@pytest.mark.parametrize("step", [step for step in STEPS if step not in ("download", "run_record")])
+def test_replaying_a_log_makes_the_same_bytes(step: str, every_step: EveryStep, tmp_path: Path) -> None:
+    """In a process of its own, with PYTHONHASHSEED and the working folder different from those of the first run."""
+    chosen = [record for record in every_step.records if record["step"] == step]
+    record = chosen[-1] if step != "fit" else _sdp(chosen)
+    shutil.copytree(every_step.folder / "results", tmp_path / "results")
+    for name in ("first.csv", "second.parquet", "labels.csv", "d.npz", "splits.csv", "pictures"):
+        (tmp_path / name).symlink_to(every_step.folder / name)
+    for path in record["outputs"].values():
+        (tmp_path / path).unlink()
+    words = shlex.split((every_step.folder / record["log"]).read_text(encoding="utf-8").splitlines()[0])
+    subprocess.run(
+        [sys.executable, *words[1:]], cwd=tmp_path, env=every_step.environment | {"PYTHONHASHSEED": "7"}, check=True,
+        capture_output=True, timeout=100,
+    )  # fmt: skip
+    for path in record["outputs"].values():
+        _assert_same(tmp_path / path, every_step.folder / path)
+
+
+def _sdp(records: list[dict[str, Any]]) -> dict[str, Any]:
+    return next(r for r in records if r["spec"]["method"]["parameters"].get("beta_step") == "sdp")
+
+
+def _assert_same(one: Path, other: Path) -> None:
+    if one.suffix != ".parquet" or "fits" not in one.parts:
+        assert one.read_bytes() == other.read_bytes(), one
+        return
+    (frame, metadata), (frame_2, metadata_2) = read_parquet(one), read_parquet(other)
+    measured = [name for name in MEASURED if name in frame]
+    assert metadata == metadata_2
+    assert frame.drop(columns=measured).to_csv() == frame_2.drop(columns=measured).to_csv()
+
+
+# --- progress and warnings
+
+
+def test_progress_says_how_far_it_is_and_passes_everything_on(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", logger="mklearn"):
+        assert list(log.progress(range(3), 3, "batch", every=0)) == [0, 1, 2]
+    said = [entry.getMessage() for entry in caplog.records]
+    assert said[0].startswith("batch 1 of 3, about 0 s left")
+    assert said[-1] == "batch 3 of 3"
+
+
+def test_warnings_go_to_the_log(tmp_path: Path) -> None:
+    import warnings
+
+    path = tmp_path / "log"
+    with path.open("w") as stream, warnings.catch_warnings():
+        warnings.simplefilter("always")
+        log.start(stream)
+        warnings.warn("kernel 'x' is close to the identity", stacklevel=1)
+        log.logger.info("said")
+    text = path.read_text()
+    assert "close to the identity" in text
+    assert "s] said" in text
+
+
+def test_a_users_mistake_ends_the_job_with_a_sentence_on_the_terminal_and_in_the_log(tmp_path: Path) -> None:
+    source = (
+        "from types import SimpleNamespace as S\nfrom mklearn.steps.runner import run\n"
+        "run('describe', S(input={'samples': 'gone.npz'}, output={'features': 'f.npz'}, threads=1, log=['log'],"
+        " params=S(spec={'kind': 'table', 'parameters': {'table': 'x'}})))"
+    )
+    done = subprocess.run([sys.executable, "-c", source], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "mklearn, step describe: gone.npz: no such file" in done.stderr
+    assert "Traceback" not in done.stderr
+    lines = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("python -m mklearn step describe")
+    assert "error: gone.npz: no such file" in lines[-1]

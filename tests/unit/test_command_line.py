@@ -1,0 +1,184 @@
+"""``python -m mklearn``: help, listings, checks of studies, single steps; mistakes are sentences, never tracebacks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from tests.workflow.conftest import SMOKE
+
+from mklearn.__main__ import main
+from mklearn.atomic import read_npz
+from mklearn.datasets.registry import registry
+from mklearn.registry import UNIONS, registered
+from mklearn.steps.runner import STEPS
+
+DIGITS = '{"dataset": "digits", "reader": "digits", "options": {}, "per_class": 2}'
+
+
+def write(path: Path, study: object) -> str:
+    path.write_text(yaml.safe_dump(study, sort_keys=False), encoding="utf-8")
+    return str(path)
+
+
+def failure(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """What a command that a user got wrong says; it must end with 1 and one sentence."""
+    assert main(arguments) == 1
+    said = capsys.readouterr()
+    assert said.err.startswith("mklearn: ")
+    assert not said.out
+    return said.err
+
+
+# --- help and listings
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["step", "--help"], ["validate", "--help"]])
+def test_help_is_there_for_every_command(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 0
+    said = capsys.readouterr().out
+    if arguments == ["--help"]:
+        for command in ("validate", "step", "schema", "solvers", "datasets", *UNIONS):
+            assert command in said
+
+
+@pytest.mark.parametrize("arguments", [[], ["fit"], ["step"], ["validate"], ["step", "fit", "--threads", "two"]])
+def test_words_that_make_no_command_end_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert "usage: python -m mklearn" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("what", sorted(UNIONS))
+def test_listings_have_every_kind_parameter_and_paper(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([what]) == 0
+    sections = {part.split(":")[0]: part for part in capsys.readouterr().out.strip().split("\n\n")}
+    models = registered(what)
+    assert set(sections) == set(models)
+    for kind, model in models.items():
+        assert model.title in sections[kind]
+        assert model.reference in sections[kind]
+        for name, field in model.model_fields.items():
+            if name != "kind":
+                stated = "required" if field.is_required() else f"default {field.default!r}"
+                assert f"    {name} ({stated})" in sections[kind]
+
+
+def test_the_listing_of_data_sets_has_sizes_licences_and_addresses(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["datasets"]) == 0
+    said = capsys.readouterr().out
+    for entry in registry().values():
+        assert f"{entry.id}: {entry.title}" in said
+        assert entry.licence in said
+        assert entry.homepage in said
+        assert f"samples {entry.expected['n_samples']}" in said
+
+
+def test_solvers_say_whether_they_can_run(capsys: pytest.CaptureFixture[str]) -> None:
+    from mklearn.optimize.solvers import SDP_SOLVERS, resolve_solver
+
+    assert main(["solvers"]) == 0
+    lines = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
+    assert set(lines) == {*SDP_SOLVERS, "solver"}
+    assert lines["solver"] == f"auto is {resolve_solver('auto')}"
+    assert lines[resolve_solver("auto")] == "can run"
+
+
+def test_the_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema"]) == 0
+    assert json.loads(capsys.readouterr().out)["title"] == "Study"
+
+
+def test_a_reader_that_stops_reading_sees_no_traceback() -> None:
+    done = subprocess.run(
+        f"{sys.executable} -u -m mklearn datasets | head -n 1", shell=True, capture_output=True, text=True
+    )
+    assert "Traceback" not in done.stderr
+
+
+# --- validate
+
+
+def test_a_good_study_is_said_to_be_good(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "smoke.yaml", SMOKE)
+    assert main(["validate", path]) == 0
+    said = capsys.readouterr().out
+    assert f"{path}: study 'smoke' is good: 1 data sets, 2 descriptors, 2 distances, 8 fits." in said
+
+
+def test_every_file_is_checked_even_after_a_bad_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [
+        write(tmp_path / "one.yaml", SMOKE | {"sead": 0}),
+        str(tmp_path / "gone.yaml"),
+        write(tmp_path / "three.yaml", SMOKE | {"datasets": {"mine": {"kind": "image_folder", "path": "nowhere"}}}),
+        write(tmp_path / "good.yaml", SMOKE),
+    ]
+    assert main(["validate", *files]) == 1
+    said = capsys.readouterr()
+    assert "Did you mean 'seed'?" in said.err
+    assert f"{files[1]}: there is no such file." in said.err
+    assert "datasets.mine.path: there is no folder 'nowhere'" in said.err
+    assert f"{files[3]}: study 'smoke' is good" in said.out
+
+
+def test_the_shipped_studies_are_good(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(repository)
+    studies = [repository / "config.yaml", *sorted((repository / "workflow" / "studies").glob("*.yaml"))]
+    assert main(["validate", *map(str, studies)]) == 0
+
+
+# --- step
+
+
+def test_steps_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["step", "list"]) == 0
+    assert capsys.readouterr().out.split() == list(STEPS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["step", "red"], "there is no step 'red'. Steps: download, read"),
+        (["step", "read", "--in", "files"], "'files' is not KEY=PATH."),
+        (["step", "read", "--in", "=x"], "'=x' is not KEY=PATH."),
+        (["step", "read", "--out", "samples="], "'samples=' is not KEY=PATH."),
+        (["step", "read", "--spec", "nowhere.json"], "--spec nowhere.json: can't be read: No such file"),
+        (["step", "read", "--spec", "{1}"], "--spec is not JSON: "),
+        (["step", "read", "--spec", DIGITS], "step read: missing labels, samples. It takes samples, labels, files"),
+        (["step", "read", "--out", "spec=x", "--spec", DIGITS], "not known: spec"),
+        (["step", "describe", "--in", "samples=gone", "--out", "features=f", "--spec", '{"kind": "table"}'],
+         "gone: no such file"),
+    ],
+)  # fmt: skip
+def test_mistakes_in_steps(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert sentence in failure(arguments, capsys)
+
+
+@pytest.mark.parametrize("content", ["[]", '"spec"', "null"])
+def test_a_specification_is_an_object(content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "spec.json"
+    path.write_text(content, encoding="utf-8")
+    said = failure(["step", "read", "--spec", str(path)], capsys)
+    assert "a specification is a JSON object" in said
+
+
+@pytest.mark.parametrize("as_file", [True, False])
+def test_a_step_by_hand(as_file: bool, tmp_path: Path) -> None:
+    spec = tmp_path / "spec.json"
+    spec.write_text(DIGITS, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "mklearn", "step", "read", "--spec", str(spec) if as_file else DIGITS,
+         "--out", "samples=s.npz", "--out", "labels=l.parquet"],
+        cwd=tmp_path, env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "digits: 20 samples of 10 classes" in done.stderr
+    assert len(read_npz(tmp_path / "s.npz")["y"]) == 20

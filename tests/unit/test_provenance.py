@@ -1,0 +1,228 @@
+"""The code behind a job is what the job really loads; keys and digests; parsing a study stays cheap."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.conftest import EveryStep
+
+from mklearn.provenance import (
+    PACKAGE,
+    SILENT,
+    array_digest,
+    canonical,
+    code_fingerprint,
+    code_of,
+    commit,
+    key,
+    stamp,
+    step_code,
+    versions,
+)
+from mklearn.registry import registered
+from mklearn.steps.runner import STEPS
+
+WITHOUT_CODE = {"download", "kernel_set", "run_record"}
+"""Steps whose rules declare no code: a file is verified by its checksum, a manifest or a record made in no time."""
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+# --- what jobs load is what their rules declare
+
+
+def test_every_job_declares_all_that_it_loads_and_opens(every_step: EveryStep) -> None:
+    """A file that a job reads and its rule does not know would leave stale results behind."""
+    runs_the_step = set(code_of("mklearn.steps.runner", "mklearn.steps.log", "mklearn.errors"))
+    for record in every_step.records:
+        declared = set(record["inputs"].get("code") or [])
+        if record["step"] in WITHOUT_CODE:
+            assert not declared
+            continue
+        assert declared, record["log"]
+        silent = {path for name, path in record["loaded"].items() if name in SILENT or path.endswith("__init__.py")}
+        undeclared = {*record["loaded"].values(), *record["opened"]} - declared - silent - runs_the_step
+        assert not undeclared, f"{record['log']}: reads {undeclared}, which its rule does not declare"
+
+
+def test_every_step_and_every_implementation_has_run(every_step: EveryStep) -> None:
+    """The test above is worth something only if nothing is left out."""
+    records = every_step.records
+    needs_mirror = set() if "MKLEARN_MIRROR" in every_step.environment else {"download"}
+    assert {record["step"] for record in records} == set(STEPS) - needs_mirror
+    seen = {spec.get("kind") for spec in map(_spec, records)}
+    seen |= {kernel["kind"] for record in records for kernel in record["spec"].get("kernels", []) if _is_fit(record)}
+    missing = {"descriptors": set(registered("descriptors")) - seen, "protocols": set(registered("protocols")) - seen,
+               "kernels": set(registered("kernels")) - seen - {"precomputed"}}  # fmt: skip
+    assert not any(missing.values()), missing
+    fitted = {record["spec"]["method"]["implementation"] for record in records if _is_fit(record)}
+    assert fitted == {model.implementation for model in registered("methods").values()}
+
+
+def _spec(record: dict[str, Any]) -> dict[str, Any]:
+    return record["spec"]
+
+
+def _is_fit(record: dict[str, Any]) -> bool:
+    return record["step"] == "fit"
+
+
+def test_package_files_that_jobs_load_only_re_export(every_step: EveryStep) -> None:
+    """``__init__`` files are in no list of code, so there must be nothing in them that could change a number."""
+    loaded = {path for record in every_step.records for path in record["loaded"].values()}
+    for path in {Path(path) for path in loaded if path.endswith("__init__.py")} - {PACKAGE / "__init__.py"}:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            importing = isinstance(node, ast.Import | ast.ImportFrom)
+            attaching = isinstance(node, ast.Assign) and "attach(" in ast.unparse(node)
+            assert docstring or importing or attaching, f"{path}: {ast.unparse(node)}"
+
+
+def test_a_method_depends_on_no_other(every_step: EveryStep) -> None:
+    """Editing one method must not fit the others again."""
+    files = {
+        kind: Path(*model.implementation.split(":")[0].split(".")[1:]).with_suffix(".py")
+        for kind, model in registered("methods").items()
+    }
+    for kind, model in registered("methods").items():
+        code = step_code("fit", {"method": {"implementation": model.implementation}})
+        assert str(PACKAGE / files[kind]) in code
+        others = {str(PACKAGE / path) for other, path in files.items() if other != kind}
+        assert not others & set(code), kind
+
+
+def test_templates_are_part_of_the_report(every_step: EveryStep) -> None:
+    names = {path.name for path in map(Path, step_code("report"))}
+    assert {"index.html.j2", "style.css", "report.js"} <= names
+
+
+def test_code_follows_imports_inside_functions_and_through_packages() -> None:
+    assert str(PACKAGE / "optimize" / "relaxations.py") in code_of("mklearn.subspace.mkldr")
+    assert str(PACKAGE / "datasets" / "readers" / "usps.py") in step_code("read", {"reader": "usps"})
+    assert code_of("numpy", "mklearn.nothing.like.it", "") == []
+
+
+@pytest.mark.parametrize("step", sorted(STEPS))
+def test_every_step_names_code_of_this_package(step: str) -> None:
+    code = step_code(step)
+    assert str(PACKAGE / "steps" / f"{step}.py") in code
+    assert code == sorted(set(code))
+    assert all(Path(path).is_file() for path in code)
+
+
+# --- cheap parsing
+
+
+def test_parsing_a_study_loads_no_numerical_package(repository: Path) -> None:
+    """Every job of a cluster run parses the study again."""
+    source = (
+        "import json, sys; import mklearn.workflow as w; from mklearn.config.study import read_study;"
+        "w.Targets(w.plan_study(read_study('config.yaml'))).report_spec();"
+        "print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
+    )
+    done = subprocess.run([sys.executable, "-c", source], cwd=repository, capture_output=True, text=True, check=True)
+    heavy = {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "cvxpy", "skimage", "altair", "matplotlib", "requests"}
+    assert not heavy & set(json.loads(done.stdout))
+
+
+# --- keys and digests
+
+
+@given(JSON, JSON)
+def test_equal_specifications_and_only_they_have_equal_keys(one: Any, other: Any) -> None:
+    assert canonical(json.loads(canonical(one))) == canonical(one)
+    assert (key("x", one) == key("x", other)) == (canonical(one) == canonical(other))
+
+
+@given(st.dictionaries(st.text(), st.integers(), min_size=2, max_size=5), st.randoms())
+def test_keys_do_not_depend_on_the_order_of_entries(spec: dict[str, int], random: Any) -> None:
+    entries = list(spec.items())
+    random.shuffle(entries)
+    assert key("x", dict(entries)) == key("x", spec)
+
+
+@given(st.text(max_size=30))
+def test_keys_are_names_of_files(name: str) -> None:
+    made = key(name, {})
+    assert made.isascii()
+    assert set(made) <= set("abcdefghijklmnopqrstuvwxyz0123456789.-")
+    assert not made.startswith((".", "-"))
+
+
+def test_not_a_number_has_no_key() -> None:
+    with pytest.raises(ValueError):
+        key("x", {"ridge": float("nan")})
+
+
+def test_array_digests_tell_content_type_and_shape_but_not_storage() -> None:
+    array = np.arange(6.0).reshape(2, 3)
+    same = [array.copy(), np.asfortranarray(array), np.concatenate([array, array])[:2], array.T.copy().T]
+    assert {array_digest(other) for other in same} == {array_digest(array)}
+    different = [array.astype(np.float32), array.reshape(3, 2), array + 1e-15, array[:1], array[:0], np.array(0.0),
+                 array.view(np.int64)]  # fmt: skip
+    digests = [array_digest(other) for other in [array, *different]]
+    assert all(a != b for a, b in itertools.combinations(digests, 2))
+
+
+def test_fingerprints_follow_content_not_place_order_or_time(tmp_path: Path) -> None:
+    names = ("a.py", "b.py")
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        for name in names:
+            (tmp_path / folder / name).write_text(f"# {name}\n", encoding="utf-8")
+    here, there = ([tmp_path / folder / name for name in names] for folder in ("here", "there"))
+    before = code_fingerprint(here)
+    assert code_fingerprint(there) == code_fingerprint(reversed(here)) == before
+    there[0].write_text("# a.py \n", encoding="utf-8")
+    assert code_fingerprint(there) != before
+    shutil.move(here[0], here[0].with_name("c.py"))
+    assert code_fingerprint([here[0].with_name("c.py"), here[1]]) != before
+
+
+def test_stamps_hold_no_time_and_no_path() -> None:
+    code = step_code("fit")
+    stamped = stamp({"a": 1}, {"x": "digest"}, code)
+    assert stamped == stamp({"a": 1}, {"x": "digest"}, code)
+    assert str(PACKAGE) not in canonical(stamped)
+
+
+def test_commit_outside_a_checkout_is_empty(tmp_path: Path) -> None:
+    assert commit(tmp_path) == ""
+
+
+def test_commit_says_whether_files_differ(tmp_path: Path) -> None:
+    def git(*arguments: str) -> None:
+        subprocess.run(
+            ["git", "-C", str(tmp_path), "-c", "user.name=x", "-c", "user.email=x@x", *arguments],
+            check=True, capture_output=True,
+        )  # fmt: skip
+
+    git("init")
+    (tmp_path / "a").write_text("1", encoding="utf-8")
+    git("add", "a")
+    git("commit", "-m", "one")
+    clean = commit(tmp_path)
+    assert len(clean) == 12
+    (tmp_path / "a").write_text("2", encoding="utf-8")
+    assert commit(tmp_path) == f"{clean}+"
+
+
+def test_versions_leave_out_what_is_not_installed() -> None:
+    found = versions(("numpy", "no-such-package"))
+    assert set(found) == {"python", "mklearn", "numpy"}
+    assert found["numpy"] == np.__version__
