@@ -331,7 +331,7 @@ def mmc_graph(y: ArrayLike, weight: float = 1.0) -> GraphPair:
 
 
 def pca_graph(n: int) -> GraphPair:
-    """Principal components: L = I, L' = I - J, so that the smallest ratios have the largest variance.
+    """Principal components: L = 0, L' = I - J, so that with a ridge the smallest ratios have the largest variance.
 
     Parameters
     ----------
@@ -340,12 +340,13 @@ def pca_graph(n: int) -> GraphPair:
 
     Notes
     -----
-    L = I is not the Laplacian of a graph but the norm of the embedding itself (K I K in place of K L K). In MKL-DR's
-    framework (its equation (4)) principal components minimise a constant against the total scatter.
+    In MKL-DR's framework (its equation (4)) principal components minimise the norm of the projection against the total
+    scatter. The norm is not of the form K L K: it is the ridge that methods put on both matrices, and without a ridge
+    every direction has ratio 0. (L = I would not do: K I K and K (I - J) K agree but for the mean.)
     """
     if not isinstance(n, (int, np.integer)) or n < 2:
         raise DataError(f"n={n!r}: must be an integer of at least 2 samples")
-    return GraphPair(ClassOperator(int(n), identity=1.0, total=0.0), total_laplacian(int(n)), name="pca")
+    return GraphPair(ClassOperator(int(n), identity=0.0, total=0.0), total_laplacian(int(n)), name="pca")
 
 
 # ---------------------------------------------------------------------------------------------------- neighbour graphs

@@ -76,7 +76,7 @@ def test_class_operators_are_their_dense_formulas():
         "mmc": (mmc_graph(LABELS).L, 2 * P - J - eye),
         "mmc weighted": (mmc_graph(LABELS, weight=0.3).L, P - J - 0.3 * (eye - P)),
         "mmc constraint": (mmc_graph(LABELS).L_prime, eye),
-        "pca L": (pca_graph(N).L, eye),
+        "pca L": (pca_graph(N).L, 0 * eye),
         "pca L'": (pca_graph(N).L_prime, eye - J),
     }
     Z = np.random.default_rng(1).normal(size=(N, 4))

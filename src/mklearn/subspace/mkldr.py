@@ -15,13 +15,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import (
-    ClassOperator,
     Counting,
     GraphPair,
     lda_graph,
     lde_graph,
     lpp_graph,
-    total_laplacian,
+    pca_graph,
 )
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.a_step import (
@@ -440,8 +439,7 @@ class MKLDR(KernelEmbedding):
         if self.graph == "pca":
             if self.ridge == 0:
                 raise ConfigError("graph='pca' needs ridge > 0: it measures the variance against the ridge")
-            nothing = ClassOperator(stack.n_columns, identity=0.0, total=0.0)
-            return GraphPair(nothing, total_laplacian(stack.n_columns), name="pca")
+            return pca_graph(stack.n_columns)
         distances = neighbour_distances(stack, given)
         if self.graph == "lde":
             assert labels is not None
