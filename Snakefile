@@ -11,6 +11,9 @@ if not workflow.configfiles:
     configfile: "config.yaml"
 
 
+report: "workflow/report/study.rst"
+
+
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/descriptors.smk"

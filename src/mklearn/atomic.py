@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mklearn.errors import DataError
+from mklearn.provenance import canonical
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -192,7 +193,7 @@ def write_parquet(path: str | os.PathLike[str], frame: pd.DataFrame, metadata: d
     import pyarrow.parquet as pq
 
     table = pa.Table.from_pandas(frame, preserve_index=False)
-    described = {**(table.schema.metadata or {}), _METADATA_KEY: canonical_json(metadata or {}).encode()}
+    described = {**(table.schema.metadata or {}), _METADATA_KEY: canonical(metadata or {}).encode()}
     with atomic_path(path) as temporary:
         pq.write_table(table.replace_schema_metadata(described), temporary)
 
@@ -220,8 +221,3 @@ def read_parquet(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, 
         raise DataError(
             f"{path}: not a readable Parquet file ({error}); it is truncated, corrupt or of another format"
         ) from error
-
-
-def canonical_json(value: Any) -> str:
-    """One spelling per value: sorted keys, no spaces, no NaN."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

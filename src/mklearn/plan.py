@@ -19,6 +19,7 @@ from mklearn.config.kernels import Gaussian, KernelConfig
 from mklearn.config.kernels import Given as GivenKernel
 from mklearn.config.methods import MethodConfig
 from mklearn.config.naming import kernel_names
+from mklearn.config.protocols import Given as GivenSplits
 from mklearn.config.protocols import ProtocolConfig, RandomPerClass
 from mklearn.config.study import Study
 from mklearn.errors import ConfigError
@@ -127,7 +128,8 @@ def plan_study(study: Study) -> Plan:
     Raises
     ------
     ConfigError
-        If a data set has none of the kernels that a method asks for, or a path does not exist.
+        If a data set has none of the kernels that a method asks for, two kernels or methods would have one name, or a
+        path does not exist.
     """
     plan = Plan(study)
     protocols = list(_protocols(study))
@@ -141,10 +143,20 @@ def plan_study(study: Study) -> Plan:
                 f"datasets.{dataset_id}: none of the study's kernels applies to it ({dataset.family}). "
                 "Name a descriptor that does, or leave out descriptors and kernels to have the usual ones."
             )
+        _no_twins(f"datasets.{dataset_id}: kernels", [kernel["id"] for kernel in kernels])
+        fit_ids: list[str] = []
         for method_id, method in study.methods.items():
             for fit_id, label, chosen, weights in _selections(method_id, method, kernels, dataset):
+                fit_ids.append(fit_id)
                 _add_fits(plan, dataset, protocols, method, fit_id, label, chosen, weights)
+        _no_twins(f"datasets.{dataset_id}: methods", fit_ids)
     return plan
+
+
+def _no_twins(what: str, names: list[str]) -> None:
+    twins = sorted({name for name in names if names.count(name) > 1})
+    if twins:
+        raise ConfigError(f"{what}: several of them would be called {', '.join(twins)}; rename one, or name it once.")
 
 
 # --- data sets
@@ -278,17 +290,24 @@ def _kernels(plan: Plan, dataset: PlannedDataset, config: Any) -> list[Spec]:
 
 
 def _given_kernels(plan: Plan, dataset: PlannedDataset, config: Precomputed) -> list[Spec]:
+    """The study's kernels of the kind that fits the user's matrices, a matrix in place of a descriptor; or one each."""
     measure = config.measure
-    kind = "precomputed" if measure == "kernel" else "gaussian"
-    wanted: Any = [kernel for kernel in (plan.study.kernels or {}).values() if kernel.kind == kind][:1]
-    parameters = (wanted[0] if wanted else (GivenKernel if kind == "precomputed" else Gaussian)(kind=kind)).parameters()
-    if isinstance(parameters.get("bandwidth"), list):
-        parameters["bandwidth"] = parameters["bandwidth"][0]
+    default: Any = GivenKernel(kind="precomputed") if measure == "kernel" else Gaussian(kind="gaussian")
+    entries = {name: kernel for name, kernel in (plan.study.kernels or {}).items() if kernel.kind == default.kind}
+    named = [
+        (name, matrix, bandwidth, kernel)
+        for kernel_id, kernel in entries.items()
+        for name, matrix, bandwidth in kernel_names(kernel_id, kernel.model_dump(), list(config.matrices))
+    ] or [(matrix, matrix, None, default) for matrix in config.matrices]
     kernels = []
-    for name in config.matrices:
-        matrix = key(name, {"matrix": name})
-        plan.pairwise[dataset.key, matrix, measure] = {"matrix": name, "measure": measure}
-        kernels.append({"id": name, "pairwise": f"{matrix}/{measure}", "kind": kind, **parameters, "measure": measure})
+    for name, matrix, bandwidth, kernel in named:
+        if matrix not in config.matrices:
+            continue
+        matrix_key = key(matrix, {"matrix": matrix})
+        plan.pairwise[dataset.key, matrix_key, measure] = {"matrix": matrix, "measure": measure}
+        parameters = kernel.parameters() | ({"bandwidth": bandwidth} if bandwidth is not None else {})
+        parameters["measure"] = measure
+        kernels.append({"id": name, "pairwise": f"{matrix_key}/{measure}", "kind": kernel.kind, **parameters})
     return kernels
 
 
@@ -307,14 +326,16 @@ def _implementation(config: Registered) -> Spec:
 
 def _protocols(study: Study) -> Iterator[tuple[str, str, int | None, Spec]]:
     for protocol_id, protocol in study.protocols.items():
-        for spec, train_size in _protocol_specs(protocol):
+        for spec, train_size in _protocol_specs(protocol_id, protocol):
             spec["seed"] = study.seed
             name = protocol_id if train_size is None else f"{protocol_id}-p{train_size}"
             yield name, key(name, spec), train_size, spec
 
 
-def _protocol_specs(protocol: ProtocolConfig) -> Iterator[tuple[Spec, int | None]]:
+def _protocol_specs(protocol_id: str, protocol: ProtocolConfig) -> Iterator[tuple[Spec, int | None]]:
     spec = _implementation(protocol)
+    if isinstance(protocol, GivenSplits) and not Path(protocol.path).is_file():
+        raise ConfigError(f"protocols.{protocol_id}.path: there is no file {protocol.path!r}.")
     if isinstance(protocol, RandomPerClass):
         sizes = protocol.train_size if isinstance(protocol.train_size, list) else [protocol.train_size]
         for size in dict.fromkeys(sizes):

@@ -13,17 +13,9 @@ from typing import Any
 import pytest
 import yaml
 
-SMOKE: dict[str, Any] = {
-    "study": "smoke",
-    "datasets": {"digits": {"per_class": 20}},
-    "descriptors": {"pixels": {"kind": "pixels"}, "blocks": {"kind": "multiresolution", "resolutions": [2, 4]}},
-    "methods": {
-        "kfd": {"kind": "kernel_fda", "kernels": "each"},
-        "average": {"kind": "kernel_fda"},
-        "mkl-lda": {"kind": "mkl_dr", "ridge": [1e-3, 1e-2]},
-    },
-    "protocols": {"random": {"kind": "random_per_class", "train_size": [4, 6], "repeats": 2}},
-}
+SMOKE: dict[str, Any] = yaml.safe_load(
+    (Path(__file__).resolve().parents[2] / "workflow" / "studies" / "smoke.yaml").read_text(encoding="utf-8")
+)
 
 PARTS = ("Snakefile", "workflow", "envs", "profiles", "src", "config.yaml", "pyproject.toml")
 

@@ -28,7 +28,11 @@ rule report:
         samples=targets.all_samples(),
         code=targets.code("report"),
     output:
-        page=targets.path("{study}/report/index.html"),
+        page=report(
+            targets.path("{study}/report/index.html"),
+            caption="../report/page.rst",
+            category="Results",
+        ),
     log:
         targets.log("{study}/report.log"),
     localrule: True

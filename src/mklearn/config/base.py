@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import types
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origi
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+_TAG = re.compile(r"(dict|list|literal|tuple)\[.*\]$")
+"""What pydantic calls the members of a union that are no models; no key of a user has brackets."""
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$", max_length=60)]
 
 
@@ -56,26 +59,30 @@ def show(value: Any, limit: int = 80) -> str:
 
 def nearest(word: object, legal: Iterable[str]) -> str:
     """`` Did you mean 'x'?`` for the closest legal word, or nothing."""
-    matches = difflib.get_close_matches(str(word), list(legal), n=1, cutoff=0.6)
+    matches = difflib.get_close_matches(str(word), [str(key) for key in legal], n=1, cutoff=0.6)
     return f" Did you mean {matches[0]!r}?" if matches else ""
 
 
 def one_of(words: Iterable[str]) -> str:
-    return ", ".join(sorted(words))
+    return ", ".join(sorted(map(str, words)))
 
 
 def mistakes_of(error: ValidationError, model: type[BaseModel]) -> list[Mistake]:
     """All that pydantic found, each with its dotted path, the value, what is legal and the nearest legal key."""
     located = [(*_walk(model, item["loc"]), item) for item in error.errors(include_url=False)]
-    paths = [path for path, _, _ in located]
+    telling = [path for path, _, item in located if not _of_another_type(item)]
     found = set()
     for path, owner, item in located:
         # Of a number or a list of them, the member that was not meant says nothing useful.
-        others = [other for other in paths if other.startswith(path)]
-        if item["type"].endswith("_type") and len(others) > 1:
-            continue
-        found.add(Mistake(path, _sentence(item, owner)))
+        if not _of_another_type(item) or not any(other.startswith(path) for other in telling):
+            found.add(Mistake(path, _sentence(item, owner)))
     return sorted(found)
+
+
+def _of_another_type(item: Any) -> bool:
+    """Whether a value is not even of the type that this member of a union wants."""
+    kind = item["type"]
+    return kind.endswith("_type") or (kind == "literal_error" and isinstance(item["input"], (dict, list)))
 
 
 def _sentence(item: Any, owner: type[BaseModel] | None) -> str:
@@ -98,9 +105,11 @@ def _sentence(item: Any, owner: type[BaseModel] | None) -> str:
         return f"{show(value)} is not legal.{nearest(value, words)} Legal values: {one_of(words)}."
     if kind == "string_pattern_mismatch":
         return f"{show(value)} is not a legal name: small letters, digits, '.', '_' and '-' only."
-    message = item["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-    prefix = "" if item["msg"].startswith("Value error") else "should be "
-    return f"{prefix}{message}; found {show(value)}." if prefix else f"{message}"
+    message = item["msg"]
+    if message.startswith("Value error, "):
+        return message.removeprefix("Value error, ")
+    message = message.removeprefix("Input ")
+    return f"{message[0].lower()}{message[1:]}; found {show(value)}."
 
 
 def _walk(model: type[BaseModel], loc: Sequence[int | str]) -> tuple[str, type[BaseModel] | None]:
@@ -108,13 +117,14 @@ def _walk(model: type[BaseModel], loc: Sequence[int | str]) -> tuple[str, type[B
     annotation: Any = model
     owner: type[BaseModel] | None = model
     path: list[str] = []
-    for step in loc:
+    for number, step in enumerate(loc):
         annotation, is_tag = _descend(annotation, step)
+        annotation = _unwrap(annotation)
         if isinstance(annotation, type) and issubclass(annotation, BaseModel) and is_tag:
             owner = annotation
         if not is_tag:
             path.append(f"[{step}]" if isinstance(step, int) else str(step))
-        if step != loc[-1] and isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        if number < len(loc) - 1 and isinstance(annotation, type) and issubclass(annotation, BaseModel):
             owner = annotation
     return ".".join(path).replace(".[", "["), owner
 
@@ -127,6 +137,8 @@ def _descend(annotation: Any, step: int | str) -> tuple[Any, bool]:
         return (field.annotation if field is not None else None), False
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin in (Union, types.UnionType):
+        if isinstance(step, str) and _TAG.match(step):
+            return annotation, True
         members = [_unwrap(member) for member in arguments]
         for member in members:
             if isinstance(member, type) and issubclass(member, BaseModel) and step in (_tag(member), member.__name__):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from mklearn.config.base import Registered, Slug
 
@@ -36,6 +36,14 @@ class SingleKernel(MethodBase):
     """How the kernels are combined: their average, the single one that inner cross-validation chooses, or given."""
     scaling: Literal["total", "within", "unit", "orthonormal"] = "total"
     """Scale of the projection's columns; 1-nearest-neighbour rates depend on it."""
+
+    @model_validator(mode="after")
+    def _one_kernel_needs_no_weights(self) -> SingleKernel:
+        if self.kernels == "each" and self.kernel_weights != "uniform":
+            raise ValueError(
+                "kernels: each runs on one kernel at a time, so that kernel_weights have no meaning there."
+            )
+        return self
 
 
 class KernelFDA(SingleKernel):

@@ -13,6 +13,8 @@ def study_schema() -> str:
     """The schema as text, the same for the same models."""
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Study.model_json_schema()}
     datasets = schema["properties"]["datasets"]
+    for forms in datasets["patternProperties"].values():  # `digits:` with nothing behind it
+        forms["oneOf"].append({"type": "null"})
     names = {"type": "array", "items": {"type": "string"}, "description": "Names of registered data sets."}
     schema["properties"]["datasets"] = {"anyOf": [names, {"type": "string"}, datasets]}
     return json.dumps(schema, indent=1, sort_keys=True) + "\n"

@@ -142,10 +142,11 @@ def cross_references(raw: Mapping[str, Any]) -> list[Mistake]:
     datasets = _mapping(normalise_datasets(raw.get("datasets")))
     families = {key: _family(spec) for key, spec in datasets.items()}
     descriptors = _mapping(raw.get("descriptors"))
-    descriptor_names = set(descriptors) or _default_descriptors(datasets)
+    matrices = {name for spec in datasets.values() for name in _mapping(_mapping(spec).get("matrices"))}
+    descriptor_names = (set(descriptors) or _default_descriptors(datasets)) | matrices
     kernels, methods = _mapping(raw.get("kernels")), _mapping(raw.get("methods")) or METHODS
     expanded = {name for key, spec in kernels.items() for name in _kernel_names(key, spec, descriptor_names)}
-    expanded |= set() if kernels else descriptor_names
+    expanded |= matrices if kernels else descriptor_names
 
     def refer(path: str, name: Any, legal: set[str], what: str) -> None:
         if isinstance(name, str) and name not in legal:
@@ -174,7 +175,7 @@ def cross_references(raw: Mapping[str, Any]) -> list[Mistake]:
         for name in _mapping(_mapping(spec).get("kernel_weights")):
             refer(f"methods.{key}.kernel_weights", name, expanded, "kernel")
     reference = _mapping(raw.get("evaluation")).get("reference")
-    refer("evaluation.reference", reference, set(methods), "method")
+    refer("evaluation.reference", reference, _method_names(methods, expanded), "method")
     published = raw.get("published")
     for number, entry in enumerate(published if isinstance(published, list) else []):
         refer(f"published[{number}].dataset", _mapping(entry).get("dataset"), set(datasets), "data set")

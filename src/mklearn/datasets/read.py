@@ -15,11 +15,10 @@ from mklearn.datasets.samples import SampleSet, some
 from mklearn.errors import ConfigError, DataError
 
 READERS = (
-    "att_faces",
-    "coil20_png",
     "deng_cai_mat",
     "digits",
     "feature_tables",
+    "image_archive",
     "image_folder",
     "olivetti_mat",
     "precomputed",

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from mklearn.atomic import canonical_json, read_npz, write_npz
+from mklearn.atomic import read_npz, write_npz
 from mklearn.errors import DataError
+from mklearn.provenance import canonical
 
 MEASURES = ("kernel", "distance", "squared_euclidean", "chi2")
 Images = np.ndarray | list[np.ndarray] | None
@@ -145,12 +146,12 @@ class SampleSet:
         """
         arrays: dict[str, Any] = {
             "format": _FORMAT,
-            "spec": canonical_json(dict(spec or {})),
-            "provenance": canonical_json(dict(provenance or {})),
+            "spec": canonical(dict(spec or {})),
+            "provenance": canonical(dict(provenance or {})),
             "ids": self.ids,
             "y": self.y,
             "classes": self.classes,
-            "measures": canonical_json(dict(self.measures)),
+            "measures": canonical(dict(self.measures)),
             "notes": np.array(self.notes, dtype=str),
         }
         if isinstance(self.images, np.ndarray):

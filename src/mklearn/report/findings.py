@@ -76,7 +76,7 @@ def _over_settings(judged: pd.DataFrame, above: pd.DataFrame, below: pd.DataFram
     parts = []
     for word, rows in (("Better than", above), ("Worse than", below)):
         names = [f"{label} ({number} of {counts[label]})" for label, number in Counter(rows["label"]).items()]
-        parts.append(f"{word} {title}: {enumeration(names) if names else 'none'}.")
+        parts.append(f"{word} {title}: {enumeration(names)}." if names else f"{word} {title}: no method.")
     decided = set(above["label"]) | set(below["label"])
     undecided = [label for label in counts if label not in decided]
     if undecided:

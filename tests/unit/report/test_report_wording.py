@@ -102,7 +102,7 @@ def test_several_settings_are_counted():
     frame["method_title"] = frame["method"]
     found = findings(frame, settings_of(frame), series_of(frame, "average"), "average", "the average")
     assert found.headline == (
-        "Better than the average: mkl (2 of 2). Worse than the average: none. "
+        "Better than the average: mkl (2 of 2). Worse than the average: no method. "
         "(In brackets: comparisons, over settings and rules, whose 95 % interval excludes 0.)"
     )
 

@@ -1,0 +1,59 @@
+"""Archives of pictures that are numbered within numbered classes: AT&T faces (s1/1.pgm), COIL-20 (obj1__0.png)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from mklearn.datasets.archives import read_members
+from mklearn.datasets.readers.content import check_content, decode_image, only_path
+from mklearn.datasets.samples import SampleSet, encode_labels
+from mklearn.errors import DataError
+
+
+def read(paths: Mapping[str, Path], *, member: str, content_sha256: str | None = None) -> SampleSet:
+    """Read the archive.
+
+    Parameters
+    ----------
+    paths : dict of str to Path
+        One entry: the zip (or tar) archive; the pictures may lie at any depth.
+    member : str
+        How pictures are called: "s{class}/{number}.pgm", "obj{class}__{number}.png".
+    content_sha256 : str, optional
+        Expected sha256 of the pixels (n, rows, cols) uint8, ordered by class and number.
+
+    Returns
+    -------
+    SampleSet
+        ids are the names without suffix ("s1/1"), classes what stands before the number ("s1"), images of one size.
+
+    Raises
+    ------
+    DataError
+        No picture of such a name, pictures of several sizes, or other content than expected.
+    """
+    path = only_path(paths, "image_archive")
+    pattern = re.escape(member).replace(r"\{class\}", r"(\d+)").replace(r"\{number\}", r"(\d+)")
+    named = re.compile(rf"(?:^|/){pattern}$", re.IGNORECASE)
+    found: dict[tuple[int, int], np.ndarray] = {}
+    for name, data in read_members(path, lambda name: named.search(name) is not None):
+        match = named.search(name)
+        assert match is not None
+        found[int(match[1]), int(match[2])] = decode_image(data, f"{path}:{name}")
+    if not found:
+        raise DataError(f"{path}: no pictures named {member} in it")
+    keys = sorted(found)
+    images = [found[key] for key in keys]
+    if len({image.shape for image in images}) > 1:
+        raise DataError(f"{path}: pictures of several sizes: {sorted({image.shape for image in images})}")
+    stack = np.stack(images)
+    check_content(stack, content_sha256, path)
+    stem = member.rsplit(".", 1)[0]
+    class_name = stem.split("{number}")[0].rstrip("/_")
+    y, classes = encode_labels([class_name.replace("{class}", str(kind)) for kind, _ in keys])
+    ids = [stem.replace("{class}", str(kind)).replace("{number}", str(number)) for kind, number in keys]
+    return SampleSet(ids=np.array(ids), y=y, classes=classes, images=stack)
