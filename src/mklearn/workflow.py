@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from mklearn.config.study import check_study
+from mklearn.config.study import check_study, read_yaml
 from mklearn.errors import UserError
 from mklearn.plan import Plan, PlannedDataset, plan_study
 from mklearn.provenance import PACKAGE, step_code
@@ -33,6 +33,8 @@ def open_study(config: Mapping[str, Any], workflow: Any) -> Targets:
 
     source = ", ".join(os.path.relpath(path) for path in workflow.configfiles)
     try:
+        for path in workflow.configfiles:
+            read_yaml(path)  # Snakemake has read them, but not noticed a key that stands twice
         plan = plan_study(check_study(dict(config), source=source))
     except UserError as error:
         # Snakemake would add where in our code it was raised, which is no help with a study file.

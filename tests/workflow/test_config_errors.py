@@ -71,7 +71,12 @@ def test_each_mistake_has_its_sentence(change: dict, sentence: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
-    [("study: [", "is not valid YAML"), ("- a\n- b\n", "a study is a mapping"), ("", "a study is a mapping")],
+    [
+        ("study: [", "is not valid YAML"),
+        ("study: a\nseed: 1\nseed: 2\n", "the key 'seed' stands twice"),
+        ("- a\n- b\n", "a study is a mapping"),
+        ("", "a study is a mapping"),
+    ],
 )
 def test_files_that_are_no_study(checkout: Checkout, text: str, sentence: str) -> None:
     path = checkout.write(text, "broken.yaml")

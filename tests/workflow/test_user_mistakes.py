@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
+from tests.workflow.conftest import SMOKE, Checkout
 
 from mklearn.datasets.registry import entry
-from tests.workflow.conftest import SMOKE, Checkout
 
 
 @pytest.fixture(scope="module")

@@ -102,13 +102,28 @@ def read_study(path: str | Path) -> Study:
 def read_yaml(path: str | Path) -> Any:
     """The file's content as plain objects, or a sentence that says where its YAML breaks."""
     try:
-        return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_UniqueKeys)
     except FileNotFoundError:
         raise ConfigError(f"{path}: there is no such file.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: can't be read: {error}.") from None
     except yaml.YAMLError as error:
         raise ConfigError(f"{path}: is not valid YAML: {' '.join(str(error).split())}") from None
+
+
+class _UniqueKeys(yaml.SafeLoader):
+    """YAML keeps the last of two equal keys in silence; a study does not."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            name = key_node.value
+            if key_node.tag != "tag:yaml.org,2002:merge" and name in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {name!r} stands twice in one place", key_node.start_mark
+                )
+            seen.add(name)
+        return super().construct_mapping(node, deep=deep)
 
 
 def check_study(raw: Any, source: str = "config") -> Study:

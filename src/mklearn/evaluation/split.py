@@ -199,7 +199,10 @@ def _fit(estimator: Any, candidate: Candidate, stacks: Stacks, y: NDArray[np.int
     train, test = stacks.only(candidate.kernel)
     n_kernels = len(stacks.info)
     started = time.perf_counter()
-    fitted = estimator(**candidate.parameters, kernels="precomputed").fit(train, y)
+    try:
+        fitted = estimator(**candidate.parameters, kernels="precomputed").fit(train, y)
+    except np.linalg.LinAlgError as reason:  # one candidate of a grid may fail, and the others go on
+        raise SolverFailed(f"linear algebra failed: {reason}") from reason
     fit_seconds = stacks.seconds + time.perf_counter() - started
     embedding = np.asarray(fitted.transform(train), dtype=np.float64)
     started = time.perf_counter()

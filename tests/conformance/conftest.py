@@ -1,0 +1,48 @@
+"""Real data that everything registered is tried on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from mklearn.kernels.distances import MEASURES
+from mklearn.kernels.specs import build_stack
+
+SPECS: list[dict[str, Any]] = [
+    {"id": "narrow", "pairwise": "squared_euclidean", "kind": "gaussian", "bandwidth": 0.5},
+    {"id": "wide", "pairwise": "squared_euclidean", "kind": "gaussian", "bandwidth": 2.0, "psd": "shift"},
+    {"id": "chi2", "pairwise": "chi2", "kind": "gaussian", "measure": "chi2", "normalise": "centred_trace"},
+    {"id": "linear", "pairwise": "inner_product", "kind": "linear", "centre": True, "normalise": "centred_trace"},
+]
+
+
+@dataclass(frozen=True)
+class Digits:
+    """Four classes of digits: 60 training samples, 40 for the test, features and pairwise matrices of all."""
+
+    X: NDArray[np.float64]
+    y: NDArray[np.int64]
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+    pairwise: dict[str, NDArray[np.float64]]
+
+    def stacks(self, pairwise: dict[str, NDArray[np.float64]] | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Training and test kernels, (n, n, M) and (m, n, M), as the fit step makes them."""
+        train, test, _ = build_stack(pairwise or self.pairwise, SPECS, self.train, self.test)
+        return np.array(train.as_last_axis()), np.array(test.as_last_axis())
+
+
+@pytest.fixture(scope="session")
+def digits() -> Digits:
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(n_class=4, return_X_y=True)
+    chosen = np.concatenate([np.flatnonzero(y == code)[:25] for code in range(4)])
+    X, y = X[chosen], y[chosen].astype(np.int64)
+    train = np.flatnonzero(np.arange(100) % 25 < 15)
+    test = np.setdiff1d(np.arange(100), train)
+    return Digits(X, y, train, test, {name: measure(X) for name, measure in MEASURES.items()})

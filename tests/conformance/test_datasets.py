@@ -1,0 +1,60 @@
+"""Every registered data set, read from the mirror as the workflow reads it: plan, download step, read step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mklearn.atomic import read_parquet
+from mklearn.config.study import check_study
+from mklearn.datasets.registry import registry
+from mklearn.datasets.samples import SampleSet
+from mklearn.plan import plan_study
+from mklearn.steps.runner import call
+
+
+@pytest.mark.parametrize("name", list(registry()))
+def test_reading_as_the_workflow_does(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = registry()[name]
+    if known.files:
+        monkeypatch.setenv("MKLEARN_MIRROR", str(request.getfixturevalue("mirror")))
+    plan = plan_study(check_study({"study": "s", "datasets": [name], "results": str(tmp_path / "results")}))
+    (dataset,) = plan.datasets.values()
+    for path, spec in dataset.downloads.items():
+        call("download", {}, {"target": path}, spec)
+    samples, labels, resized = (tmp_path / file for file in ("samples.npz", "labels.parquet", "resized.npz"))
+    call("read", {"files": dataset.files}, {"samples": str(samples), "labels": str(labels)}, dataset.read)
+    table, record = read_parquet(labels)
+    if dataset.resize:
+        call("resize", {"samples": str(samples)}, {"resized": str(resized)}, dataset.resize)
+    held = SampleSet.load(resized if dataset.resize else samples)
+
+    expected = known.expected
+    assert len(held) == expected["n_samples"]
+    assert held.n_classes == expected["n_classes"]
+    if "image_shape" in expected:
+        assert held.image_shape == tuple(expected["image_shape"])
+    if "per_class" in expected:
+        assert set(held.class_counts) == {expected["per_class"]}
+    if held.images is not None:
+        pixels = np.asarray(held.images[0], dtype=float)
+        assert np.isfinite(pixels).all()
+        assert pixels.min() >= 0
+        assert np.ptp(pixels) > 0
+    np.testing.assert_array_equal(table["id"].to_numpy(dtype=str), held.ids)
+    np.testing.assert_array_equal(table["y"], held.y)
+    np.testing.assert_array_equal(table["label"].to_numpy(dtype=str), held.classes[held.y])
+    assert set(record["inputs"]) == {Path(path).name for path in dataset.files}
+
+
+@pytest.mark.parametrize("name", list(registry()))
+def test_entries_say_where_they_are_from(name: str) -> None:
+    known = registry()[name]
+    assert all((known.title, known.licence, known.citation, known.homepage, known.expected))
+    for file in known.files:
+        assert file.urls, file.name
+        assert file.sha256 or file.md5, file.name

@@ -1,0 +1,90 @@
+"""Every registered descriptor, on digits and on faces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tests.conformance.signatures import about, disagreements, implementation, required
+
+from mklearn.config.descriptors import image_descriptors
+from mklearn.datasets.read import read_dataset
+from mklearn.datasets.registry import dataset_spec, entry
+from mklearn.kernels.distances import MEASURES
+from mklearn.registry import registered
+
+MODELS: dict[str, Any] = registered("descriptors")
+OF_IMAGES = [kind for kind, model in MODELS.items() if model.family == "images"]
+GIVEN: dict[str, dict[str, Any]] = {"patches": {"size": 4}, "table": {"table": "x"}}
+SMALL: dict[str, dict[str, Any]] = {
+    "multiresolution": {"resolutions": [2, 4]}, "hog": {"cell": 4}, "phog": {"levels": 2, "sigma": 0.5},
+    "lbp": {"grid": 2}, "patches": {"size": 4},
+}  # fmt: skip
+"""Parameters for 8 x 8 images where the defaults are for larger ones."""
+WITHOUT_PAPER = {"pixels", "table"}
+
+
+@pytest.fixture(scope="module")
+def images(mirror: Path) -> NDArray[Any]:
+    """ORL, the first image of 12 people."""
+    known = entry("orl")
+    files = {file.name: mirror / file.mirror for file in known.source(str(mirror)).files if file.mirror}
+    held = read_dataset(dataset_spec({"kind": "registered", "name": "orl"}), files)
+    assert isinstance(held.images, np.ndarray)
+    return held.images[::10][:12]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in MODELS if kind != "table"])
+def test_descriptors_are_described_and_agree_with_their_code(kind: str) -> None:
+    assert not about(MODELS[kind], paper=kind not in WITHOUT_PAPER)
+    assert disagreements(MODELS[kind], kind, GIVEN.get(kind, {}), {}) == []
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_descriptors_name_a_distance_that_there_is(kind: str) -> None:
+    assert MODELS[kind].measure in MEASURES
+    assert set(required(MODELS[kind])) == set(GIVEN.get(kind, {}))
+
+
+@pytest.mark.parametrize("kind", OF_IMAGES)
+def test_on_faces(kind: str, images: NDArray[Any]) -> None:
+    parameters = MODELS[kind](kind=kind, **GIVEN.get(kind, {})).parameters()
+    check(implementation(MODELS[kind]), parameters, images, MODELS[kind].measure)
+
+
+@pytest.mark.parametrize("kind", OF_IMAGES)
+def test_on_digits(kind: str) -> None:
+    from sklearn.datasets import load_digits
+
+    parameters = MODELS[kind](kind=kind, **SMALL.get(kind, {})).parameters()
+    check(implementation(MODELS[kind]), parameters, load_digits().images[:20], MODELS[kind].measure)
+
+
+@pytest.mark.parametrize("side", [8, 16, 28, 32, 64, 112])
+def test_the_usual_descriptors_work_at_every_size(side: int) -> None:
+    images = np.random.default_rng(side).integers(0, 255, size=(2, side, side)).astype(np.uint8)
+    for spec in image_descriptors(side).values():
+        kind = str(spec["kind"])
+        features = implementation(MODELS[kind])(images, **MODELS[kind](**spec).parameters())
+        assert np.isfinite(features).all(), kind
+
+
+def check(compute: Any, parameters: dict[str, Any], images: NDArray[Any], measure: str) -> None:
+    """Finite, the same again, the same in other batches, the input kept, and fit for its own distance."""
+    before = images.copy()
+    features = compute(images, **parameters)
+    assert features.shape[0] == len(images)
+    assert features.dtype == np.float64
+    assert np.isfinite(features).all()
+    np.testing.assert_array_equal(compute(images, **parameters), features)
+    np.testing.assert_array_equal(images, before)
+    batches = [compute(images[start : start + 5], **parameters) for start in range(0, len(images), 5)]
+    np.testing.assert_array_equal(np.concatenate(batches), features)
+    order = np.random.default_rng(0).permutation(len(images))
+    np.testing.assert_array_equal(compute(images[order], **parameters), features[order])
+    assert len(np.unique(features, axis=0)) == len(images)
+    distances = MEASURES[measure](features)
+    assert (distances[~np.eye(len(images), dtype=bool)] > 0).all()

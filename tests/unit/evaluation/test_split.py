@@ -1,0 +1,308 @@
+"""One method on one split: what is chosen, what is learned, and that nothing of the test samples enters it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import mklearn.evaluation.split as module
+from mklearn.errors import DataError, NotApplicable, SolverFailed
+from mklearn.evaluation.nearest_neighbour import accuracy_by_dimension
+from mklearn.evaluation.selection import inner_folds
+from mklearn.evaluation.split import SplitResult, candidates, evaluate_split
+from mklearn.kernels.distances import MEASURES
+from mklearn.kernels.specs import build_stack
+
+KFD = "mklearn.subspace.kfd:KernelFDA"
+KERNELS: list[dict[str, Any]] = [
+    {"id": "narrow", "pairwise": "d", "kind": "gaussian", "bandwidth": 0.3, "normalise": "centred_trace"},
+    {"id": "wide", "pairwise": "d", "kind": "gaussian", "bandwidth": 3.0, "normalise": "centred_trace"},
+    {"id": "noise", "pairwise": "noise", "kind": "gaussian", "normalise": "centred_trace"},
+    {"id": "linear", "pairwise": "p", "kind": "linear", "measure": "inner_product", "centre": True},
+]
+
+
+class Recorder:
+    """An estimator that notes what it is fitted on; the first kernel's rows are its embedding."""
+
+    seen: ClassVar[list[Recorder]] = []
+    fails_at: ClassVar[set[float]] = set()
+    failure: ClassVar[type[Exception]] = SolverFailed
+
+    def __init__(self, strength: float = 1.0, kernels: str = "precomputed", kernel_weights: Any = None) -> None:
+        self.strength, self.kernel_weights, self.applied = strength, kernel_weights, []
+        assert kernels == "precomputed"
+
+    def fit(self, X: NDArray[Any], y: NDArray[Any]) -> Recorder:
+        if self.strength in Recorder.fails_at:
+            raise Recorder.failure(f"no solution at {self.strength}")
+        self.X, self.y = np.array(X), np.array(y)
+        self.kernel_weights_ = np.full(X.shape[2], 1 / X.shape[2])
+        Recorder.seen.append(self)
+        return self
+
+    def transform(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        self.applied.append(np.array(X))
+        rng = np.random.default_rng(int(100 * self.strength))
+        return X.mean(axis=2) @ rng.normal(size=(X.shape[1], 2))
+
+
+@pytest.fixture(autouse=True)
+def fresh_recorder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Recorder, "seen", [])
+    monkeypatch.setattr(Recorder, "fails_at", set())
+    monkeypatch.setattr(module, "_load", _with_recorder(module._load))
+
+
+def _with_recorder(load: Any) -> Any:
+    return lambda implementation: Recorder if implementation == "recorder" else load(implementation)
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[dict[str, NDArray[np.float64]], NDArray[np.int64], NDArray[np.intp], NDArray[np.intp]]:
+    """Pairwise matrices of 90 digits of three classes, labels, 60 training and 30 test samples."""
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(n_class=3, return_X_y=True)
+    chosen = np.concatenate([np.flatnonzero(y == code)[:30] for code in range(3)])
+    X, y = X[chosen], y[chosen]
+    noise = np.random.default_rng(0).normal(size=(90, 5))
+    pairwise = {"d": MEASURES["squared_euclidean"](X), "p": MEASURES["inner_product"](X),
+                "noise": MEASURES["squared_euclidean"](noise)}  # fmt: skip
+    test = np.flatnonzero(np.arange(90) % 3 == 0)
+    return pairwise, y.astype(np.int64), np.setdiff1d(np.arange(90), test), test
+
+
+def run(
+    digits: Any, implementation: str = KFD, kernels: Any = KERNELS, neighbours: Any = ("euclidean",), inner: int = 3,
+    **parameters: Any,
+) -> SplitResult:  # fmt: skip
+    pairwise, y, train, test = digits
+    method = {"id": "m", "implementation": implementation, "parameters": parameters}
+    return evaluate_split(pairwise, kernels, method, y, train, test, neighbours=neighbours, inner=inner, seed=0)
+
+
+# --- the grid
+
+
+def test_the_grid_is_the_product_of_the_lists() -> None:
+    grid = candidates({"parameters": {"ridge": [0.1, 1.0], "max_iter": [2, 3, 4], "graph": "lda"}}, 5)
+    assert [c.parameters for c in grid] == [
+        {"graph": "lda", "ridge": r, "max_iter": i} for r in (0.1, 1.0) for i in (2, 3, 4)
+    ]
+    assert {c.kernel for c in grid} == {None}
+
+
+def test_weights_are_a_list_but_no_grid() -> None:
+    (only,) = candidates({"parameters": {"kernel_weights": [0.2, 0.8]}}, 2)
+    assert only.parameters == {"kernel_weights": [0.2, 0.8]}
+
+
+def test_best_single_is_a_grid_over_kernels() -> None:
+    grid = candidates({"parameters": {"kernel_weights": "best_single", "ridge": [1, 2]}}, 3)
+    assert [(c.kernel, c.parameters["ridge"]) for c in grid] == [(k, r) for k in range(3) for r in (1, 2)]
+    assert {c.parameters["kernel_weights"] for c in grid} == {"uniform"}
+
+
+def test_a_method_is_not_changed(digits: Any) -> None:
+    method: dict[str, Any] = {"parameters": {"kernel_weights": "best_single", "ridge": [1, 2]}}
+    candidates(method, 2)
+    assert method == {"parameters": {"kernel_weights": "best_single", "ridge": [1, 2]}}
+
+
+# --- what is fitted on what
+
+
+def test_fits_are_on_inner_training_samples_and_kernels_are_fitted_there_again(digits: Any) -> None:
+    pairwise, y, train, test = digits
+    run(digits, "recorder", strength=[1.0, 2.0])
+    folds = inner_folds(y[train], 3, 0)
+    expected = [(train[inside], train[outside]) for _ in (1.0, 2.0) for inside, outside in folds] + [(train, test)]
+    assert len(Recorder.seen) == len(expected)
+    for fitted, (inside, outside) in zip(Recorder.seen, expected, strict=True):
+        K, K_new, _ = build_stack(pairwise, KERNELS, inside, outside)
+        np.testing.assert_array_equal(fitted.X, K.as_last_axis())
+        np.testing.assert_array_equal(fitted.y, y[inside])
+        np.testing.assert_array_equal(fitted.applied[0], fitted.X)
+        np.testing.assert_array_equal(fitted.applied[1], K_new.as_last_axis())
+
+
+def test_each_candidate_is_fitted_once_per_fold_whatever_the_rules(digits: Any) -> None:
+    run(digits, "recorder", neighbours=("euclidean", "cosine"), strength=[1.0, 2.0])
+    assert 2 * 3 + 1 <= len(Recorder.seen) <= 2 * 3 + 2  # the rules may choose differently
+
+
+def test_accuracies_are_of_the_embeddings_returned(digits: Any) -> None:
+    _, y, train, test = digits
+    result = run(digits, neighbours=("euclidean", "cosine"), ridge=[1e-3, 1e-1])
+    for rule, found in result.rules.items():
+        curve = accuracy_by_dimension(found.fitted.train, y[train], found.fitted.test, y[test], rule)  # type: ignore[arg-type]
+        np.testing.assert_array_equal(found.accuracy, curve)
+        assert found.dimension is not None
+        assert found.chosen_accuracy == curve[found.dimension - 1]
+        assert found.candidate.parameters["ridge"] in (1e-3, 1e-1)
+
+
+# --- nothing of the test samples
+
+
+def chosen(result: SplitResult) -> list[Any]:
+    return [(rule, found.candidate, found.dimension) for rule, found in result.rules.items()]
+
+
+def assert_same_training(one: SplitResult, other: SplitResult) -> None:
+    assert chosen(one) == chosen(other)
+    for rule, found in one.rules.items():
+        np.testing.assert_array_equal(found.fitted.train, other.rules[rule].fitted.train)
+        np.testing.assert_array_equal(found.fitted.weights, other.rules[rule].fitted.weights)
+
+
+WAYS: list[dict[str, Any]] = [
+    {"ridge": [1e-4, 1e-2, 1.0]},
+    {"kernel_weights": "best_single", "ridge": [1e-3, 1e-1]},
+    {"implementation": "mklearn.subspace.mkldr:MKLDR", "ridge": [1e-3, 1e-1], "max_iter": 2},
+    {"implementation": "mklearn.subspace.mkldr:MKLDR", "graph": "lde", "max_iter": 1},
+    {"implementation": "mklearn.subspace.kernel_lde:KernelLDE"},
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_labels_of_test_samples_change_neither_choice_nor_embedding(digits: Any, way: dict[str, Any]) -> None:
+    pairwise, y, train, test = digits
+    other = y.copy()
+    other[test] = np.random.default_rng(1).permutation(y[test])
+    rules = ("euclidean", "cosine")
+    one, two = run(digits, neighbours=rules, **way), run((pairwise, other, train, test), neighbours=rules, **way)
+    assert_same_training(one, two)
+    for rule in rules:
+        np.testing.assert_array_equal(one.rules[rule].fitted.test, two.rules[rule].fitted.test)
+    assert any((one.rules[rule].accuracy != two.rules[rule].accuracy).any() for rule in rules)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_distances_of_test_samples_change_neither_choice_nor_embedding(digits: Any, way: dict[str, Any]) -> None:
+    pairwise, y, train, test = digits
+    rng = np.random.default_rng(2)
+    other = {}
+    for name, matrix in pairwise.items():
+        noise = rng.uniform(0.1, 1.0, size=matrix.shape) * matrix.max()
+        noise = noise + noise.T
+        np.fill_diagonal(noise, np.diagonal(matrix))
+        other[name] = noise
+        other[name][np.ix_(train, train)] = matrix[np.ix_(train, train)]
+    one, two = run(digits, **way), run((other, y, train, test), **way)
+    assert_same_training(one, two)
+    assert not np.array_equal(one.rules["euclidean"].fitted.test, two.rules["euclidean"].fitted.test)
+
+
+def test_the_order_of_test_samples_does_not_matter(digits: Any) -> None:
+    pairwise, y, train, test = digits
+    order = np.random.default_rng(3).permutation(len(test))
+    one, two = run(digits, ridge=[1e-3, 1e-1]), run((pairwise, y, train, test[order]), ridge=[1e-3, 1e-1])
+    assert_same_training(one, two)
+    np.testing.assert_allclose(one.rules["euclidean"].fitted.test[order], two.rules["euclidean"].fitted.test)
+    np.testing.assert_array_equal(one.rules["euclidean"].accuracy, two.rules["euclidean"].accuracy)
+
+
+def test_the_pairwise_matrices_are_not_changed(digits: Any) -> None:
+    before = {name: matrix.copy() for name, matrix in digits[0].items()}
+    run(digits, ridge=[1e-3, 1e-1])
+    for name, matrix in digits[0].items():
+        np.testing.assert_array_equal(matrix, before[name])
+
+
+# --- choices
+
+
+def test_best_single_chooses_by_inner_cross_validation_and_not_by_the_test(digits: Any) -> None:
+    """The kernel that is best for the test, but noise among training samples, must not be taken."""
+    pairwise, y, train, test = digits
+    oracle = np.where(y[:, None] == y[None], 0.0, 1.0)  # tells the classes of test samples
+    np.fill_diagonal(oracle, 0.0)
+    oracle[np.ix_(train, train)] = pairwise["noise"][np.ix_(train, train)]
+    kernels = [KERNELS[2] | {"id": "oracle", "pairwise": "oracle"}, KERNELS[1], KERNELS[2]]
+    result = run((pairwise | {"oracle": oracle}, y, train, test), kernels=kernels, kernel_weights="best_single")
+    found = result.rules["euclidean"]
+    assert found.candidate.kernel == 1
+    np.testing.assert_array_equal(found.fitted.weights, [0, 1, 0])
+    assert found.fitted.test.shape == (len(test), 2)
+
+
+def test_the_best_single_kernel_is_that_of_the_best_inner_curve(digits: Any) -> None:
+    """Computed anew, kernel by kernel."""
+    _, y, train, _ = digits
+    means = []
+    for kernel in KERNELS:
+        curves = []
+        for inside, outside in inner_folds(y[train], 3, 0):
+            one = run((digits[0], y, train[inside], train[outside]), kernels=[kernel])
+            curves.append(one.rules["euclidean"].accuracy)
+        means.append(np.mean(curves, axis=0).max())
+    found = run(digits, kernel_weights="best_single").rules["euclidean"]
+    assert found.candidate.kernel is not None
+    assert means[found.candidate.kernel] == max(means)
+    assert found.candidate.kernel != 2  # the noise
+
+
+def test_the_same_seed_gives_the_same_result(digits: Any) -> None:
+    one, two = run(digits, ridge=[1e-3, 1e-1]), run(digits, ridge=[1e-3, 1e-1])
+    assert_same_training(one, two)
+
+
+def test_rules_choose_for_themselves(digits: Any) -> None:
+    both = run(digits, neighbours=("cosine", "euclidean"), ridge=[1e-4, 1.0])
+    assert list(both.rules) == ["cosine", "euclidean"]
+    for rule in both.rules:
+        alone = run(digits, neighbours=(rule,), ridge=[1e-4, 1.0])
+        assert chosen(alone) == [entry for entry in chosen(both) if entry[0] == rule]
+
+
+# --- failures
+
+
+@pytest.mark.parametrize("failure", [SolverFailed, NotApplicable, np.linalg.LinAlgError])
+def test_a_candidate_that_fails_is_not_chosen(digits: Any, failure: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = run(digits, "recorder", strength=[2.0]).rules["euclidean"]
+    monkeypatch.setattr(Recorder, "failure", failure)
+    monkeypatch.setattr(Recorder, "fails_at", {1.0, 3.0})
+    found = run(digits, "recorder", strength=[1.0, 2.0, 3.0]).rules["euclidean"]
+    assert found.candidate.parameters == {"strength": 2.0}
+    np.testing.assert_array_equal(found.accuracy, good.accuracy)
+
+
+def test_a_grid_of_failures_is_a_failure_with_its_reason(digits: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Recorder, "fails_at", {1.0, 3.0})
+    with pytest.raises(SolverFailed, match=r"no solution at 1\.0"):
+        run(digits, "recorder", strength=[1.0, 3.0])
+
+
+@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+def test_without_inner_folds_nothing_but_the_dimension_is_left_open(digits: Any) -> None:
+    pairwise, y, train, test = digits
+    few = np.array([train[y[train] == code][0] for code in range(3)])  # one sample of each class
+    result = run((pairwise, y, few, test))
+    found = result.rules["euclidean"]
+    assert found.dimension is None
+    assert found.chosen_accuracy is None
+    assert found.accuracy.shape == (2,)
+    assert "class 0 has one" in result.selection_message
+    with pytest.raises(NotApplicable):
+        run((pairwise, y, few, test), ridge=[1e-3, 1e-1])
+
+
+def test_one_class_only_is_not_applicable(digits: Any) -> None:
+    pairwise, y, train, test = digits
+    with pytest.raises(NotApplicable):
+        run((pairwise, np.zeros_like(y), train, test))
+
+
+def test_a_mistake_in_the_data_is_no_result(digits: Any) -> None:
+    pairwise, y, train, test = digits
+    broken = pairwise["d"].copy()
+    broken[train[0], train[1]] = np.nan
+    with pytest.raises(DataError, match="narrow"):
+        run((pairwise | {"d": broken}, y, train, test))
+    assert not issubclass(DataError, module.EXPECTED)
