@@ -61,9 +61,9 @@ clean-cache: clean ## remove all results and downloads, and the environment too
 
 $(READY): requirements.lock pyproject.toml | $(UV)
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(v < (3, 11) and f"mklearn needs Python >= 3.11; {sys.executable} is {v.major}.{v.minor}. Say which with: make PYTHON=/path/to/python3.12")'
-	$(UV) venv -q --clear --no-config --python "$$(command -v $(PYTHON))" $(VENV)
-	$(UV) pip sync -q --compile-bytecode --no-config --python $(BIN)/python --require-hashes requirements.lock
-	$(UV) pip install -q --no-config --python $(BIN)/python --no-deps --no-build-isolation -e .
+	$(UV) venv -q --clear --python "$$(command -v $(PYTHON))" $(VENV)
+	$(UV) pip sync -q --compile-bytecode --python $(BIN)/python --require-hashes requirements.lock
+	$(UV) pip install -q --python $(BIN)/python --no-deps --no-build-isolation -e .
 	@touch $@
 
 # uv, from the package index that pip is set up for: works without root, without ensurepip, and where Debian marks its

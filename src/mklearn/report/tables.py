@@ -133,7 +133,7 @@ def _result_row(
     worst = next((part for part in (inner, oracle) if part.get("status", "ok") != "ok"), row)
     status = Cell(
         status_title(str(worst["status"])),
-        kind="" if worst["status"] == "ok" and not failed else "warn",
+        kind="" if worst["status"] == "ok" and not failed and not worst["message"] else "warn",
         note=str(worst["message"] or ""),
     )
     return [
