@@ -9,5 +9,6 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "trace_ratio": ["TraceRatio", "trace_ratio"],
         "solvers": ["mosek_problem", "resolve_solver"],
         "beta": ["KernelWeights", "kernel_weights"],
+        "simplex_qp": ["SimplexQP", "simplex_qp"],
     },
 )

@@ -9,5 +9,13 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "lde": ["LDE"],
         "kernel_lde": ["KernelLDE"],
         "mkldr": ["MKLDR"],
+        "pca": ["PCA"],
+        "kernel_pca": ["KernelPCA"],
+        "mmc": ["MMC"],
+        "kernel_mmc": ["KernelMMC"],
+        "mkmmc": ["MKMMC"],
+        "fisherface": ["Fisherface"],
+        "ledoit_wolf_lda": ["LedoitWolfLDA"],
+        "null_space_lda": ["NullSpaceLDA"],
     },
 )

@@ -1,0 +1,348 @@
+"""The standard quadratic program: maximise theta'Q theta over the simplex, exactly by enumerating supports, or locally.
+
+This is the theta-step of MKMMC (Gu, Zhou 2009, equation (23)). Q is indefinite, so it is no matter for a solver of
+convex quadratic programs, and in general it is NP-hard; with a dozen of kernels it is easy.
+
+Theorem. On the support J of a maximiser of smallest support, Q is negative definite on the vectors that sum to 0.
+
+Proof. Second-order optimality inside the face says negative semidefinite. Were v'Qv = 0 for a v != 0 on J with sum 0,
+then f(theta + t v) = f(theta) for all t, as the first-order condition has v'Q theta = 0; moving along v until an entry
+vanishes gives a maximiser of smaller support.
+
+Hence (a) every pair in J is concave, Q_ss + Q_tt - 2 Q_st < 0, (b) the property passes on to subsets, so supports can
+be grown one kernel at a time from those that have it, and (c) the stationary point of each is the unique solution of a
+regular linear system. Where no pair is concave the maximiser is a vertex: one kernel alone. In particular this holds
+for every positive semidefinite Q.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklearn.errors import ConfigError, DataError
+
+Floats = NDArray[np.floating]
+Integers = NDArray[np.intp]
+Method = Literal["exact", "local", "auto"]
+
+#: At most so many supports are looked at: all those of 14 kernels, and of more where few pairs are concave.
+MAX_SUPPORTS = 2**14
+
+# In units of the largest entry of Q less its mean. A face flatter than _FLAT is left to its boundary, which costs no
+# more than that in value; gains below _GAIN are rounding.
+_FLAT = 1e-12
+_GAIN = 1e-14
+_ASYMMETRY = 1e-8
+_GRADIENT_STEPS = 200
+
+
+@dataclass(frozen=True)
+class SimplexQP:
+    """A maximiser, and how it was found.
+
+    Attributes
+    ----------
+    theta : array of shape (m,)
+        Nonnegative, sum 1, exact zeros off its support.
+    value : float
+        theta'Q theta.
+    method : {"exact", "local"}
+        What was done in the end.
+    status : {"optimal", "local"}
+        "optimal": proven, by enumeration or because no pair is concave and theta is the best vertex.
+    n_supports : int
+        Supports of two or more entries that were solved ("exact").
+    n_starts : int
+        Starting points ("local"); 0 for "exact".
+    kkt_residual : float
+        By how much ``(Q theta)_i <= value``, with equality on the support, is violated; in units of the largest entry
+        of Q less its mean.
+    """
+
+    theta: Floats
+    value: float
+    method: Literal["exact", "local"]
+    status: Literal["optimal", "local"]
+    n_supports: int
+    n_starts: int
+    kkt_residual: float
+
+    @property
+    def vertex(self) -> int | None:
+        """The one entry that is not 0; None where there are several."""
+        support = np.flatnonzero(self.theta)
+        return int(support[0]) if len(support) == 1 else None
+
+
+def simplex_qp(Q: ArrayLike, *, method: Method = "auto", start: ArrayLike | None = None) -> SimplexQP:
+    """Maximise ``theta'Q theta`` over theta >= 0 with sum 1.
+
+    Parameters
+    ----------
+    Q : array of shape (m, m)
+        Symmetric, of any signature. Only its symmetric part is used.
+    method : {"exact", "local", "auto"}
+        - "exact": the global maximum, over all supports that can hold one (see the module's theorem), the supports of a
+          size in one batch.
+        - "local": projected gradient from each start, then an active-set ascent that ends at a stationary point to
+          rounding: the best of the ends.
+        - "auto": "exact" where at most `MAX_SUPPORTS` supports come into question (always, up to 14 entries), else
+          "local".
+    start : array of shape (m,) or (k, m), optional
+        Starting points for "local", scaled to sum 1; the result is never below any of them. By default equal entries,
+        every vertex, and the maximisers of the (at most 4 m) best concave pairs. No chance is involved.
+
+    Returns
+    -------
+    SimplexQP
+        Where several maximisers have the same value, one of smallest support. A constant Q gives equal entries.
+
+    Raises
+    ------
+    DataError
+        Q is not square, finite and symmetric, or a start is of the wrong length, negative or zero.
+    ConfigError
+        An unknown method, or "exact" where more than `MAX_SUPPORTS` supports come into question.
+
+    References
+    ----------
+    Gu, Zhou, "Multiple kernel maximum margin criterion", equation (23). The paper solves it with quadprog, which
+    minimises, and returns a local solution (or none) for an indefinite matrix.
+
+    Examples
+    --------
+    >>> simplex_qp([[1.0, 0.0], [0.0, 2.0]]).theta
+    array([0., 1.])
+    >>> simplex_qp([[0.0, 1.0], [1.0, 0.0]]).theta
+    array([0.5, 0.5])
+    """
+    if method not in get_args(Method):
+        raise ConfigError(f"method={method!r}: must be one of {', '.join(map(repr, get_args(Method)))}")
+    given = _symmetric(Q)
+    starts = None if start is None else _checked_starts(start, len(given))
+    # A constant added to Q adds itself to the value: without it, tolerances refer to what distinguishes the thetas.
+    centred = given - given.mean()
+    scale = float(np.abs(centred).max())
+    if scale <= 8 * np.finfo(float).eps * float(np.abs(given).max()):
+        # Q is constant, and so is the value.
+        equal = np.full(len(given), 1.0 / len(given))
+        theta = equal if starts is None else starts[0]
+        return SimplexQP(theta, float(theta @ given @ theta), "exact", "optimal", 0, 0, 0.0)
+    centred /= scale
+    if method != "local":
+        found = _enumerate(centred)
+        if found is not None:
+            theta, n_supports = found
+            return _result(theta, given, centred, "exact", "optimal", n_supports=n_supports)
+        if method == "exact":
+            raise ConfigError(
+                f"method='exact': more than {MAX_SUPPORTS} supports of {len(given)} entries come into question; "
+                "use method='local' (or 'auto')"
+            )
+    if starts is None:
+        starts = _default_starts(centred)
+    theta = _best_local(centred, starts)
+    top = centred.diagonal().max()
+    proven = not _concave_pairs(centred).any() and float(theta @ centred @ theta) >= top - _GAIN
+    return _result(theta, given, centred, "local", "optimal" if proven else "local", n_starts=len(starts))
+
+
+def simplex_projection(points: ArrayLike) -> Floats:
+    """The nearest points of the simplex, row by row: (k, m) -> (k, m)."""
+    rows = np.asarray(points, dtype=np.float64)
+    ordered = -np.sort(-rows, axis=1)
+    excess = np.cumsum(ordered, axis=1) - 1.0
+    counts = np.arange(1, rows.shape[1] + 1)
+    last = (ordered - excess / counts > 0).sum(axis=1) - 1
+    shift = excess[np.arange(len(rows)), last] / (last + 1)
+    return np.maximum(rows - shift[:, None], 0.0)
+
+
+# ------------------------------------------------------------------------------------------------------- enumeration
+
+
+def _enumerate(Q: Floats) -> tuple[Floats, int] | None:
+    """The global maximiser and the number of supports solved; None where there are too many."""
+    m = len(Q)
+    theta = np.eye(m)[int(np.argmax(Q.diagonal()))]
+    value = float(Q.diagonal().max())
+    concave = _concave_pairs(Q)
+    members = np.argwhere(np.triu(concave, 1))
+    solved = 0
+    while len(members):
+        solved += len(members)
+        if solved > MAX_SUPPORTS:
+            return None
+        points, regular = _stationary_points(Q, members)
+        members, points = members[regular], points[regular]
+        inside = np.flatnonzero((points >= 0).all(axis=1))
+        if len(inside):
+            values = np.einsum("ka,kab,kb->k", points[inside], _sub_matrices(Q, members[inside]), points[inside])
+            best = int(np.argmax(values))
+            if values[best] > value + _GAIN:
+                value = float(values[best])
+                theta = np.zeros(m)
+                theta[members[inside[best]]] = points[inside[best]]
+        # Members ascend, so each clique of concave pairs is reached once, from its first members.
+        common = concave[members].all(axis=1) & (np.arange(m) > members[:, -1:])
+        rows, added = np.nonzero(common)
+        members = np.concatenate([members[rows], added[:, None]], axis=1)
+    return theta, solved
+
+
+def _concave_pairs(Q: Floats) -> NDArray[np.bool_]:
+    diagonal = Q.diagonal()
+    return (diagonal[:, None] + diagonal - 2 * Q) / 2 < -_FLAT
+
+
+def _stationary_points(Q: Floats, members: Integers) -> tuple[Floats, NDArray[np.bool_]]:
+    """Stationary point (k, size) of each face's affine hull, and whether Q is negative definite on it."""
+    size = members.shape[1]
+    basis = _sum_zero_basis(size)
+    blocks = _sub_matrices(Q, members)
+    values, vectors = np.linalg.eigh(basis.T @ blocks @ basis)
+    regular = values[:, -1] < -_FLAT
+    slope = blocks.mean(axis=2) @ basis  # of f/2 at the centre of the face
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inner = -np.einsum("kab,kb->ka", vectors, np.einsum("kab,ka->kb", vectors, slope) / values)
+    inner[~regular] = 0.0
+    return 1.0 / size + inner @ basis.T, regular
+
+
+def _sub_matrices(Q: Floats, members: Integers) -> Floats:
+    return Q[members[:, :, None], members[:, None, :]]
+
+
+@cache
+def _sum_zero_basis(size: int) -> Floats:
+    """(size, size - 1) orthonormal vectors that sum to 0 (Helmert's)."""
+    rows = np.arange(size)[:, None]
+    columns = np.arange(1, size)
+    basis = np.where(rows < columns, 1.0, np.where(rows == columns, -1.0 * columns, 0.0))
+    return basis / np.sqrt(columns * (columns + 1.0))
+
+
+# ------------------------------------------------------------------------------------------------------------- local
+
+
+def _default_starts(Q: Floats) -> Floats:
+    m = len(Q)
+    first, second = np.nonzero(np.triu(_concave_pairs(Q), 1))
+    a, b, c = Q[first, first], Q[second, second], Q[first, second]
+    share = np.clip((c - b) / (2 * c - a - b), 0.0, 1.0)
+    pairs = np.zeros((len(first), m))
+    pairs[np.arange(len(first)), first] = share
+    pairs[np.arange(len(first)), second] = 1.0 - share
+    values = np.einsum("km,mn,kn->k", pairs, Q, pairs)
+    best = np.argsort(-values, kind="stable")[: 4 * m]
+    return np.concatenate([np.full((1, m), 1.0 / m), np.eye(m), pairs[best]])
+
+
+def _best_local(Q: Floats, starts: Floats) -> Floats:
+    # A step of 1 over the curvature never lowers the value.
+    curvature = float(np.abs(np.linalg.eigvalsh(Q)).max())
+    points = starts
+    for _ in range(_GRADIENT_STEPS):
+        following = simplex_projection(points + points @ Q / curvature)
+        moved = float(np.abs(following - points).max())
+        points = following
+        if moved <= 1e-12:
+            break
+    ends = np.array([_active_set_ascent(Q, theta) for theta in points])
+    candidates = np.concatenate([ends, starts])
+    values = np.einsum("km,mn,kn->k", candidates, Q, candidates)
+    return candidates[int(np.argmax(values >= values.max() - _GAIN))]
+
+
+def _active_set_ascent(Q: Floats, theta: Floats) -> Floats:
+    """To a stationary point, never downwards: Newton's method inside the face, along flat or convex directions to its
+    boundary, and out of it towards an entry of larger gradient."""
+    theta = np.where(theta > 1e-9, theta, 0.0)
+    theta = theta / theta.sum()
+    for _ in range(100 * len(Q)):
+        support = np.flatnonzero(theta)
+        if len(support) > 1:
+            step, length = _step_in_face(Q[np.ix_(support, support)], theta[support])
+            inside = theta[support] + length * step
+            blocked = (inside <= 1e-15) & (step < 0)
+            if blocked.any():
+                theta = np.zeros_like(theta)
+                theta[support] = np.where(blocked, 0.0, np.maximum(inside, 0.0))
+                theta /= theta.sum()
+                continue
+            theta = theta.copy()
+            theta[support] = inside / inside.sum()
+        gradient = Q @ theta
+        value = float(theta @ gradient)
+        gradient[support] = -np.inf
+        entering = int(np.argmax(gradient))
+        slope = float(gradient[entering]) - value
+        if not slope > _FLAT:
+            break
+        curvature = float(Q[entering, entering] - 2 * gradient[entering] + value)
+        length = min(1.0, -slope / curvature) if curvature < 0 else 1.0
+        theta = (1.0 - length) * theta
+        theta[entering] += length
+    return theta
+
+
+def _step_in_face(Q: Floats, theta: Floats) -> tuple[Floats, float]:
+    """A direction that sums to 0 and how far to go along it: to the maximum, or to the boundary before it."""
+    basis = _sum_zero_basis(len(theta))
+    values, vectors = np.linalg.eigh(basis.T @ Q @ basis)
+    slope = basis.T @ (Q @ theta)
+    if values[-1] < -_FLAT:
+        step = basis @ (-vectors @ ((vectors.T @ slope) / values))
+        wanted = 1.0
+    else:
+        step = basis @ vectors[:, -1]
+        if step @ (Q @ theta) < 0:
+            step = -step
+        wanted = np.inf
+    falling = step < 0
+    reach = float((theta[falling] / -step[falling]).min()) if falling.any() else np.inf
+    return step, min(wanted, reach)
+
+
+# ------------------------------------------------------------------------------------------------------------ checks
+
+
+def _result(
+    theta: Floats,
+    given: Floats,
+    centred: Floats,
+    method: Literal["exact", "local"],
+    status: Literal["optimal", "local"],
+    n_supports: int = 0,
+    n_starts: int = 0,
+) -> SimplexQP:
+    theta = theta / theta.sum()
+    gradient = centred @ theta
+    excess = gradient - float(theta @ gradient)
+    residual = max(float(excess.max()), float(np.abs(excess[theta > 0]).max()), 0.0)
+    return SimplexQP(theta, float(theta @ given @ theta), method, status, n_supports, n_starts, residual)
+
+
+def _symmetric(Q: ArrayLike) -> Floats:
+    array = np.asarray(Q, dtype=np.float64)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] == 0:
+        raise DataError(f"Q has shape {array.shape}: it must be a square matrix")
+    if not np.isfinite(array).all():
+        raise DataError("Q contains values that are not finite (NaN or infinity)")
+    if np.abs(array - array.T).max() > _ASYMMETRY * np.abs(array).max():
+        raise DataError("Q is not symmetric: pass the mean of it and its transpose, which has the same values")
+    return (array + array.T) / 2
+
+
+def _checked_starts(start: ArrayLike, m: int) -> Floats:
+    rows = np.atleast_2d(np.asarray(start, dtype=np.float64))
+    if rows.ndim != 2 or rows.shape[1] != m or len(rows) == 0:
+        raise DataError(f"start has shape {np.shape(start)}: it must be ({m},) or (k, {m})")
+    if not np.isfinite(rows).all() or (rows < 0).any() or not (rows.sum(axis=1) > 0).all():
+        raise DataError("start: every starting point must be finite, nonnegative and not zero")
+    return rows / rows.sum(axis=1, keepdims=True)

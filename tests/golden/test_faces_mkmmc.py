@@ -1,0 +1,181 @@
+"""The MKMMC study on ORL and Yale: the published cells that can be reproduced, and what the others really give.
+
+20 random splits per cell, first nearest neighbour by Euclidean distance, accuracies averaged over the splits first and
+the best dimension of the mean curve taken then ("mean-then-max"), as the papers do. Published values are means of 20
+splits as well: they may differ from ours by three standard errors of the difference, 3 sd sqrt(1/20 + 1/20), with sd
+the standard deviation over splits, measured on 200 splits (kernel PCA: 20). Values of our own specification come from
+at least 20 other splits: the same rule, with their sd.
+
+All 20 splits are used everywhere; the whole file takes about 30 s on one core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mklearn.datasets.read import read_dataset
+from mklearn.datasets.registry import entry
+from mklearn.datasets.splits import random_per_class
+from mklearn.evaluation.nearest_neighbour import accuracy_by_dimension
+from mklearn.kernels.bandwidth import bandwidth_grid
+from mklearn.kernels.distances import squared_euclidean
+from mklearn.subspace.fisherface import Fisherface
+from mklearn.subspace.kernel_mmc import KernelMMC
+from mklearn.subspace.kernel_pca import KernelPCA
+from mklearn.subspace.ledoit_wolf_lda import LedoitWolfLDA
+from mklearn.subspace.mkmmc import MKMMC
+from mklearn.subspace.mmc import MMC
+from mklearn.subspace.null_space_lda import NullSpaceLDA
+from mklearn.subspace.pca import PCA
+
+pytestmark = pytest.mark.slow
+
+REPEATS = 20
+CELLS = [(name, size) for name in ("orl", "yale") for size in (2, 3, 4)]
+
+# What the papers print (%), and the standard deviation over splits of our method. MMC with lambda = 1 and PCA: MKMMC's
+# tables 1 and 2 (PCA in both papers); lambda = tr S_b / tr S_w and LDA: 2DMMC's. Kernel PCA: MKMMC's KPCA_cv, which
+# agrees with PCA in all cells; ours has the widest kernel of the grid in place of a choice by leave-one-out.
+PUBLISHED = {
+    "pca": [(70.67, 2.90), (78.88, 2.53), (84.21, 2.34), (46.04, 3.96), (49.96, 3.69), (55.67, 3.61)],
+    "kernel_pca": [(70.67, 3.43), (78.88, 3.04), (84.17, 2.41), (46.04, 3.55), (49.96, 3.49), (55.71, 3.49)],
+    "mmc": [(73.23, 3.30), (82.80, 3.10), (90.00, 2.33), (51.93, 4.43), (61.13, 4.45), (67.95, 4.43)],
+    "mmc_trace_ratio": [(77.97, 3.18), (86.32, 2.84), (91.63, 2.05), (52.37, 4.55), (61.83, 4.27), (67.95, 4.16)],
+    "lda": [(72.80, 3.20), (83.79, 2.68), (90.13, 2.09), (42.81, 4.87), (60.33, 4.36), (68.10, 4.20)],
+}
+
+# What a correct implementation gives (our specification's prototype, 20 to 200 other splits), with the standard
+# deviation over splits; for "kernel_mmc" and the last four rows the prototype's was not kept, and it is this code's.
+# "coef" is the constraint as printed. "kernel_mmc": bandwidth sigma_0^2. Null-space LDA: the limit of large lambda.
+MEASURED = {
+    "kernel_mmc_coef": [(58.8, 3.51), (69.1, 2.85), (76.4, 3.51), (45.9, 2.96), (53.4, 4.25), (56.3, 3.43)],
+    "kernel_mmc_rkhs": [(73.6, 3.82), (82.7, 2.8), (89.6, 3.08), (50.0, 4.23), (58.9, 5.44), (64.5, 2.35)],
+    "uniform_coef": [(64.11, 3.54), (73.39, 2.74), (80.15, 2.63), (48.15, 4.25), (55.04, 2.87), (57.95, 5.03)],
+    "uniform_rkhs": [(72.41, 3.35), (81.12, 2.88), (87.67, 2.09), (48.07, 3.92), (57.08, 3.09), (63.05, 4.56)],
+    "mkmmc_coef": [(59.22, 3.48), (69.12, 2.57), (76.38, 2.80), (47.26, 4.56), (55.42, 2.79), (57.14, 4.97)],
+    "mkmmc_rkhs": [(73.02, 3.21), (81.61, 2.91), (86.48, 2.07), (46.33, 3.61), (56.04, 2.49), (61.19, 3.97)],
+    "lda_unit": [(75.75, 3.02), (86.35, 2.71), (90.96, 1.99), (44.09, 5.01), (59.97, 4.61), (68.94, 4.21)],
+    "lda_orthonormal": [(78.61, 3.09), (89.77, 2.31), (94.04, 1.73), (44.62, 5.03), (61.28, 4.39), (70.34, 4.19)],
+    "ridge_lda": [(82.5, 3.51), (90.1, 2.03), (94.7, 2.02), (52.0, 4.9), (64.8, 5.15), (70.3, 3.22)],
+    "ledoit_wolf_cosine": [(86.6, 2.33), (92.5, 1.77), (95.9, 1.38), (56.9, 4.47), (70.5, 4.66), (77.3, 3.82)],
+    "ledoit_wolf_euclidean": [(82.9, 3.11), (90.5, 2.16), (94.3, 2.28), (54.1, 5.38), (67.8, 5.42), (75.0, 3.45)],
+    "null_space_lda": [(82.9, 3.12), (90.4, 2.14), (94.2, 2.34), (54.1, 5.42), (67.8, 5.48), (75.0, 3.46)],
+}
+PUBLISHED_MKMMC = [79.09, 88.84, 93.79, 53.89, 66.83, 73.52]
+
+# With "rkhs" the alternation goes round in circles on part of the splits (on ORL with 3 and 4 pictures, on all): the
+# number depends on where it is cut. These are the dimensions at which the prototype's values were reached.
+RKHS_DIMENSIONS = {("orl", 2): 40, ("orl", 3): 39, ("orl", 4): 39, ("yale", 2): 15, ("yale", 3): 15, ("yale", 4): 15}
+
+
+def _faces(name: str, mirror: Path) -> tuple[np.ndarray, np.ndarray]:
+    known = entry(name)
+    samples = read_dataset(known.spec(), {file.name: mirror / str(file.mirror) for file in known.files})
+    return np.asarray(samples.images, dtype=float).reshape(len(samples), -1), samples.y
+
+
+@cache
+def curves(name: str, train_size: int, mirror: Path) -> tuple[dict[str, np.ndarray], list[MKMMC]]:
+    """(REPEATS, dimensions) accuracies in per cent of every method, and the MKMMC models of the printed constraint."""
+    X, y = _faces(name, mirror)
+    c = len(np.unique(y))
+    distances = squared_euclidean(X)
+    rows: dict[str, list[np.ndarray]] = {}
+    models = []
+    rkhs_dimension = RKHS_DIMENSIONS[name, train_size]
+    linear: dict[str, Callable[[], object]] = {
+        "pca": PCA,
+        "mmc": lambda: MMC(c),
+        "mmc_trace_ratio": lambda: MMC(c, lam="trace_ratio"),
+        "lda": Fisherface,
+        "lda_unit": lambda: Fisherface(scaling="unit"),
+        "lda_within": lambda: Fisherface(scaling="within"),
+        "lda_orthonormal": lambda: Fisherface(scaling="orthonormal"),
+        "ridge_lda": lambda: Fisherface(n_pca="all", ridge=1.0, scaling="within"),
+        "null_space_lda": NullSpaceLDA,
+    }
+    kernel: dict[str, Callable[[], object]] = {
+        "kernel_pca": lambda: KernelPCA(kernel_weights=10),
+        "kernel_mmc_coef": lambda: KernelMMC(c - 1, constraint="coef", kernel_weights=5),
+        "kernel_mmc_rkhs": lambda: KernelMMC(c - 1, kernel_weights=5),
+        "uniform_coef": lambda: KernelMMC(c - 1, constraint="coef"),
+        "uniform_rkhs": lambda: KernelMMC(c - 1),
+        "mkmmc_coef": lambda: MKMMC(c - 1, constraint="coef"),
+        "mkmmc_rkhs": lambda: MKMMC(rkhs_dimension, keep="last"),
+    }
+    for split in random_per_class(y, train_size, REPEATS, seed=0, name=name):
+        train, test = split.train, split.test
+        gammas = bandwidth_grid(distances[np.ix_(train, train)])
+        kernels = np.exp(-distances[:, train, None] / gammas)
+        for builders, data in ((linear, X), (kernel, kernels)):
+            for method, build in builders.items():
+                model = build().fit(data[train], y[train])  # type: ignore[attr-defined]
+                curve = accuracy_by_dimension(model.embedding_, y[train], model.transform(data[test]), y[test])
+                rows.setdefault(method, []).append(100 * curve)
+                if method == "mkmmc_coef":
+                    models.append(model)
+        for rule in ("cosine", "euclidean"):
+            classifier = LedoitWolfLDA(rule=rule).fit(X[train], y[train])
+            rows.setdefault(f"ledoit_wolf_{rule}", []).append(np.array([100 * classifier.score(X[test], y[test])]))
+    return {method: np.array(values) for method, values in rows.items()}, models
+
+
+def best(name: str, train_size: int, method: str, mirror: Path) -> tuple[float, int]:
+    """Mean-then-max accuracy, and its dimension."""
+    mean = curves(name, train_size, mirror)[0][method].mean(axis=0)
+    return float(mean.max()), int(mean.argmax()) + 1
+
+
+def tolerance(deviation: float) -> float:
+    return 3 * deviation * np.sqrt(2 / REPEATS)
+
+
+@pytest.mark.parametrize("cell", CELLS, ids=lambda cell: f"{cell[0]}{cell[1]}")
+@pytest.mark.parametrize("method", PUBLISHED)
+def test_published_value_is_reproduced(method: str, cell: tuple[str, int], mirror: Path) -> None:
+    published, deviation = PUBLISHED[method][CELLS.index(cell)]
+    assert abs(best(*cell, method, mirror)[0] - published) <= tolerance(deviation)
+
+
+@pytest.mark.parametrize("cell", CELLS, ids=lambda cell: f"{cell[0]}{cell[1]}")
+@pytest.mark.parametrize("method", MEASURED)
+def test_value_of_the_specification_is_reproduced(method: str, cell: tuple[str, int], mirror: Path) -> None:
+    measured, deviation = MEASURED[method][CELLS.index(cell)]
+    assert abs(best(*cell, method, mirror)[0] - measured) <= tolerance(deviation)
+
+
+@pytest.mark.parametrize("cell", CELLS, ids=lambda cell: f"{cell[0]}{cell[1]}")
+def test_printed_mkmmc_selects_one_kernel_and_is_far_from_the_published_value(
+    cell: tuple[str, int], mirror: Path
+) -> None:
+    models = curves(*cell, mirror)[1]
+    assert all(model.selected_kernel_ is not None for model in models)
+    assert all(model.status_ == "converged" and model.n_iter_ <= 7 for model in models)
+    for model in models:
+        history = model.objective_history_
+        assert (np.diff(history) >= -1e-12 * history[-1]).all()
+    published = PUBLISHED_MKMMC[CELLS.index(cell)]
+    deviation = MEASURED["mkmmc_coef"][CELLS.index(cell)][1]
+    printed = best(*cell, "mkmmc_coef", mirror)[0]
+    assert printed < published - tolerance(deviation)
+    # Nor does it gain on the linear criterion, as the paper says it does.
+    assert printed < best(*cell, "mmc", mirror)[0]
+
+
+@pytest.mark.parametrize("cell", CELLS, ids=lambda cell: f"{cell[0]}{cell[1]}")
+def test_the_scale_of_lda_decides_and_the_baseline_beats_all(cell: tuple[str, int], mirror: Path) -> None:
+    values = {method: best(*cell, method, mirror)[0] for method in curves(*cell, mirror)[0]}
+    assert values["lda_within"] < values["lda"] - 10
+    assert values["lda"] < values["lda_unit"] < values["lda_orthonormal"]
+    assert max(values, key=lambda method: values[method]) == "ledoit_wolf_cosine"
+
+
+@pytest.mark.parametrize(("cell", "dimension"), [(("orl", size), 39) for size in (2, 3, 4)])
+def test_best_dimensions_are_the_published_ones(cell: tuple[str, int], dimension: int, mirror: Path) -> None:
+    """c - 1 or c for the margin criterion (40 in the paper, whose last direction is a null one)."""
+    assert best(*cell, "mmc", mirror)[1] in (dimension, dimension + 1)

@@ -1,0 +1,207 @@
+"""The standard quadratic program: against random points, projected gradient, theory, and its own optimality."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mklearn.errors import ConfigError, DataError
+from mklearn.optimize.simplex_qp import simplex_projection, simplex_qp
+
+SIZES = range(6, 12)
+
+
+def random_symmetric(m: int, seed: int, kind: str = "normal") -> np.ndarray:
+    rng = np.random.default_rng([m, seed])
+    B = rng.normal(size=(m, m))
+    if kind == "copositive-like":  # large off the diagonal: interior solutions
+        return np.abs(B + B.T) * (1 - np.eye(m))
+    if kind == "nearly definite":
+        return B @ B.T - 0.3 * np.abs(B).max() * np.eye(m)
+    return B + B.T
+
+
+def projected_gradient(Q: np.ndarray, seed: int, starts: int = 30, steps: int = 3000) -> float:
+    """Independent of the module: bisection for the projection, fixed steps."""
+    rng = np.random.default_rng(seed)
+    theta = rng.dirichlet(np.full(len(Q), 0.7), size=starts)
+    step = 1 / np.linalg.norm(Q, 2)
+    for _ in range(steps):
+        target = theta + step * theta @ Q
+        low, high = target.min(axis=1) - 1, target.max(axis=1)
+        for _ in range(60):
+            middle = (low + high) / 2
+            above = np.maximum(target - middle[:, None], 0).sum(axis=1) > 1
+            low, high = np.where(above, middle, low), np.where(above, high, middle)
+        following = np.maximum(target - high[:, None], 0)
+        following /= following.sum(axis=1, keepdims=True)
+        if np.abs(following - theta).max() < 1e-10:
+            break
+        theta = following
+    return np.einsum("km,mn,kn->k", theta, Q, theta).max()
+
+
+def brute_force(Q: np.ndarray) -> float:
+    """Every support's bordered linear system, with no pruning."""
+    m, best = len(Q), Q.diagonal().max()
+    for size in range(2, m + 1):
+        for support in combinations(range(m), size):
+            border = np.ones((size + 1, size + 1))
+            border[:size, :size] = Q[np.ix_(support, support)]
+            border[-1, -1] = 0
+            solution = np.linalg.solve(border, np.eye(size + 1)[-1])[:size]
+            if (solution >= 0).all():
+                best = max(best, solution @ Q[np.ix_(support, support)] @ solution)
+    return best
+
+
+@pytest.mark.parametrize("kind", ["normal", "copositive-like", "nearly definite"])
+@pytest.mark.parametrize("m", SIZES)
+def test_exact_is_never_beaten(m: int, kind: str) -> None:
+    for seed in range(3):
+        Q = random_symmetric(m, seed, kind)
+        found = simplex_qp(Q, method="exact")
+        rng = np.random.default_rng(seed)
+        points = np.concatenate([rng.dirichlet(np.full(m, a), size=5000) for a in (0.1, 0.3, 1.0, 3.0)])
+        assert np.einsum("km,mn,kn->k", points, Q, points).max() <= found.value + 1e-12
+        assert projected_gradient(Q, seed) <= found.value + 1e-9
+        assert found.status == "optimal"
+        assert found.value == pytest.approx(brute_force(Q), abs=1e-11)
+
+
+def test_the_kinds_of_matrices_above_have_mixed_supports() -> None:
+    sizes = [np.count_nonzero(simplex_qp(random_symmetric(10, s, "copositive-like")).theta) for s in range(6)]
+    assert max(sizes) >= 3
+
+
+@pytest.mark.parametrize("method", ["exact", "local"])
+@pytest.mark.parametrize("m", SIZES)
+def test_optimality_conditions(m: int, method: str) -> None:
+    for seed in range(5):
+        Q = random_symmetric(m, seed, "copositive-like") * 1e5 + 1e6
+        found = simplex_qp(Q, method=method)
+        assert found.kkt_residual < 1e-12
+        gradient = Q @ found.theta
+        np.testing.assert_allclose(gradient[found.theta > 0], found.value, rtol=1e-12)
+        assert (gradient <= found.value + 1e-7).all()
+        assert found.theta.sum() == pytest.approx(1, abs=1e-14)
+        assert (found.theta >= 0).all()
+
+
+def test_positive_semidefinite_gives_the_best_single_entry() -> None:
+    for seed in range(20):
+        B = np.random.default_rng(seed).normal(size=(11, 4))
+        Q = B @ B.T
+        for method in ("exact", "local"):
+            found = simplex_qp(Q, method=method)
+            assert found.vertex == np.argmax(Q.diagonal())
+            assert found.status == "optimal"
+            assert found.n_supports == 0
+
+
+def test_negative_definite_is_the_concave_program() -> None:
+    rng = np.random.default_rng(0)
+    B = rng.normal(size=(14, 14))
+    Q = -(B @ B.T)
+    found = simplex_qp(Q, method="exact")
+    assert found.n_supports == 2**14 - 15
+    assert projected_gradient(Q, 0, starts=2, steps=20000) <= found.value + 1e-9
+    assert simplex_qp(Q, method="local").value == pytest.approx(found.value, abs=1e-12)
+
+
+def test_motzkin_and_straus() -> None:
+    """The maximum over the adjacency matrix of a graph is 1 - 1/(largest clique)."""
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        A = np.triu(rng.random((11, 11)) < 0.6, 1)
+        A = (A | A.T).astype(float)
+        clique = max(
+            size
+            for size in range(1, 12)
+            for nodes in combinations(range(11), size)
+            if A[np.ix_(nodes, nodes)].sum() == size * (size - 1)
+        )
+        assert simplex_qp(A).value == pytest.approx(1 - 1 / clique, abs=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 9), st.integers(0, 10**6), st.floats(1e-3, 1e3), st.floats(-10, 10))
+def test_equivariance(m: int, seed: int, factor: float, shift: float) -> None:
+    Q = random_symmetric(m, seed)
+    order = np.random.default_rng(seed).permutation(m)
+    found = simplex_qp(Q)
+    np.testing.assert_allclose(simplex_qp(Q[np.ix_(order, order)]).theta, found.theta[order], atol=1e-9)
+    moved = simplex_qp(factor * Q + shift)
+    np.testing.assert_allclose(moved.theta, found.theta, atol=1e-8)
+    assert moved.value == pytest.approx(factor * found.value + shift, rel=1e-9, abs=1e-9)
+    local = simplex_qp(Q, method="local")
+    permuted = simplex_qp(Q[np.ix_(order, order)], method="local")
+    assert permuted.value == pytest.approx(local.value, abs=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["normal", "copositive-like"])
+def test_local_is_exact_nearly_always_with_its_own_starts(kind: str) -> None:
+    hits = [
+        simplex_qp(Q, method="local").value >= simplex_qp(Q, method="exact").value - 1e-10
+        for Q in (random_symmetric(10, seed, kind) for seed in range(40))
+    ]
+    assert np.mean(hits) >= 0.95
+
+
+def test_local_never_falls_below_its_start() -> None:
+    rng = np.random.default_rng(5)
+    for seed in range(30):
+        Q = random_symmetric(8, seed)
+        start = rng.dirichlet(np.ones(8))
+        found = simplex_qp(Q, method="local", start=start)
+        assert found.value >= start @ Q @ start - 1e-13
+        assert found.n_starts == 1
+        assert found.kkt_residual < 1e-11
+        assert found.value <= simplex_qp(Q, method="exact").value + 1e-12
+
+
+def test_many_entries() -> None:
+    Q = random_symmetric(30, 0, "copositive-like")
+    found = simplex_qp(Q)
+    assert (found.method, found.status) == ("local", "local")
+    with pytest.raises(ConfigError, match="supports"):
+        simplex_qp(Q, method="exact")
+    # No concave pair: exact whatever the number.
+    B = np.random.default_rng(0).normal(size=(40, 40))
+    assert simplex_qp(B @ B.T).method == "exact"
+
+
+def test_constant_and_single() -> None:
+    np.testing.assert_allclose(simplex_qp(np.full((5, 5), 3.0)).theta, 0.2)
+    assert simplex_qp(np.full((5, 5), 3.0)).value == pytest.approx(3)
+    np.testing.assert_array_equal(simplex_qp([[-2.0]]).theta, [1.0])
+
+
+def test_projection_is_the_nearest_point() -> None:
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(50, 7)) * 2
+    nearest = simplex_projection(points)
+    np.testing.assert_allclose(nearest.sum(axis=1), 1)
+    others = rng.dirichlet(np.full(7, 0.5), size=2000)
+    for point, own in zip(points, nearest, strict=True):
+        assert ((point - own) @ (others - own).T <= 1e-12).all()  # the variational inequality
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"Q": np.ones((2, 3))}, DataError, "square"),
+        ({"Q": [[np.nan]]}, DataError, "finite"),
+        ({"Q": [[0.0, 1.0], [2.0, 0.0]]}, DataError, "symmetric"),
+        ({"Q": np.eye(2), "start": [1.0, 0, 0]}, DataError, "start"),
+        ({"Q": np.eye(2), "start": [-1.0, 2]}, DataError, "nonnegative"),
+        ({"Q": np.eye(2), "method": "quadprog"}, ConfigError, "method"),
+    ],
+)
+def test_errors(arguments: dict, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        simplex_qp(**arguments)

@@ -1,0 +1,158 @@
+"""The kernel maximum margin criterion: equal to the linear one, its constraints, optimality, its pair sums."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.linalg import eigh
+from scipy.spatial.distance import pdist
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import StandardScaler
+
+from mklearn.errors import ConfigError, NotApplicable
+from mklearn.graphs import mmc_graph
+from mklearn.subspace.kernel_mmc import KernelMMC
+from mklearn.subspace.mmc import MMC
+
+CONSTRAINTS = ["rkhs", "coef", "sample"]
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True)
+    return StandardScaler().fit_transform(X)[::2], y[::2]
+
+
+def gaussian(X, Y=None, gamma=8.0):
+    Y = X if Y is None else Y
+    return np.exp(-((X[:, None] - Y[None]) ** 2).sum(-1) / gamma)
+
+
+def metric(K, constraint):
+    return {"rkhs": K, "coef": np.eye(len(K)), "sample": K @ K}[constraint]
+
+
+@pytest.mark.parametrize("lam", [1.0, 4.0, "trace_ratio"])
+@pytest.mark.parametrize("wide", [False, True])
+def test_linear_kernel_is_the_linear_criterion(wine, lam, wide):
+    X, y = wine
+    if wide:  # more features than samples
+        X = X @ np.random.default_rng(0).normal(size=(13, 200)) + np.random.default_rng(1).normal(size=(len(X), 200))
+    linear, kernel = MMC(lam=lam).fit(X, y), KernelMMC(lam=lam).fit(X @ X.T, y)
+    assert kernel.lambda_ == pytest.approx(linear.lambda_)
+    np.testing.assert_allclose(kernel.eigenvalues_, linear.eigenvalues_, rtol=1e-9)
+    np.testing.assert_allclose(np.abs(X.T @ kernel.coefficients_), np.abs(linear.components_.T), atol=1e-7)
+    T = X[::3] + 0.1
+    np.testing.assert_allclose(pdist(kernel.transform(T @ X.T)), pdist(linear.transform(T)), rtol=1e-7)
+
+
+def test_printed_constraint_is_not_the_linear_criterion(wine):
+    """(13) "is exactly Kernel MMC, which is equivalent to that in [2]": not with coefficients held to A'A = I."""
+    X, y = wine
+    linear, printed = MMC().fit(X, y), KernelMMC(constraint="coef").fit(X @ X.T, y)
+    directions = np.linalg.qr(X.T @ printed.coefficients_)[0]
+    assert np.linalg.svd(directions.T @ linear.components_.T, compute_uv=False).min() < 0.999
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+def test_constraint_and_optimality(wine, constraint):
+    X, y = wine
+    K = gaussian(X)
+    L = mmc_graph(y).L.toarray()
+    model = KernelMMC(4, constraint=constraint).fit(K, y)
+    A, M = model.coefficients_, metric(K, constraint)
+    np.testing.assert_allclose(A.T @ M @ A, np.eye(4), atol=1e-8)
+    np.testing.assert_allclose(A.T @ K @ L @ K @ A, np.diag(model.eigenvalues_), atol=1e-8)
+    reference = eigh(K @ L @ K, M, eigvals_only=True)[::-1][:4]
+    np.testing.assert_allclose(model.eigenvalues_, reference, atol=1e-7)
+    assert model.objective_ == pytest.approx(reference.sum(), abs=1e-7)
+    np.testing.assert_allclose(model.embedding_, K @ A)
+    pivots = A[np.abs(A).argmax(axis=0), np.arange(4)]
+    assert (pivots > 0).all()
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+def test_value_is_half_the_papers_pair_sum(wine, constraint):
+    X, y = wine
+    K = gaussian(X)
+    n, counts = len(y), np.bincount(y)[y]
+    W = np.where(y[:, None] == y, 1 / n - 2 / counts[:, None], 1 / n)
+    Z = KernelMMC(2, constraint=constraint).fit(K, y).embedding_
+    value = (W * ((Z[:, None] - Z) ** 2).sum(axis=-1)).sum()
+    assert value == pytest.approx(2 * KernelMMC(2, constraint=constraint).fit(K, y).objective_)
+
+
+def test_sample_constraint_collapses_classes_and_says_nothing_about_the_kernel(wine):
+    X, y = wine
+    for gamma in (4.0, 8.0, 20.0):
+        model = KernelMMC(constraint="sample").fit(gaussian(X, gamma=gamma), y)
+        np.testing.assert_allclose(model.eigenvalues_, 1, atol=1e-6)
+        for k in range(3):
+            np.testing.assert_allclose(np.ptp(model.embedding_[y == k], axis=0), 0, atol=1e-6)
+
+
+def test_sample_constraint_has_smooth_directions_first(wine):
+    X, y = wine
+    K = gaussian(X)
+    model = KernelMMC(2, constraint="sample").fit(K, y)
+    norms = model.coefficients_.T @ K @ model.coefficients_
+    assert norms[0, 0] < norms[1, 1]
+    assert abs(norms[0, 1]) < 1e-6 * norms[0, 0]
+    # The first of one is that of two, and no mixture of the two is smoother.
+    alone = KernelMMC(1, constraint="sample").fit(K, y)
+    np.testing.assert_allclose(alone.coefficients_[:, 0], model.coefficients_[:, 0], atol=1e-6)
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+def test_order_of_samples_does_not_matter(wine, constraint):
+    X, y = wine
+    K = gaussian(X)
+    order = np.random.default_rng(0).permutation(len(y))
+    a = KernelMMC(constraint=constraint).fit(K, y)
+    b = KernelMMC(constraint=constraint).fit(K[np.ix_(order, order)], np.array(list("cab"))[y[order]])
+    np.testing.assert_allclose(b.embedding_, a.embedding_[order], atol=1e-6)
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+def test_scale_of_the_kernel_scales_the_embedding(wine, constraint):
+    X, y = wine
+    K = gaussian(X)
+    a = KernelMMC(constraint=constraint).fit(K, y).embedding_
+    b = KernelMMC(constraint=constraint).fit(100 * K, y).embedding_
+    np.testing.assert_allclose(b, a * {"rkhs": 10, "coef": 100, "sample": 1}[constraint], rtol=1e-5, atol=1e-7)
+
+
+def test_weights_choose_and_mix_kernels(wine):
+    X, y = wine
+    stack = np.stack([gaussian(X, gamma=g) for g in (2.0, 8.0, 30.0)], axis=-1)
+    alone = KernelMMC().fit(stack[..., 1], y)
+    np.testing.assert_allclose(KernelMMC(kernel_weights=1).fit(stack, y).embedding_, alone.embedding_)
+    average = KernelMMC().fit(stack.mean(axis=-1), y)
+    np.testing.assert_allclose(KernelMMC().fit(stack, y).embedding_, average.embedding_, atol=1e-9)
+    rows = np.stack([gaussian(X[:5] + 0.1, X, gamma=g) for g in (2.0, 8.0, 30.0)], axis=-1)
+    np.testing.assert_allclose(
+        KernelMMC().fit(stack, y).transform(rows), average.transform(rows.mean(axis=-1)), atol=1e-9
+    )
+
+
+def test_columns_beyond_the_positive_ones(wine):
+    X, y = wine
+    values = KernelMMC(len(y)).fit(gaussian(X), y).eigenvalues_
+    assert (np.diff(values) <= 1e-12).all()
+    assert (values > 1e-9).sum() == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"n_components": 31}, NotApplicable, "at most 30"),
+        ({"K": np.ones((30, 30))}, NotApplicable, "constant"),
+        ({"K": np.outer(np.arange(30.0), np.arange(30.0)), "n_components": 2}, NotApplicable, "rank 1"),
+        ({"kernel_weights": [1, 1]}, ConfigError, "1 kernels"),
+        ({"constraint": "unit"}, ValueError, "constraint"),
+    ],
+)
+def test_errors(change, error, message):
+    K = change.pop("K", gaussian(np.random.default_rng(0).normal(size=(30, 3))))
+    with pytest.raises(error, match=message):
+        KernelMMC(**change).fit(K, np.arange(30) % 3)

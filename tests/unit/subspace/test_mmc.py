@@ -1,0 +1,178 @@
+"""The maximum margin criterion: against its definition, in the whole space and in the samples' span, its graph form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.linalg import eigh, subspace_angles
+from sklearn.datasets import load_wine
+from sklearn.decomposition import PCA
+from sklearn.preprocessing import StandardScaler
+
+from mklearn.errors import DataError, NotApplicable
+from mklearn.evaluation.nearest_neighbour import accuracy_by_dimension
+from mklearn.subspace.mmc import MMC, orthogonal_complement
+from mklearn.subspace.null_space_lda import NullSpaceLDA
+
+
+def scatters(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """S_b and S_w class by class, as below the paper's (1) with S_i read as a scatter."""
+    d, m = X.shape[1], X.mean(axis=0)
+    S_b, S_w = np.zeros((d, d)), np.zeros((d, d))
+    for k in np.unique(y):
+        own = X[y == k]
+        S_b += len(own) * np.outer(own.mean(axis=0) - m, own.mean(axis=0) - m)
+        S_w += (own - own.mean(axis=0)).T @ (own - own.mean(axis=0))
+    return S_b, S_w
+
+
+def blobs(n: int, d: int, c: int = 4, seed: int = 0, spread: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng([seed, n])
+    centres = np.random.default_rng(7).normal(size=(c, d))
+    y = np.concatenate([np.arange(c), rng.integers(c, size=n - c)])
+    return centres[y] * 2 + spread * rng.normal(size=(n, d)) * np.linspace(0.3, 2, d) + 5, y
+
+
+@pytest.fixture(scope="module")
+def wine() -> tuple[np.ndarray, np.ndarray]:
+    X, y = load_wine(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.5, 1.0, 7.0, "trace_ratio"])
+@pytest.mark.parametrize(("n", "d"), [(40, 9), (15, 50), (20, 20)])
+def test_definition(n: int, d: int, lam: float | str) -> None:
+    X, y = blobs(n, d)
+    S_b, S_w = scatters(X, y)
+    weight = np.trace(S_b) / np.trace(S_w) if lam == "trace_ratio" else lam
+    values, vectors = eigh(S_b - weight * S_w)
+    model = MMC(lam=lam).fit(X, y)
+    assert model.lambda_ == pytest.approx(weight)
+    np.testing.assert_allclose(model.eigenvalues_, values[::-1][:3], rtol=1e-9)
+    A = model.components_.T
+    np.testing.assert_allclose(A.T @ A, np.eye(3), atol=1e-12)
+    np.testing.assert_allclose(np.abs(A.T @ vectors[:, ::-1][:, :3]), np.eye(3), atol=1e-7)
+    np.testing.assert_allclose(model.transform(X), (X - X.mean(axis=0)) @ A, atol=1e-10)
+
+
+def test_whole_space_order_is_positive_null_negative() -> None:
+    X, y = blobs(15, 50)
+    S_b, S_w = scatters(X, y)
+    S = S_b - S_w
+    model = MMC(50).fit(X, y)
+    np.testing.assert_allclose(model.eigenvalues_, np.linalg.eigvalsh(S)[::-1], atol=1e-9)
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(50), atol=1e-12)
+    np.testing.assert_allclose(
+        model.components_ @ S @ model.components_.T, np.diag(model.eigenvalues_), atol=1e-9 * np.abs(S).max()
+    )
+    # 3 positive eigenvalues, rank 14: columns 4 to 39 see no training sample, and change no nearest neighbour.
+    np.testing.assert_allclose(model.embedding_[:, 3:39], 0, atol=1e-10)
+    assert (model.eigenvalues_[39:] < -1e-3).all()
+    T, u = blobs(60, 50, seed=1)
+    Z = model.transform(T)
+    assert np.abs(Z[:, 3:39]).max() > 1
+    accuracies = accuracy_by_dimension(model.embedding_, y, Z, u)
+    np.testing.assert_array_equal(accuracies[2:39], accuracies[2])
+    for p in (2, 3, 4, 20, 39, 45):
+        np.testing.assert_allclose(MMC(p).fit(X, y).eigenvalues_, model.eigenvalues_[:p], atol=1e-9)
+
+
+def test_whole_space_equals_principal_components_span() -> None:
+    X, y = blobs(15, 50)
+    pca = PCA().fit(X)
+    Z = pca.transform(X)[:, :14]
+    inside, whole = MMC().fit(Z, y), MMC().fit(X, y)
+    np.testing.assert_allclose(inside.eigenvalues_, whole.eigenvalues_)
+    np.testing.assert_allclose(np.abs(inside.embedding_), np.abs(whole.embedding_), atol=1e-9)
+
+
+def test_graph_forms_of_the_scatters(wine: tuple[np.ndarray, np.ndarray]) -> None:
+    """(2)-(7) of the paper, with the factor 2 that it omits."""
+    X, y = wine[0][::3], wine[1][::3]
+    n = len(y)
+    counts = np.bincount(y)[y]
+    same = y[:, None] == y
+    W_b = np.where(same, 1 / n - 1 / counts[:, None], 1 / n)
+    W_w = np.where(same, 1 / counts[:, None], 0.0)
+    W = np.where(same, 1 / n - 2 / counts[:, None], 1 / n)
+
+    def pair_sum(affinity: np.ndarray) -> np.ndarray:
+        differences = X[:, None] - X
+        return np.einsum("ij,ija,ijb->ab", affinity, differences, differences)
+
+    S_b, S_w = scatters(X, y)
+    np.testing.assert_allclose(pair_sum(W_b), 2 * S_b, atol=1e-9)
+    np.testing.assert_allclose(pair_sum(W_w), 2 * S_w, atol=1e-9)
+    np.testing.assert_allclose(pair_sum(W), 2 * (S_b - S_w), atol=1e-9)
+    model = MMC(2).fit(X, y)
+    Z = model.embedding_
+    value = (W * ((Z[:, None] - Z) ** 2).sum(axis=-1)).sum()  # (8)
+    assert value == pytest.approx(2 * model.eigenvalues_.sum())
+    with np.errstate(all="raise"):
+        covariance = sum(np.cov(X[y == k].T, bias=True) for k in range(3))
+    assert np.abs(pair_sum(W_w) - 2 * covariance).max() > 1  # "S_i is the covariance matrix": not so
+
+
+def test_swapped_scatters_are_another_method() -> None:
+    """S_b and S_w change places in 2DMMC's printed (7): its leading directions separate nothing."""
+    X, y = blobs(80, 30, spread=0.8)
+    T, u = blobs(200, 30, spread=0.8)
+    S_b, S_w = scatters(X, y)
+    swapped = np.linalg.eigh(S_w - S_b)[1][:, ::-1][:, :3]
+    model = MMC(3).fit(X, y)
+    A = model.components_.T
+    assert np.trace(A.T @ (S_b - S_w) @ A) > 0 > np.trace(swapped.T @ (S_b - S_w) @ swapped)
+    ours = accuracy_by_dimension(model.embedding_, y, model.transform(T), u)[-1]
+    theirs = accuracy_by_dimension(X @ swapped, y, T @ swapped, u)[-1]
+    assert ours > 0.95
+    assert theirs < 0.6
+
+
+def test_no_orthonormal_projection_does_better(wine: tuple[np.ndarray, np.ndarray]) -> None:
+    S_b, S_w = scatters(*wine)
+    best = MMC(2).fit(*wine).eigenvalues_.sum()
+    rng = np.random.default_rng(0)
+    for _ in range(500):
+        Q = np.linalg.qr(rng.normal(size=(13, 2)))[0]
+        assert np.trace(Q.T @ (S_b - S_w) @ Q) < best
+
+
+def test_large_lambda_is_null_space_discriminant_analysis() -> None:
+    X, y = blobs(15, 50)
+    limit = NullSpaceLDA().fit(X, y)
+    angles = [subspace_angles(MMC(lam=lam).fit(X, y).components_.T, limit.components_.T).max() for lam in (1e4, 1e6)]
+    assert angles[0] < 1e-2
+    assert angles[1] < 1e-4
+
+
+def test_scale_order_and_signs() -> None:
+    X, y = blobs(30, 40)
+    model = MMC(8).fit(X, y)
+    np.testing.assert_allclose(MMC(8).fit(X / 255, y).components_[:3], model.components_[:3], atol=1e-9)
+    order = np.random.default_rng(0).permutation(30)
+    moved = MMC(3).fit(X[order], np.array(list("dbca"))[y[order]])
+    np.testing.assert_allclose(moved.components_, model.components_[:3], atol=1e-9)
+    leading = np.abs(model.components_).argmax(axis=1)
+    assert (model.components_[np.arange(8), leading] > 0).all()
+
+
+def test_orthogonal_complement() -> None:
+    B = np.linalg.qr(np.random.default_rng(0).normal(size=(40, 6)))[0]
+    N = orthogonal_complement(B, 34)
+    np.testing.assert_allclose(np.hstack([B, N]).T @ np.hstack([B, N]), np.eye(40), atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "parameters", "error", "message"),
+    [
+        (np.eye(6), np.zeros(6), {}, NotApplicable, "class"),
+        (np.eye(6), None, {}, DataError, "requires y"),
+        (np.ones((6, 3)), np.arange(6) % 2, {}, NotApplicable, "constant"),
+        (np.eye(6), np.arange(6) % 2, {"n_components": 7}, NotApplicable, "6 features"),
+        (np.eye(6), np.arange(6), {"lam": "trace_ratio"}, NotApplicable, "within-class"),
+        (np.eye(6), np.arange(6) % 2, {"lam": -1.0}, ValueError, "lam"),
+    ],
+)
+def test_errors(X, y, parameters, error, message) -> None:
+    with pytest.raises(error, match=message):
+        MMC(**parameters).fit(X, y)
