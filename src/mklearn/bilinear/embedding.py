@@ -1,0 +1,217 @@
+"""What the bilinear estimators share: pictures in either form, sizes, the alternation and the projection Y = L'XR."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from mklearn.bilinear.alternation import Alternation, Problem, Side, alternate, starting_projection
+from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.subspace.inputs import checked_array, checked_labels
+
+Array = NDArray[np.floating]
+
+_DEFAULT_SIZE = 10
+
+
+class BilinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of the estimators that embed a picture X (rows, cols) as Y = L'XR (l1, l2).
+
+    A subclass says what is optimised (`_problem`), whether it needs labels, and from which side's projection the
+    alternation starts. It has at least the parameters ``n_components``, ``shape``, ``init``, ``max_iter``, ``tol``,
+    ``flatten`` and ``random_state``.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [None, Interval(Integral, 1, None, closed="left"), tuple, list],
+        "shape": [None, tuple, list],
+        "init": [str, "array-like"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "flatten": ["boolean"],
+        "random_state": ["random_state"],
+    }
+    _needs_labels: ClassVar[bool] = True
+    _held: ClassVar[Side] = "right"
+
+    n_components: int | tuple[int, int] | None
+    shape: tuple[int, int] | None
+    init: Any
+    max_iter: int
+    tol: float
+    flatten: bool
+    random_state: Any
+    shape_: tuple[int, int]
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> BilinearEmbedding:
+        """Find both projections.
+
+        Parameters
+        ----------
+        X : array of shape (n, rows, cols), or (n, rows * cols) with ``shape=(rows, cols)``
+            Flat pictures are row by row. Without ``shape`` a flat sample is a picture of a single column.
+        y : array of shape (n,), optional
+            Class labels; needed by the discriminant methods, ignored by the others.
+        """
+        pictures, labels, dtype = self._training_pictures(X, y)
+        self._finish(pictures, dtype, self._solved(self._problem(pictures, labels, None)))
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Embed pictures: L'XR.
+
+        Parameters
+        ----------
+        X : array of shape (m, rows, cols) or (m, rows * cols)
+
+        Returns
+        -------
+        array of shape (m, l1 * l2), or (m, l1, l2) with ``flatten=False``
+            In the dtype of X (float32 or float64). Flat features are row by row.
+
+        Raises
+        ------
+        DataError
+            X has another shape than in ``fit``, or is not finite.
+        """
+        check_is_fitted(self)
+        array = self._checked(X, reset=False)
+        return self._embedded(array.reshape(-1, *self.shape_), array.dtype)
+
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None, **fit_params: Any) -> NDArray[np.floating]:
+        """Fit, and embed the training pictures: `embedding_`."""
+        return self.fit(X, y, **fit_params).embedding_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        tags.target_tags.required = self._needs_labels
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.left_components_.shape[1] * self.right_components_.shape[1]
+
+    # ------------------------------------------------------------------------------------------------ for subclasses
+
+    def _problem(self, pictures: Array, labels: NDArray[np.intp] | None, sweep: Sequence[int] | None) -> Problem:
+        """What is optimised; ``sweep`` names the sizes if many fits will be made of these pictures, else None."""
+        raise NotImplementedError
+
+    def _centred(self, pictures: Array) -> Array:
+        """Pictures as they are projected; a subclass may subtract its mean."""
+        return pictures
+
+    # ------------------------------------------------------------------------------- also for `mklearn.bilinear.path`
+
+    def _training_pictures(
+        self, X: ArrayLike, y: ArrayLike | None
+    ) -> tuple[Array, NDArray[np.intp] | None, np.dtype[Any]]:
+        """The checked pictures (n, rows, cols), class codes 0..c-1 (None without labels) and the dtype to answer in."""
+        array = self._checked(X, reset=True)
+        pictures = array.reshape(-1, *self.shape_).astype(np.float64, copy=False)
+        if not self._needs_labels:
+            return pictures, None, array.dtype
+        labels = checked_labels(self, y, len(pictures))
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise NotApplicable(
+                f"y holds one class only ({self.classes_[0]!r}): {type(self).__name__} needs at least two to tell apart"
+            )
+        return pictures, codes.astype(np.intp), array.dtype
+
+    def _sizes(self) -> tuple[int, int]:
+        """(l1, l2), checked against the pictures."""
+        rows, cols = self.shape_
+        wanted = self.n_components
+        if wanted is None:
+            return min(rows, _DEFAULT_SIZE), min(cols, _DEFAULT_SIZE)
+        if isinstance(wanted, Integral):
+            # a picture of one column is a vector: it has dimensions on its left only
+            sizes = (int(wanted), 1 if cols == 1 else int(wanted))
+        else:
+            sizes = _pair(wanted, "n_components")
+        if sizes[0] > rows or sizes[1] > cols:
+            raise NotApplicable(
+                f"n_components={wanted}: pictures of {rows} x {cols} pixels have at most {rows} dimensions on the left "
+                f"and {cols} on the right"
+            )
+        return sizes
+
+    def _start(self, sizes: tuple[int, int]) -> Array:
+        side = 1 if self._held == "right" else 0
+        return starting_projection(self.init, self.shape_[side], sizes[side], self.random_state)
+
+    def _solved(self, problem: Problem) -> Alternation:
+        sizes = self._sizes()
+        return alternate(problem, self._start(sizes), self._held, sizes, self.max_iter, self.tol)
+
+    def _finish(self, pictures: Array, dtype: np.dtype[Any], found: Alternation) -> None:
+        """Set the attributes that every estimator has."""
+        self.left_components_ = found.left
+        self.right_components_ = found.right
+        self.objective_history_ = found.history
+        self.n_iter_ = found.n_iter
+        self.status_ = found.status
+        self.embedding_ = self._embedded(pictures, dtype)
+
+    def _embedded(self, pictures: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[np.floating]:
+        n, rows, cols = pictures.shape
+        half = (self._centred(pictures).reshape(n * rows, cols) @ self.right_components_).reshape(n, rows, -1)
+        features = np.matmul(self.left_components_.T, half)
+        return np.asarray(features.reshape(n, -1) if self.flatten else features, dtype=dtype)
+
+    # ------------------------------------------------------------------------------------------------------- checks
+
+    def _checked(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
+        """X as a checked matrix with one flat picture per row; sets `shape_` when ``reset``."""
+        given: Any = X if hasattr(X, "ndim") else _as_array(X)
+        name = type(self).__name__
+        if given.ndim == 3:
+            shape = given.shape[1:]
+            given = np.asarray(given).reshape(len(given), shape[0] * shape[1])
+            if not reset and shape != self.shape_:
+                raise DataError(f"X has pictures of shape {shape}, but {name} was fitted with {self.shape_}")
+        else:
+            shape = None
+        if reset and self.shape is not None:
+            wanted = _pair(self.shape, "shape")
+            if shape is not None and shape != wanted:
+                raise DataError(f"X has pictures of shape {shape}, but shape={wanted}: leave shape out, or mend it")
+            shape = wanted
+        array = checked_array(self, given, reset=reset)
+        if reset:
+            if shape is not None and shape[0] * shape[1] != array.shape[1]:
+                raise DataError(
+                    f"X has {array.shape[1]} pixels in a row, but shape={shape} needs {shape[0] * shape[1]}: give "
+                    "pictures as (n, rows, cols), or the right shape"
+                )
+            self.shape_ = (array.shape[1], 1) if shape is None else (int(shape[0]), int(shape[1]))
+        return array
+
+
+def _as_array(X: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(X)
+    except ValueError as error:
+        raise DataError(f"X must be an array of shape (n, rows, cols) or (n, rows * cols): {error}") from error
+
+
+def _pair(value: Any, name: str) -> tuple[int, int]:
+    """Two whole numbers, at least 1."""
+    try:
+        first, second = value
+    except (TypeError, ValueError):
+        raise ConfigError(f"{name}={value!r}: must be two whole numbers, one for rows and one for columns") from None
+    if not all(isinstance(v, Integral) and not isinstance(v, bool) and int(v) >= 1 for v in (first, second)):
+        raise ConfigError(f"{name}={value!r}: both must be whole numbers, at least 1")
+    return int(first), int(second)

@@ -1,0 +1,22 @@
+"""Small pictures with classes for the tests of bilinear methods."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+
+def make_pictures(seed: int, classes: int = 4, per_class: int = 6, rows: int = 7, cols: int = 5, noise: float = 1.0):
+    """Random class means and unequal noise; class sizes differ by one."""
+    rng = np.random.default_rng(seed)
+    counts = per_class + np.arange(classes) % 2
+    y = rng.permutation(np.repeat(np.arange(classes), counts))
+    means = rng.normal(size=(classes, rows, cols))
+    spread = noise * rng.uniform(0.3, 1.5, size=(rows, cols))
+    return means[y] + spread * rng.normal(size=(len(y), rows, cols)) + 3.0, y
+
+
+@pytest.fixture(scope="session")
+def pictures():
+    """(26, 7, 5) pictures of four classes."""
+    return make_pictures(0)

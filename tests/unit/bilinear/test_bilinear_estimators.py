@@ -1,0 +1,250 @@
+"""What every bilinear estimator does: scikit-learn's rules, both forms of input, invariances, clear errors."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.unit.bilinear.conftest import make_pictures
+
+from mklearn.bilinear.glram import GLRAM
+from mklearn.bilinear.path import fit_iterations, fit_path
+from mklearn.bilinear.two_d_lda import TwoDLDA
+from mklearn.bilinear.two_d_mmc import TwoDMMC
+from mklearn.errors import ConfigError, DataError, NotApplicable, UserError
+
+METHODS = [GLRAM, TwoDLDA, TwoDMMC]
+DISCRIMINANTS = [TwoDLDA, TwoDMMC]
+every_method = pytest.mark.parametrize("method", METHODS)
+
+
+@parametrize_with_checks([GLRAM(), GLRAM(centre=True), TwoDLDA(), TwoDLDA(scaling="orthonormal"), TwoDMMC()])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@every_method
+def test_flat_pictures_with_their_shape(method, pictures):
+    X, y = pictures
+    flat = X.reshape(len(X), -1)
+    whole = method((3, 2)).fit(X, y)
+    by_shape = method((3, 2), shape=(7, 5)).fit(flat, y)
+    assert whole.shape_ == by_shape.shape_ == (7, 5)
+    assert whole.n_features_in_ == by_shape.n_features_in_ == 35
+    np.testing.assert_array_equal(whole.embedding_, by_shape.embedding_)
+    np.testing.assert_array_equal(whole.transform(flat), by_shape.transform(X))
+    np.testing.assert_array_equal(whole.fit_transform(X, y), whole.embedding_)
+    np.testing.assert_allclose(whole.transform(X), whole.embedding_, atol=1e-12)
+    # features are L'XR, row by row
+    first = whole.left_components_.T @ X[0] @ whole.right_components_
+    np.testing.assert_allclose(whole.embedding_[0], first.ravel(), atol=1e-12)
+    matrices = method((3, 2), flatten=False).fit(X, y)
+    np.testing.assert_array_equal(matrices.transform(X).reshape(len(X), -1), whole.transform(X))
+    assert len(whole.get_feature_names_out()) == 6
+
+
+@every_method
+def test_orthonormal_columns_with_fixed_signs(method, pictures):
+    X, y = pictures
+    parameters = {"scaling": "orthonormal"} if method is TwoDLDA else {}
+    model = method((3, 2), **parameters).fit(X, y)
+    for columns in (model.left_components_, model.right_components_):
+        np.testing.assert_allclose(columns.T @ columns, np.eye(columns.shape[1]), atol=1e-12)
+        assert (columns[np.abs(columns).argmax(axis=0), np.arange(columns.shape[1])] > 0).all()
+    again = method((3, 2), **parameters).fit(X, y)
+    np.testing.assert_array_equal(again.embedding_, model.embedding_)
+
+
+@every_method
+def test_order_of_samples_and_names_of_classes_do_not_matter(method, pictures):
+    X, y = pictures
+    order = np.random.default_rng(1).permutation(len(X))
+    one = method((3, 2)).fit(X, y)
+    two = method((3, 2)).fit(X[order], np.array(["d", "a", "c", "b"])[y][order])
+    np.testing.assert_allclose(two.left_components_, one.left_components_, atol=1e-7)
+    np.testing.assert_allclose(two.embedding_, one.embedding_[order], atol=1e-6)
+
+
+@every_method
+@pytest.mark.parametrize("factor", [1 / 255, 255.0, 1e-9, 1e9])
+def test_scale_of_pixels_does_not_matter(method, factor, pictures):
+    X, y = pictures
+    one, two = method((3, 2)).fit(X, y), method((3, 2)).fit(factor * X, y)
+    unit = [m.left_components_ / np.linalg.norm(m.left_components_, axis=0) for m in (one, two)]
+    np.testing.assert_allclose(unit[0], unit[1], atol=1e-7)
+    assert one.n_iter_ == two.n_iter_
+    distances = [np.linalg.norm(m.embedding_[:, None] - m.embedding_[None], axis=2) for m in (one, two)]
+    np.testing.assert_allclose(*[d / d.max() for d in distances], atol=1e-7)
+
+
+@pytest.mark.parametrize("method", DISCRIMINANTS)
+def test_brightness_does_not_matter_to_discriminants(method, pictures):
+    X, y = pictures
+    one, two = method((3, 2)).fit(X, y), method((3, 2)).fit(X + 1e6, y)
+    np.testing.assert_allclose(two.left_components_, one.left_components_, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", [GLRAM, TwoDMMC])
+def test_transposed_pictures(method, pictures):
+    """Rows and columns change places; which side the alternation starts from makes no difference in the end."""
+    X, y = pictures
+    one = method((3, 2), max_iter=300, tol=1e-14).fit(X, y)
+    two = method((2, 3), max_iter=300, tol=1e-14).fit(X.transpose(0, 2, 1), y)
+    assert one.objective_history_[-1] == pytest.approx(two.objective_history_[-1], rel=1e-9)
+    np.testing.assert_allclose(one.left_components_, two.right_components_, atol=1e-4)
+
+
+@every_method
+def test_a_path_is_the_single_fits(method, pictures):
+    X, y = pictures
+    sizes = [1, 2, (3, 2), (7, 5)]
+    estimator = method(max_iter=7)
+    before = vars(estimator).copy()
+    path = fit_path(estimator, X, y, sizes)
+    assert vars(estimator) == before
+    for model, size in zip(path, sizes, strict=True):
+        alone = clone(estimator).set_params(n_components=size).fit(X, y)
+        assert vars(alone).keys() == vars(model).keys()
+        assert alone.n_iter_ == model.n_iter_
+        np.testing.assert_allclose(model.objective_history_, alone.objective_history_, rtol=1e-8, atol=1e-9)
+        np.testing.assert_allclose(model.transform(X), alone.transform(X), rtol=1e-6, atol=1e-6)
+
+
+@every_method
+def test_iterations_are_fits_that_stop_there(method, pictures):
+    X, y = pictures
+    models = fit_iterations(method(2, init="random", random_state=3), X, y, 5)
+    for t, model in enumerate(models, start=1):
+        alone = method(2, init="random", random_state=3, max_iter=t, tol=0.0).fit(X, y)
+        np.testing.assert_array_equal(model.embedding_, alone.embedding_)
+        np.testing.assert_array_equal(model.objective_history_, alone.objective_history_)
+        assert (model.n_iter_, model.status_) == (t, "max_iter")
+    with pytest.raises(ConfigError, match="at least 1"):
+        fit_iterations(method(2), X, y, 0)
+
+
+@every_method
+def test_single_precision_pickles_and_whole_numbers(method, pictures):
+    X, y = pictures
+    model = method((3, 2)).fit(X, y)
+    narrow = method((3, 2)).fit(X.astype(np.float32), y)
+    assert narrow.transform(X.astype(np.float32)).dtype == np.float32
+    np.testing.assert_allclose(narrow.left_components_, model.left_components_, atol=1e-3)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.transform(X), model.transform(X))
+    bytes_ = np.clip(40 * X, 0, 255).astype(np.uint8)
+    kept = bytes_.copy()
+    assert method((3, 2)).fit(bytes_, y).embedding_.dtype == np.float64
+    np.testing.assert_array_equal(bytes_, kept)
+
+
+@every_method
+def test_in_a_pipeline(method):
+    digits = load_digits(n_class=5)
+    X, y = digits.data[:300], digits.target[:300]
+    pipeline = make_pipeline(method(shape=(8, 8)), KNeighborsClassifier(1))
+    name = pipeline.steps[0][0]
+    search = GridSearchCV(pipeline, {f"{name}__n_components": [1, 4]}, cv=StratifiedKFold(3)).fit(X, y)
+    assert search.best_params_ == {f"{name}__n_components": 4}
+    assert search.best_score_ > 0.9
+
+
+# ------------------------------------------------------------------------------------------------------------ errors
+
+
+@pytest.mark.parametrize("method", DISCRIMINANTS)
+def test_labels_are_needed_and_differ(method, pictures):
+    X, y = pictures
+    with pytest.raises(DataError, match="requires y"):
+        method(2).fit(X)
+    with pytest.raises(NotApplicable, match="one class only"):
+        method(2).fit(X, np.zeros(len(X), dtype=int))
+    with pytest.raises(DataError, match="25 labels for 26 samples"):
+        method(2).fit(X, y[:-1])
+
+
+@every_method
+def test_pixels_that_are_not_numbers(method, pictures):
+    X, y = pictures
+    for bad in (np.nan, np.inf):
+        broken = X.copy()
+        broken[3, 2, 1] = bad
+        with pytest.raises(DataError, match=r"NaN|infinity"):
+            method(2).fit(broken, y)
+        with pytest.raises(DataError, match=r"NaN|infinity"):
+            method(2).fit(X, y).transform(broken)
+
+
+@every_method
+@pytest.mark.parametrize(
+    ("shape", "parameter", "message"),
+    [
+        ((26, 35), (5, 6), "needs 30"),
+        ((26, 7, 5), (5, 7), "leave shape out"),
+        ((26, 7, 5), (7,), "two whole numbers"),
+        ((26, 7, 5), (7, 0), "at least 1"),
+        ((26, 7, 5), (7.0, 5.0), "whole numbers"),
+        ((26, 7, 5, 1), None, "dim 4"),
+        ((26,), None, "1D array|1-dimensional|Reshape"),
+        ((26, 0, 5), None, "0 feature"),
+    ],
+)
+def test_wrong_shapes(method, shape, parameter, message, pictures):
+    with pytest.raises(UserError, match=message):
+        method(shape=parameter).fit(np.ones(shape), pictures[1])
+
+
+@every_method
+def test_other_pictures_than_those_of_fit(method, pictures):
+    X, y = pictures
+    model = method(2).fit(X, y)
+    with pytest.raises(DataError, match=r"\(5, 7\), but .* fitted with \(7, 5\)"):
+        model.transform(X.transpose(0, 2, 1))
+    with pytest.raises(DataError, match="35 features"):
+        model.transform(X.reshape(len(X), -1)[:, :-1])
+    with pytest.raises(DataError, match="must be an array"):
+        model.transform([[[1.0], [2.0, 3.0]]])
+
+
+@every_method
+def test_components_that_there_are_not(method, pictures):
+    X, y = pictures
+    for wrong, error in [(6, NotApplicable), ((8, 5), NotApplicable), ((1, 2, 3), ConfigError), ((0, 2), ConfigError)]:
+        with pytest.raises(error, match="n_components"):
+            method(wrong).fit(X, y)
+        with pytest.raises(error, match="n_components"):
+            fit_path(method(), X, y, [1, wrong])
+    with pytest.raises(ConfigError, match="sizes is empty"):
+        fit_path(method(), X, y, [])
+
+
+@every_method
+@pytest.mark.parametrize("init", ["ones", np.ones((5, 2)), np.eye(4, 2), [["a", "b"]]])
+def test_starts_that_are_none(method, init, pictures):
+    with pytest.raises(ConfigError, match="init"):
+        method((2, 2), init=init).fit(*pictures)
+
+
+@every_method
+def test_parameters_out_of_range(method, pictures):
+    for parameters in ({"max_iter": 0}, {"tol": -1.0}, {"n_components": 0}, {"flatten": 3}):
+        with pytest.raises(ValueError, match=next(iter(parameters))):
+            method(**parameters).fit(*pictures)
+    with pytest.raises(ValueError, match="max_iter"):
+        fit_path(method(max_iter=0), *pictures, [1])
+
+
+def test_small_data():
+    """Two pictures of one pixel are enough, if they differ and there are two of each class."""
+    X = np.array([0.0, 1.0, 10.0, 11.0]).reshape(4, 1, 1)
+    for method in METHODS:
+        assert method(1).fit(X, [0, 0, 1, 1]).left_components_.shape == (1, 1)
+    X, y = make_pictures(0, classes=2, per_class=1, rows=3, cols=4)
+    assert TwoDMMC((3, 4)).fit(X, y).embedding_.shape == (3, 12)
