@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mklearn.config.base import Registered
 from mklearn.config.datasets import FeatureTables, ImageFolder, Precomputed, RegisteredDataset
 from mklearn.config.descriptors import DescriptorConfig, Table, image_descriptors
+from mklearn.config.feature_methods import Classifier, FeatureMethod
+from mklearn.config.image_methods import ImageMethod
+from mklearn.config.kernel_methods import KernelMethod
 from mklearn.config.kernels import Gaussian, KernelConfig
 from mklearn.config.kernels import Given as GivenKernel
 from mklearn.config.methods import MethodConfig
@@ -27,6 +30,7 @@ from mklearn.provenance import digest, key
 from mklearn.registry import registered
 
 Spec = dict[str, Any]
+SampleMethod = FeatureMethod | Classifier | ImageMethod
 OWN = {"images": "images", "tables": "features", "matrices": "kernels"}
 
 
@@ -63,7 +67,10 @@ class PlannedFit:
     method: str
     method_id: str
     label: str
-    kernel_set: str
+    kernel_set: str | None
+    """Of a method on kernels."""
+    descriptor: str | None
+    """Of a method on features; methods on images have neither."""
     spec: Spec
 
 
@@ -95,7 +102,7 @@ class Plan:
             return named
         for name, method in self.study.methods.items():
             uniform = getattr(method, "kernel_weights", None) == "uniform"
-            if uniform and method.kernels == "all":
+            if uniform and getattr(method, "kernels", None) == "all":
                 return name
         return ""
 
@@ -133,22 +140,18 @@ def plan_study(study: Study) -> Plan:
     """
     plan = Plan(study)
     protocols = list(_protocols(study))
-    plan.protocols = {protocol_key: spec for _, protocol_key, _, spec in protocols}
+    plan.protocols = {protocol.key: protocol.spec for protocol in protocols}
     for dataset_id, config in study.datasets.items():
         dataset = _dataset(study, dataset_id, config)
         plan.datasets[dataset.key] = dataset
         kernels = _kernels(plan, dataset, config)
-        if not kernels:
-            raise ConfigError(
-                f"datasets.{dataset_id}: none of the study's kernels applies to it ({dataset.family}). "
-                "Name a descriptor that does, or leave out descriptors and kernels to have the usual ones."
-            )
         _no_twins(f"datasets.{dataset_id}: kernels", [kernel["id"] for kernel in kernels])
+        chosen = [protocol for protocol in protocols if protocol.datasets is None or dataset_id in protocol.datasets]
         fit_ids: list[str] = []
         for method_id, method in study.methods.items():
-            for fit_id, label, chosen, weights in _selections(method_id, method, kernels, dataset):
+            for fit_id, source in _sources(plan, dataset, config, method_id, method, kernels):
                 fit_ids.append(fit_id)
-                _add_fits(plan, dataset, protocols, method, fit_id, label, chosen, weights)
+                _add_fits(plan, dataset, chosen, method, fit_id, source)
         _no_twins(f"datasets.{dataset_id}: methods", fit_ids)
     return plan
 
@@ -254,6 +257,8 @@ def _descriptors(plan: Plan, dataset: PlannedDataset, config: Any) -> dict[str, 
         if dataset.family == "tables":
             found = {name: d for name, d in found.items() if isinstance(d, Table) and d.table in config.tables}
         return found
+    if dataset.family == "matrices":  # of what is between samples, nothing is known of each
+        return {}
     if dataset.family == "tables":
         return {name: Table(kind="table", table=name) for name in config.tables}
     return {name: adapter.validate_python(spec) for name, spec in image_descriptors(_side(dataset)).items()}
@@ -324,12 +329,22 @@ def _implementation(config: Registered) -> Spec:
 # --- protocols and methods
 
 
-def _protocols(study: Study) -> Iterator[tuple[str, str, int | None, Spec]]:
+class _Protocol(NamedTuple):
+    """One way of splitting, for all data sets or some."""
+
+    id: str
+    key: str
+    train_size: int | None
+    spec: Spec
+    datasets: list[str] | None
+
+
+def _protocols(study: Study) -> Iterator[_Protocol]:
     for protocol_id, protocol in study.protocols.items():
         for spec, train_size in _protocol_specs(protocol_id, protocol):
             spec["seed"] = study.seed
             name = protocol_id if train_size is None else f"{protocol_id}-p{train_size}"
-            yield name, key(name, spec), train_size, spec
+            yield _Protocol(name, key(name, spec), train_size, spec, protocol.datasets)
 
 
 def _protocol_specs(protocol_id: str, protocol: ProtocolConfig) -> Iterator[tuple[Spec, int | None]]:
@@ -344,8 +359,24 @@ def _protocol_specs(protocol_id: str, protocol: ProtocolConfig) -> Iterator[tupl
         yield spec, None
 
 
+def _sources(
+    plan: Plan, dataset: PlannedDataset, config: Any, method_id: str, method: MethodConfig, kernels: list[Spec]
+) -> Iterator[tuple[str, _Source]]:
+    """(id, source) of each fit that a method stands for."""
+    if not isinstance(method, KernelMethod):
+        yield method_id, _sample_source(plan, dataset, config, method_id, method)
+        return
+    if not kernels:
+        raise ConfigError(
+            f"datasets.{dataset.id}: none of the study's kernels applies to it ({dataset.family}). "
+            "Name a descriptor that does, or leave out descriptors and kernels to have the usual ones."
+        )
+    for fit_id, label, chosen, weights in _selections(method_id, method, kernels, dataset):
+        yield fit_id, _kernel_source(plan, dataset, chosen, weights, label)
+
+
 def _selections(
-    method_id: str, method: MethodConfig, kernels: list[Spec], dataset: PlannedDataset
+    method_id: str, method: KernelMethod, kernels: list[Spec], dataset: PlannedDataset
 ) -> Iterator[tuple[str, str, list[Spec], Any]]:
     """(id, label, kernels, weights) of each fit that a method stands for: one, or one per kernel for ``each``."""
     label = method.label or method_id
@@ -375,26 +406,66 @@ def _selections(
     yield method_id, label, chosen, weights
 
 
-def _add_fits(
-    plan: Plan, dataset: PlannedDataset, protocols: Any, method: MethodConfig, fit_id: str, label: str,
-    kernels: list[Spec], weights: Any,
-) -> None:  # fmt: skip
+@dataclass(frozen=True)
+class _Source:
+    """What one fit is made from: a kernel set, a descriptor, or (neither) the images."""
+
+    takes: Spec
+    kernels: list[Spec] = field(default_factory=list)
+    kernel_set: str | None = None
+    descriptor: str | None = None
+    weights: Any = None
+    label: str | None = None
+
+
+def _kernel_source(plan: Plan, dataset: PlannedDataset, kernels: list[Spec], weights: Any, label: str) -> _Source:
     kernel_set = key(f"{len(kernels)}-kernels" if len(kernels) > 1 else kernels[0]["id"], kernels)
     pairwise = sorted({kernel["pairwise"] for kernel in kernels})
     plan.kernel_sets[dataset.key, kernel_set] = {"kernels": kernels, "pairwise": pairwise}
+    return _Source({"input": "kernels"}, kernels, kernel_set, weights=weights, label=label)
+
+
+def _sample_source(plan: Plan, dataset: PlannedDataset, config: Any, method_id: str, method: SampleMethod) -> _Source:
+    """Features of a descriptor, or the images; says so where the data set has them not."""
+    if isinstance(method, ImageMethod):
+        if dataset.family != "images":
+            raise ConfigError(
+                f"methods.{method_id}: {method.title} takes images, and data set {dataset.id!r} has none "
+                f"({dataset.family}). Leave one of the two out."
+            )
+        return _Source({"input": "images"})
+    descriptors = _descriptors(plan, dataset, config)
+    name = method.descriptor
+    if name not in descriptors:
+        legal = ", ".join(sorted(descriptors)) or "none"
+        raise ConfigError(
+            f"methods.{method_id}.descriptor: data set {dataset.id!r} has no descriptor {name!r}; it has {legal}."
+        )
+    spec = _implementation(descriptors[name])
+    descriptor = key(name, spec)
+    plan.descriptors[dataset.key, descriptor] = spec
+    return _Source({"input": "features", "descriptor": descriptor}, descriptor=descriptor)
+
+
+def _add_fits(
+    plan: Plan, dataset: PlannedDataset, protocols: list[_Protocol], method: MethodConfig, fit_id: str, source: _Source
+) -> None:
     parameters = method.parameters()
-    if weights is not None:
-        parameters["kernel_weights"] = weights
+    if source.weights is not None:
+        parameters["kernel_weights"] = source.weights
     evaluation = plan.study.evaluation
     base: Spec = {
-        "method": {"id": fit_id, "implementation": method.implementation, "parameters": parameters},
-        "kernels": kernels,
+        "method": {"id": fit_id, "implementation": method.implementation, "parameters": parameters,
+                   "sweep": method.sweep(), **source.takes},
+        "kernels": source.kernels,
         "evaluation": {"neighbours": list(evaluation.neighbours), "inner_folds": evaluation.inner_folds},
         "seed": plan.study.seed,
-    }
+    }  # fmt: skip
     method_key = key(fit_id, base)
-    for protocol_id, protocol_key, train_size, _ in protocols:
-        spec = base | {"dataset": dataset.id, "protocol": protocol_id, "train_size": train_size}
-        plan.fits[dataset.key, protocol_key, method_key] = PlannedFit(
-            dataset, protocol_key, protocol_id, train_size, method_key, fit_id, label, kernel_set, spec
-        )
+    label = source.label or method.label or fit_id
+    for protocol in protocols:
+        spec = base | {"dataset": dataset.id, "protocol": protocol.id, "train_size": protocol.train_size}
+        plan.fits[dataset.key, protocol.key, method_key] = PlannedFit(
+            dataset, protocol.key, protocol.id, protocol.train_size, method_key, fit_id, label, source.kernel_set,
+            source.descriptor, spec,
+        )  # fmt: skip

@@ -78,7 +78,7 @@ class Targets:
         plan = self.plan
         values: dict[str, Iterable[str]] = {
             "dataset": self._datasets,
-            "descriptor": {name for _, name, _ in plan.pairwise},
+            "descriptor": {name for _, name, _ in plan.pairwise} | {name for _, name in plan.descriptors},
             "measure": {name for _, _, name in plan.pairwise},
             "kernel_set": {name for _, name in plan.kernel_sets},
             "protocol": plan.protocols,
@@ -191,14 +191,26 @@ class Targets:
     def _fit(self, wildcards: Wildcards) -> Any:
         return self.plan.fits[wildcards.dataset, wildcards.protocol, wildcards.method]
 
-    def manifest(self, wildcards: Wildcards) -> str:
-        return self.path(f"cache/kernels/{wildcards.dataset}/{self._fit(wildcards).kernel_set}.json")
+    def manifest(self, wildcards: Wildcards) -> list[str]:
+        """Of a method's kernel set; none for methods on features or images."""
+        name = self._fit(wildcards).kernel_set
+        return [self.path(f"cache/kernels/{wildcards.dataset}/{name}.json")] if name else []
+
+    def fit_source(self, wildcards: Wildcards) -> list[str]:
+        """The features or images of a method that takes no kernels."""
+        fit = self._fit(wildcards)
+        if fit.kernel_set:
+            return []
+        if fit.descriptor:
+            return [self.path(f"cache/descriptors/{wildcards.dataset}/{fit.descriptor}.npz")]
+        return [self.samples(wildcards)]
 
     def ancient_matrices(self, wildcards: Wildcards) -> list[Any]:
         """The matrices, without their modification times: the manifest says when their content has changed."""
         from snakemake.io import ancient
 
-        names = self.plan.kernel_sets[wildcards.dataset, self._fit(wildcards).kernel_set]["pairwise"]
+        name = self._fit(wildcards).kernel_set
+        names = self.plan.kernel_sets[wildcards.dataset, name]["pairwise"] if name else []
         return [ancient(self.path(f"cache/pairwise/{wildcards.dataset}/{name}.npz")) for name in names]
 
     def fit_code(self, wildcards: Wildcards) -> list[str]:

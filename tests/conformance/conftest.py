@@ -22,7 +22,7 @@ SPECS: list[dict[str, Any]] = [
 
 @dataclass(frozen=True)
 class Digits:
-    """Four classes of digits: 60 training samples, 40 for the test, features and pairwise matrices of all."""
+    """Four classes of digits: 60 training samples, 40 for the test, features, pictures and pairwise matrices of all."""
 
     X: NDArray[np.float64]
     y: NDArray[np.int64]
@@ -34,6 +34,17 @@ class Digits:
         """Training and test kernels, (n, n, M) and (m, n, M), as the fit step makes them."""
         train, test, _ = build_stack(pairwise or self.pairwise, SPECS, self.train, self.test)
         return np.array(train.as_last_axis()), np.array(test.as_last_axis())
+
+    def samples(self, takes: str) -> NDArray[np.float64]:
+        """All samples as pixels (100, 64), or as pictures (100, 8, 8)."""
+        return self.X.copy() if takes == "features" else self.X.reshape(-1, 8, 8).copy()
+
+    def given(self, takes: str) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Training and test samples in the form that a family of methods takes."""
+        if takes == "kernels":
+            return self.stacks()
+        samples = self.samples(takes)
+        return samples[self.train], samples[self.test]
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ from mklearn.descriptors.lbp import lbp
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.descriptors.phog import phog
 from mklearn.descriptors.pixels import pixels
+from mklearn.evaluation.inputs import KernelInput
 from mklearn.evaluation.split import evaluate_split
 from mklearn.kernels.distances import MEASURES
 from mklearn.plan import Plan, plan_study
@@ -49,7 +50,7 @@ def test_row_of_the_default_study(study, method: str) -> None:
     splits = random_per_class(y, **protocol["parameters"], seed=protocol["seed"], name="digits")
     values = [
         evaluate_split(
-            pairwise, fit.spec["kernels"], fit.spec["method"], y, split.train, split.test,
+            KernelInput(pairwise, fit.spec["kernels"]), fit.spec["method"], y, split.train, split.test,
             neighbours=["cosine"], inner=fit.spec["evaluation"]["inner_folds"], seed=fit.spec["seed"],
         ).rules["cosine"].chosen_accuracy
         for split in splits

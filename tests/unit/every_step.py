@@ -42,6 +42,19 @@ IMAGES = {
         "mkl-lda": {"kind": "mkl_dr", "a_step": "trace_ratio"},
         "mkl-lda-sdp": {"kind": "mkl_dr", "beta_step": "sdp", "max_iter": 1, "kernels": ["gauss-hog", "linear"]},
         "mkl-lde": {"kind": "mkl_dr", "graph": "lde", "k": 2, "k_prime": 4, "init": "orthonormal"},
+        "kpca": {"kind": "kernel_pca"},
+        "kmmc": {"kind": "kernel_mmc", "kernels": ["linear"]},
+        "mkmmc": {"kind": "mkmmc", "max_iter": 2, "kernels": ["gauss-hog", "linear"]},
+        "pca": {"kind": "pca"},
+        "mmc": {"kind": "mmc", "descriptor": "hog"},
+        "fisherface": {"kind": "fisherface", "n_components": 3, "ridge": [0.0, 0.1]},
+        "null-space": {"kind": "null_space_lda"},
+        "ledoit-wolf": {"kind": "ledoit_wolf_lda"},
+        "shrinkage": {"kind": "shrinkage_lda"},
+        "svc": {"kind": "linear_svc", "C": [0.1, 1.0]},
+        "glram": {"kind": "glram", "sizes": [2, 3]},
+        "two-d-lda": {"kind": "two_d_lda", "sizes": [2, 3]},
+        "two-d-mmc": {"kind": "two_d_mmc", "sizes": [2, 3]},
     },
     "protocols": {"random": {"kind": "random_per_class", "train_size": 4, "repeats": 1}},
     "report": {"thumbnails": 4},
@@ -56,8 +69,15 @@ OWN = {
     "methods": {"average": {"kind": "kernel_fda"}},
     "protocols": {"given": {"kind": "given", "path": "splits.csv"}, "folds": {"kind": "k_fold", "folds": 2}},
 }  # fmt: skip
+TABLE = {
+    "study": "table",
+    "datasets": {"features": {"kind": "feature_tables", "tables": {"first": "first.csv", "second": "second.parquet"}}},
+    "methods": {"pca": {"kind": "pca", "descriptor": "second"}},
+    "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
+}
+"""No kernel method at all."""
 FOLDER = {"study": "folder", "datasets": {"pictures": {"kind": "image_folder", "path": "pictures"}}}
-STUDIES = (IMAGES, OWN, FOLDER)
+STUDIES = (IMAGES, OWN, TABLE, FOLDER)
 
 
 # --- the user's own files
@@ -154,7 +174,8 @@ def model_jobs(targets: Any) -> Iterator[dict[str, Any]]:
         w = SimpleNamespace(dataset=dataset, protocol=protocol, method=method)
         inputs = {
             "manifest": targets.manifest(w), "matrices": list(map(str, targets.ancient_matrices(w))),
-            "labels": targets.labels(w), "splits": path(f"cache/splits/{dataset}/{protocol}.parquet"),
+            "source": targets.fit_source(w), "labels": targets.labels(w),
+            "splits": path(f"cache/splits/{dataset}/{protocol}.parquet"),
             "code": targets.fit_code(w),
         }  # fmt: skip
         name = f"cache/fits/{dataset}/{protocol}/{method}"

@@ -93,17 +93,30 @@ def test_package_files_that_jobs_load_only_re_export(every_step: EveryStep) -> N
             assert docstring or importing or attaching, f"{path}: {ast.unparse(node)}"
 
 
+BUILT_ON = {"mkmmc": {"kernel_mmc"}}
+"""Methods that have a step of another, which they are to be fitted again with: MKMMC's A-step is that of kernel MMC."""
+
+
 def test_a_method_depends_on_no_other(every_step: EveryStep) -> None:
     """Editing one method must not fit the others again."""
     files = {
-        kind: Path(*model.implementation.split(":")[0].split(".")[1:]).with_suffix(".py")
+        kind: str(PACKAGE.joinpath(*model.implementation.split(":")[0].split(".")[1:]).with_suffix(".py"))
         for kind, model in registered("methods").items()
+        if model.implementation.startswith("mklearn.")
     }
     for kind, model in registered("methods").items():
-        code = step_code("fit", {"method": {"implementation": model.implementation}})
-        assert str(PACKAGE / files[kind]) in code
-        others = {str(PACKAGE / path) for other, path in files.items() if other != kind}
-        assert not others & set(code), kind
+        method = model(kind=kind)  # type: ignore[call-arg]
+        code = step_code("fit", {"method": {"implementation": model.implementation, "sweep": method.sweep()}})
+        assert kind not in files or files[kind] in code
+        others = {other for other, path in files.items() if other != kind and path in code}
+        assert others == BUILT_ON.get(kind, set()), kind
+
+
+def test_code_that_a_sweep_names_is_code_of_the_fit() -> None:
+    sweep = {"kind": "refit", "implementation": "mklearn.bilinear.path:fit_path"}
+    of_a_sweep = step_code("fit", {"method": {"implementation": "mklearn.subspace.pca:PCA", "sweep": sweep}})
+    assert str(PACKAGE / "bilinear" / "path.py") in of_a_sweep
+    assert str(PACKAGE / "bilinear" / "path.py") not in step_code("fit", {"method": {"sweep": {"kind": "leading"}}})
 
 
 def test_templates_are_part_of_the_report(every_step: EveryStep) -> None:

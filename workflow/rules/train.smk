@@ -5,6 +5,7 @@ rule fit:
     input:
         manifest=targets.manifest,
         matrices=targets.ancient_matrices,
+        source=targets.fit_source,
         labels=targets.labels,
         splits=targets.path("cache/splits/{dataset}/{protocol}.parquet"),
         code=targets.fit_code,

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from mklearn.config.base import Registered
+from mklearn.config.base import Registered, Slug
 
 Count = Annotated[int, Field(ge=1)]
 
 
-class RandomPerClass(Registered):
+class ProtocolBase(Registered):
+    """What every protocol has."""
+
+    bookkeeping: ClassVar[frozenset[str]] = frozenset({"datasets"})
+
+    datasets: Annotated[list[Slug], Field(min_length=1)] | None = None
+    """Only for these data sets of the study; by default for all of them."""
+
+
+class RandomPerClass(ProtocolBase):
     """So many random training samples of each class, the rest for the test; repeated."""
 
     title = "random training samples per class"
@@ -24,7 +33,7 @@ class RandomPerClass(Registered):
     """Number of random splits."""
 
 
-class KFold(Registered):
+class KFold(ProtocolBase):
     """Stratified k-fold cross-validation, repeated."""
 
     title = "k-fold"
@@ -35,7 +44,7 @@ class KFold(Registered):
     repeats: Count = 1
 
 
-class Given(Registered):
+class Given(ProtocolBase):
     """Splits from a file with columns repeat, fold, id (or index) and role (train or test)."""
 
     title = "given splits"

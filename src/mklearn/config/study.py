@@ -36,7 +36,7 @@ class Evaluation(Strict):
 
     neighbours: Annotated[list[Literal["cosine", "euclidean"]], Field(min_length=1)] = ["cosine", "euclidean"]
     """Rules of the 1-nearest-neighbour classifier; cosine is about the training mean."""
-    inner_folds: Annotated[int, Field(ge=2)] = 3
+    inner_folds: Annotated[int, Field(ge=2)] | Literal["leave_one_out"] = 3
     """Folds of the inner cross-validation that chooses dimension and parameters."""
     reference: Slug | None = None
     """Method that all are compared with, in pairs; by default the first uniform average of all kernels."""
@@ -189,6 +189,10 @@ def cross_references(raw: Mapping[str, Any]) -> list[Mistake]:
             refer(f"methods.{key}.kernels", name, expanded, "kernel")
         for name in _mapping(_mapping(spec).get("kernel_weights")):
             refer(f"methods.{key}.kernel_weights", name, expanded, "kernel")
+    for key, spec in _mapping(raw.get("protocols")).items():
+        named = _mapping(spec).get("datasets")
+        for name in named if isinstance(named, list) else []:
+            refer(f"protocols.{key}.datasets", name, set(datasets), "data set")
     reference = _mapping(raw.get("evaluation")).get("reference")
     refer("evaluation.reference", reference, _method_names(methods, expanded), "method")
     published = raw.get("published")

@@ -116,10 +116,23 @@ def nearest_neighbour_indices(
     if not 1 <= width <= first.shape[1]:
         raise DataError(f"dimension is {dimension}: it must lie between 1 and the embedding's {first.shape[1]} columns")
     nearest = np.empty(second.shape[0], dtype=np.intp)
+    if rule == "euclidean":  # one dimension alone needs no sweep; cdist sums squared differences, so ties stay exact
+        from scipy.spatial.distance import cdist
+
+        for rows in _blocks(first, second):
+            nearest[rows] = cdist(second[rows, :width], first[:, :width], "sqeuclidean").argmin(axis=1)
+        return nearest
     for rows, q, indices in _sweep(first[:, :width], second[:, :width], rule):
         if q == width:
             nearest[rows] = indices
     return nearest
+
+
+def _blocks(first: NDArray, second: NDArray) -> Iterator[slice]:
+    """Blocks of test rows that bound the memory of a distance matrix."""
+    step = max(1, _BLOCK_ENTRIES // first.shape[0])
+    for start in range(0, second.shape[0], step):
+        yield slice(start, min(start + step, second.shape[0]))
 
 
 def _sweep(first: NDArray, second: NDArray, rule: str) -> Iterator[tuple[slice, int, NDArray[np.intp]]]:
@@ -128,9 +141,7 @@ def _sweep(first: NDArray, second: NDArray, rule: str) -> Iterator[tuple[slice, 
         raise DataError(f"nearest-neighbour rule {rule!r} is unknown: use one of {', '.join(map(repr, RULES))}")
     if rule == "cosine":
         first, second = _centre(first, second)
-    step = max(1, _BLOCK_ENTRIES // first.shape[0])
-    for start in range(0, second.shape[0], step):
-        rows = slice(start, min(start + step, second.shape[0]))
+    for rows in _blocks(first, second):
         sweep = _euclidean(first, second[rows]) if rule == "euclidean" else _cosine(first, second[rows])
         for dimension, nearest in enumerate(sweep, start=1):
             yield rows, dimension, nearest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,16 +19,17 @@ Candidate = TypeVar("Candidate")
 TIE = 1e-9
 
 
-def inner_folds(y: ArrayLike, n_folds: int, seed: int | None) -> Folds:
-    """Stratified, shuffled folds of the training samples.
+def inner_folds(y: ArrayLike, n_folds: int | Literal["leave_one_out"], seed: int | None) -> Folds:
+    """Stratified, shuffled folds of the training samples, or each sample left out by itself.
 
     Parameters
     ----------
     y : array-like of shape (n,)
         Labels of the training samples, of any type that numpy can sort.
-    n_folds : int, at least 2
+    n_folds : int, at least 2, or "leave_one_out"
         Folds wanted. A class with fewer samples than that reduces the number to the size of the smallest class, so
-        that every fold validates on every class.
+        that every fold validates on every class. Leaving one out is for few samples: with two per class, two folds
+        would train on one of each.
     seed : int or None
         Seed of the shuffle.
 
@@ -47,7 +48,7 @@ def inner_folds(y: ArrayLike, n_folds: int, seed: int | None) -> Folds:
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise DataError(f"y has shape {labels.shape}: inner folds need one label for each sample")
-    if n_folds < 2:
+    if isinstance(n_folds, int) and n_folds < 2:
         raise DataError(f"n_folds is {n_folds}: inner cross-validation needs at least 2 folds")
     classes, codes = np.unique(labels, return_inverse=True)
     if classes.size < 2:
@@ -61,6 +62,10 @@ def inner_folds(y: ArrayLike, n_folds: int, seed: int | None) -> Folds:
             f"inner cross-validation needs two training samples of each class; class {single!s} has one: "
             "raise the training size, or give the parameters and the dimension instead of choosing them"
         )
+
+    if n_folds == "leave_one_out":
+        every = np.arange(codes.size)
+        return [(np.delete(every, i), every[i : i + 1]) for i in range(codes.size)]
 
     from sklearn.model_selection import StratifiedKFold
 

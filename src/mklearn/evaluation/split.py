@@ -11,21 +11,18 @@ import itertools
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.errors import NotApplicable, SolverFailed
-from mklearn.evaluation.nearest_neighbour import accuracy_by_dimension
+from mklearn.evaluation.inputs import Indices, MethodInput, Prepared
 from mklearn.evaluation.selection import inner_folds, select_by_inner_cv
-from mklearn.kernels.specs import build_stack
-from mklearn.kernels.stack import KernelStack
+from mklearn.evaluation.sweep import LEADING, Outcome, run
 
 EXPECTED = (NotApplicable, SolverFailed, np.linalg.LinAlgError)
 """Failures that are results: they become rows of the score table."""
-
-Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -38,30 +35,46 @@ class Candidate:
 
 @dataclass
 class RuleResult:
-    """What one nearest-neighbour rule gives: accuracy at each leading dimension, and at the chosen one."""
+    """What one nearest-neighbour rule gives: accuracy at each dimension, and at the one that was chosen."""
 
     accuracy: NDArray[np.float64]
-    dimension: int | None
+    place: int | None
+    """Position of the chosen accuracy; None where inner cross-validation could not choose."""
     candidate: Candidate
     fitted: Fitted
 
     @property
+    def dimensions(self) -> list[int]:
+        return self.fitted.outcome.dimensions
+
+    @property
+    def _chosen(self) -> int | None:
+        return None if self.place is None else min(self.place, self.accuracy.size - 1)
+
+    @property
+    def dimension(self) -> int | None:
+        """The dimension that inner cross-validation chose; None for classifiers too."""
+        return None if self._chosen is None or not self.dimensions else self.dimensions[self._chosen]
+
+    @property
     def chosen_accuracy(self) -> float | None:
-        """Accuracy at the dimension that inner cross-validation chose; None where it could not choose."""
-        return None if self.dimension is None else float(self.accuracy[min(self.dimension, self.accuracy.size) - 1])
+        return None if self._chosen is None else float(self.accuracy[self._chosen])
 
 
 @dataclass
 class Fitted:
-    """A fitted method on one split, with its embeddings."""
+    """A fitted method on one split: its outcome, and what was learned of the kernels."""
 
-    estimator: Any
-    train: NDArray[np.float64]
-    test: NDArray[np.float64]
+    outcome: Outcome
     weights: NDArray[np.float64]
     kernel_info: list[dict[str, Any]]
     fit_seconds: float
-    predict_seconds: float = 0.0
+    predict_seconds: float
+
+    @property
+    def estimator(self) -> Any:
+        """The estimator; of a sweep over sizes, the last and largest."""
+        return self.outcome.estimators[-1]
 
 
 @dataclass
@@ -91,22 +104,21 @@ def candidates(method: Mapping[str, Any], n_kernels: int) -> list[Candidate]:
 
 
 def evaluate_split(
-    pairwise: Mapping[str, NDArray[np.float64]], kernels: Sequence[Mapping[str, Any]], method: Mapping[str, Any],
-    y: NDArray[np.int64], train: Indices, test: Indices, *, neighbours: Sequence[str], inner: int, seed: int,
+    source: MethodInput, method: Mapping[str, Any], y: NDArray[np.int64], train: Indices, test: Indices, *,
+    neighbours: Sequence[str], inner: int | Literal["leave_one_out"], seed: int,
 ) -> SplitResult:  # fmt: skip
     """Fit one method on ``train`` and judge it on ``test``.
 
     Parameters
     ----------
-    pairwise : mapping of name to (n, n) array
-        Distances or Gram matrices among all samples.
-    kernels : sequence of dict
-        Kernel specifications (see :func:`mklearn.kernels.specs.build_stack`).
+    source : MethodInput
+        All samples, as kernels, features or images.
     method : dict
-        ``implementation`` ("module:Estimator") and ``parameters``; a list in place of a number is a grid.
+        ``implementation`` ("module:Estimator") and ``parameters``; a list in place of a number is a grid. ``sweep``
+        says how its dimensions are gone through (see :func:`mklearn.evaluation.sweep.run`).
     y : (n,) class codes; ``train`` and ``test`` : indices into the samples.
-    neighbours : rules of the 1-nearest-neighbour classifier.
-    inner : folds of the inner cross-validation.
+    neighbours : rules of the 1-nearest-neighbour classifier; a method that predicts labels itself has the rule "".
+    inner : folds of the inner cross-validation, or "leave_one_out".
     seed : of the inner folds.
 
     Raises
@@ -114,16 +126,21 @@ def evaluate_split(
     NotApplicable, SolverFailed
         The method can't run on this split; the caller records it.
     """
-    grid = candidates(method, len(kernels))
+    if np.unique(y[train]).size < 2:  # methods without labels would fit and always be right, scikit-learn's fail
+        raise NotApplicable("the training samples are of one class only: there is nothing to tell apart")
+    grid = candidates(method, source.n_kernels)
     estimator = _load(method["implementation"])
-
-    stacks: dict[bytes, Stacks] = {}
+    sweep = method.get("sweep", LEADING)
+    classifies = sweep["kind"] == "labels"
+    rules = [""] if classifies else list(neighbours)
+    prepared: dict[bytes, Prepared] = {}
 
     def fit(candidate: Candidate, fit_on: Indices, apply_to: Indices) -> Fitted:
         name = apply_to.tobytes()
-        if name not in stacks:  # the kernels do not depend on the candidate
-            stacks[name] = _kernels(pairwise, kernels, fit_on, apply_to)
-        return _fit(estimator, candidate, stacks[name], y[fit_on])
+        if name not in prepared:  # the input does not depend on the candidate
+            prepared[name] = source.prepare(fit_on, apply_to)
+        unfitted = estimator(**candidate.parameters, **source.parameters)
+        return _fit(unfitted, candidate, prepared[name], source.n_kernels, y[fit_on], sweep)
 
     seen: dict[tuple[int, bytes], Fitted] = {}
 
@@ -133,37 +150,32 @@ def evaluate_split(
             if name not in seen:
                 seen[name] = fit(grid[position], train[fit_on], train[validate_on])
             fold_y = y[train]
-            return accuracy_by_dimension(
-                seen[name].train,
-                fold_y[fit_on],
-                seen[name].test,
-                fold_y[validate_on],
-                rule,  # type: ignore[arg-type]
-            )
+            return seen[name].outcome.accuracies(rule, fold_y[fit_on], fold_y[validate_on])
 
         return evaluate
 
     result = SplitResult()
     started = time.perf_counter()
-    chosen: dict[str, tuple[int, int | None]] = dict.fromkeys(neighbours, (0, None))
+    chosen: dict[str, tuple[int, int | None]] = dict.fromkeys(rules, (0, 0 if classifies else None))
     try:
-        folds = inner_folds(y[train], inner, seed)
-        selections = {rule: select_by_inner_cv(curve(rule), range(len(grid)), folds) for rule in neighbours}
-        chosen = {rule: (selection.candidate, selection.dimension) for rule, selection in selections.items()}
-    except NotApplicable as reason:
+        if len(grid) > 1 or not classifies:  # else there is nothing to choose
+            folds = inner_folds(y[train], inner, seed)
+            selections = {rule: select_by_inner_cv(curve(rule), range(len(grid)), folds) for rule in rules}
+            chosen = {rule: (selection.candidate, selection.dimension - 1) for rule, selection in selections.items()}
+    except (NotApplicable, SolverFailed) as reason:
         if len(grid) > 1:
             raise
         result.selection_message = str(reason)  # nothing but the dimension is left to choose: report all of them
     result.selection_seconds = time.perf_counter() - started
     final: dict[int, Fitted] = {}
-    for rule, (position, dimension) in chosen.items():
+    for rule, (position, place) in chosen.items():
         if position not in final:
             final[position] = fit(grid[position], train, test)
         fitted = final[position]
         started = time.perf_counter()
-        accuracy = accuracy_by_dimension(fitted.train, y[train], fitted.test, y[test], rule)  # type: ignore[arg-type]
+        accuracy = fitted.outcome.accuracies(rule, y[train], y[test])
         fitted.predict_seconds += time.perf_counter() - started
-        result.rules[rule] = RuleResult(accuracy, dimension, grid[position], fitted)
+        result.rules[rule] = RuleResult(accuracy, place, grid[position], fitted)
     return result
 
 
@@ -172,44 +184,19 @@ def _load(implementation: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
-@dataclass(frozen=True)
-class Stacks:
-    """Kernels among the training samples and from test to training samples, with what was learned of them."""
-
-    train: KernelStack
-    test: KernelStack
-    info: list[dict[str, Any]]
-    seconds: float
-
-    def only(self, kernel: int | None) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Samples first, as estimators take them: all kernels, or one."""
-        chosen = slice(None) if kernel is None else slice(kernel, kernel + 1)
-        return self.train.as_last_axis()[:, :, chosen], self.test.as_last_axis()[:, :, chosen]
-
-
-def _kernels(
-    pairwise: Mapping[str, NDArray[np.float64]], kernels: Sequence[Mapping[str, Any]], train: Indices, test: Indices
-) -> Stacks:
-    started = time.perf_counter()
-    stack, test_stack, info = build_stack(pairwise, [dict(kernel) for kernel in kernels], train, test)
-    return Stacks(stack, test_stack, info, time.perf_counter() - started)
-
-
-def _fit(estimator: Any, candidate: Candidate, stacks: Stacks, y: NDArray[np.int64]) -> Fitted:
-    train, test = stacks.only(candidate.kernel)
-    n_kernels = len(stacks.info)
-    started = time.perf_counter()
+def _fit(
+    estimator: Any, candidate: Candidate, prepared: Prepared, n_kernels: int, y: NDArray[np.int64],
+    sweep: Mapping[str, Any],
+) -> Fitted:  # fmt: skip
+    train, test = prepared.arrays(candidate.kernel)
     try:
-        fitted = estimator(**candidate.parameters, kernels="precomputed").fit(train, y)
+        outcome = run(estimator, train, test, y, sweep)
     except np.linalg.LinAlgError as reason:  # one candidate of a grid may fail, and the others go on
         raise SolverFailed(f"linear algebra failed: {reason}") from reason
-    fit_seconds = stacks.seconds + time.perf_counter() - started
-    embedding = np.asarray(fitted.transform(train), dtype=np.float64)
-    started = time.perf_counter()
-    test_embedding = np.asarray(fitted.transform(test), dtype=np.float64)
-    predict_seconds = time.perf_counter() - started
     weights = np.zeros(n_kernels)
-    weights[slice(None) if candidate.kernel is None else slice(candidate.kernel, candidate.kernel + 1)] = (
-        fitted.kernel_weights_
-    )
-    return Fitted(fitted, embedding, test_embedding, weights, stacks.info, fit_seconds, predict_seconds)
+    if n_kernels:
+        weights[slice(None) if candidate.kernel is None else slice(candidate.kernel, candidate.kernel + 1)] = (
+            outcome.estimators[-1].kernel_weights_
+        )
+    seconds = prepared.seconds + outcome.fit_seconds
+    return Fitted(outcome, weights, prepared.info, seconds, outcome.predict_seconds)

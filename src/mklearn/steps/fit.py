@@ -13,23 +13,24 @@ import numpy as np
 import pandas as pd
 
 from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
+from mklearn.datasets.samples import SampleSet
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import DataError, NotApplicable
+from mklearn.evaluation.inputs import KernelInput, MethodInput, SampleInput
 from mklearn.evaluation.split import EXPECTED, Fitted, SplitResult, evaluate_split
-from mklearn.provenance import canonical, code_fingerprint, stamp
+from mklearn.provenance import array_digest, canonical, code_fingerprint, stamp
 from mklearn.steps.log import logger, progress
 
 
 def fit(
-    manifest: Path, matrices: list[Path], labels: Path, splits: Path, scores: Path, model: Path, *,
-    spec: dict[str, Any], code: list[Path] | None = None,
+    labels: Path, splits: Path, scores: Path, model: Path, *, spec: dict[str, Any], manifest: Path | None = None,
+    matrices: list[Path] | None = None, source: Path | None = None, code: list[Path] | None = None,
 ) -> None:  # fmt: skip
     """Fit ``spec["method"]`` on every split; write its score rows and what a report shows of the fits.
 
     A failure that is a result (a solver without solution, a method that does not apply) becomes a row with its reason.
     """
-    content = json.loads(manifest.read_text(encoding="utf-8"))
-    pairwise = _matrices(matrices, content)
+    samples, digests = _samples(spec, manifest, matrices or [], source)
     table, _ = read_parquet(labels)
     y = table["y"].to_numpy()
     plan = Splits.load(splits, table["id"].to_numpy(dtype=str))
@@ -39,16 +40,15 @@ def fit(
     for split in progress(plan, len(plan), f"{spec['method']['id']}: split"):
         common = _common(spec, split, fingerprint)
         try:
-            result = _evaluate(pairwise, spec, y, split)
+            result = _evaluate(samples, spec, y, split)
         except EXPECTED as reason:
             status = "not_applicable" if isinstance(reason, NotApplicable) else "failed"
             logger.warning("repeat %d, fold %d: %s: %s", split.repeat, split.fold, status, reason)
             rows.append(common | {"status": status, "message": " ".join(str(reason).split())})
             continue
         rows += _rows(result, common)
-        first = spec["evaluation"]["neighbours"][0]
-        fits.append((split, result.rules[first].fitted))
-    record = stamp(spec, {"manifest": content["matrices"]}, code or [])
+        fits.append((split, next(iter(result.rules.values())).fitted))
+    record = stamp(spec, digests, code or [])
     frame = pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
     write_parquet(scores, frame, record)
     write_npz(model, **_model(fits, spec, y), spec=canonical(spec), provenance=canonical(record))
@@ -74,12 +74,30 @@ def _matrices(paths: list[Path], content: dict[str, Any]) -> dict[str, np.ndarra
     return found
 
 
-def _evaluate(pairwise: dict[str, np.ndarray], spec: dict[str, Any], y: np.ndarray, split: Split) -> SplitResult:
+def _samples(
+    spec: dict[str, Any], manifest: Path | None, matrices: list[Path], source: Path | None
+) -> tuple[MethodInput, dict[str, Any]]:
+    """What the method takes - kernels, features or images - and the digests of where it comes from."""
+    if manifest is not None:
+        content = json.loads(manifest.read_text(encoding="utf-8"))
+        return KernelInput(_matrices(matrices, content), spec["kernels"]), {"manifest": content["matrices"]}
+    if source is None:
+        raise DataError("step fit: needs a manifest and matrices (kernels), or a source (features or images).")
+    if spec["method"]["input"] == "features":
+        held = read_npz(source, ("features", "sha256"))
+        return SampleInput(held["features"]), {"features": str(held["sha256"])}
+    images = SampleSet.load(source).images
+    if not isinstance(images, np.ndarray) or images.ndim != 3:
+        raise DataError(f"{source}: {spec['method']['id']} takes grey images of one size; resize them.")
+    return SampleInput(images.astype(np.float64)), {"images": array_digest(images)}
+
+
+def _evaluate(samples: MethodInput, spec: dict[str, Any], y: np.ndarray, split: Split) -> SplitResult:
     evaluation = spec["evaluation"]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = evaluate_split(
-            pairwise, spec["kernels"], spec["method"], y, split.train, split.test,
+            samples, spec["method"], y, split.train, split.test,
             neighbours=evaluation["neighbours"], inner=evaluation["inner_folds"], seed=spec["seed"],
         )  # fmt: skip
     for message in sorted({str(warning.message) for warning in caught}):
@@ -91,7 +109,8 @@ def _common(spec: dict[str, Any], split: Split, fingerprint: str) -> dict[str, A
     return {
         "dataset": spec["dataset"], "protocol": spec["protocol"], "train_size": spec["train_size"],
         "repeat": split.repeat, "fold": split.fold, "method": spec["method"]["id"],
-        "kernel_set": "+".join(kernel["id"] for kernel in spec["kernels"]), "neighbour": "", "selection": "",
+        "kernel_set": "+".join(kernel["id"] for kernel in spec["kernels"]) or spec["method"]["input"],
+        "neighbour": "", "selection": "",
         "dimension": None, "metric": "accuracy", "value": np.nan, "status": "ok", "message": "", "parameters": "{}",
         "seed": spec["seed"], "n_train": len(split.train), "n_test": len(split.test), "n_iter": None,
         "objective": np.nan, "gap": np.nan, "solver": "", "code": fingerprint, "fit_seconds": np.nan,
@@ -118,7 +137,7 @@ def _rows(result: SplitResult, common: dict[str, Any]) -> list[dict[str, Any]]:
             "peak_mb": peak,
             "utc": pd.Timestamp.now(tz="UTC").strftime("%Y-%m-%dT%H:%M:%SZ"),
         }
-        for dimension, value in enumerate(rule.accuracy, start=1):
+        for dimension, value in zip(rule.dimensions, rule.accuracy, strict=False):
             rows.append(shared | {"selection": "dimension", "dimension": dimension, "value": float(value)})
         chosen = {"selection": "inner_cv", "dimension": rule.dimension}
         if rule.chosen_accuracy is None:
@@ -143,9 +162,9 @@ def _model(fits: list[tuple[Split, Fitted]], spec: dict[str, Any], y: np.ndarray
         for number, entry in enumerate(_history(fitted.estimator))
     ]
     arrays["history"] = canonical(_clean(history))
-    if fits:
+    if fits and fits[0][1].outcome.train:
         split, fitted = fits[0]
-        roles = [("train", fitted.train, split.train), ("test", fitted.test, split.test)]
+        roles = [("train", fitted.outcome.train[-1], split.train), ("test", fitted.outcome.test[-1], split.test)]
         points = np.concatenate([_plane(embedding) for _, embedding, _ in roles])
         arrays["embedding"] = points.astype(np.float32)
         arrays["embedding_y"] = np.concatenate([y[index] for _, _, index in roles])

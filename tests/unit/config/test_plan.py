@@ -6,6 +6,7 @@ import copy
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from mklearn.config.study import check_study
 from mklearn.errors import ConfigError
 from mklearn.plan import Plan, plan_study
 from mklearn.provenance import canonical
+from mklearn.workflow import Targets
 
 
 def planned(study: dict[str, Any]) -> Plan:
@@ -163,6 +165,8 @@ def test_given_weights_are_in_the_order_of_the_kernels() -> None:
         ({"methods": {"m": {"kind": "kernel_fda", "kernels": "each", "kernel_weights": "best_single"}}},
          "methods.m: kernels: each runs on one kernel at a time"),
         ({"evaluation": {"reference": "kfd"}}, "evaluation.reference: there is no method 'kfd'."),
+        ({"methods": {"m": {"kind": "pca", "descriptor": "hog"}}},
+         "methods.m.descriptor: data set 'digits' has no descriptor 'hog'; it has blocks, pixels."),
     ],
 )  # fmt: skip
 def test_what_can_not_be_planned(change: dict[str, Any], sentence: str) -> None:
@@ -172,6 +176,75 @@ def test_what_can_not_be_planned(change: dict[str, Any], sentence: str) -> None:
 
 def test_one_of_each_may_be_the_reference() -> None:
     assert planned(SMOKE | {"evaluation": {"reference": "kfd-pixels"}}).reference == "kfd-pixels"
+
+
+# --- methods on features and on images
+
+
+def source(plan: Plan, method: str) -> Any:
+    """The fit of a method, with what Snakemake is told of its inputs: (fit, manifest, source)."""
+    targets = Targets(plan)
+    place, fit = next((place, fit) for place, fit in plan.fits.items() if fit.method_id == method)
+    w = SimpleNamespace(**dict(zip(("dataset", "protocol", "method"), place, strict=True)))
+    assert targets.ancient_matrices(w) == []
+    return fit, targets.manifest(w), targets.fit_source(w)
+
+
+def test_features_of_a_descriptor_are_made_even_where_no_kernel_needs_them() -> None:
+    plan = planned(SMOKE | {"kernels": {"k": {"kind": "linear", "descriptor": "pixels"}},
+                            "methods": {"m": {"kind": "mmc", "descriptor": "blocks", "lam": [0.5, 1]}}})  # fmt: skip
+    assert {spec["kind"] for spec in plan.descriptors.values()} >= {"multiresolution"}
+    assert not plan.kernel_sets
+    fit, manifest, (features,) = source(plan, "m")
+    assert (fit.kernel_set, manifest, fit.spec["kernels"]) == (None, [], [])
+    assert (fit.dataset.key, fit.descriptor) in plan.descriptors
+    assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{fit.descriptor}.npz")
+    assert fit.spec["method"]["input"] == "features"
+    assert fit.spec["method"]["sweep"] == {"kind": "leading"}
+    assert fit.spec["method"]["parameters"] == {"n_components": None, "lam": [0.5, 1]}
+
+
+def test_images_are_taken_as_they_are_at_their_final_size() -> None:
+    study = SMOKE | {"datasets": {"digits": {"resize": {"shape": [6, 6]}}},
+                     "methods": {"m": {"kind": "glram", "sizes": [1, 4]}}}  # fmt: skip
+    fit, manifest, (images,) = source(planned(study), "m")
+    assert (fit.kernel_set, fit.descriptor, manifest) == (None, None, [])
+    assert images.endswith(f"cache/resized/{fit.dataset.key}.npz")
+    assert fit.spec["method"]["input"] == "images"
+    assert fit.spec["method"]["sweep"]["sizes"] == [1, 4]
+    assert "sizes" not in fit.spec["method"]["parameters"]
+
+
+@pytest.mark.parametrize("change", [{"sizes": [1, 2]}, {"kind": "two_d_lda"}, {"max_iter": 3}])
+def test_sizes_and_sweeps_are_part_of_the_key(change: dict[str, Any]) -> None:
+    before, after = (keys(planned(SMOKE | {"methods": {"m": {"kind": "two_d_mmc"} | c}}))["fits"] for c in ({}, change))
+    assert before.isdisjoint(after)
+
+
+@pytest.fixture
+def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"id": list("wxyz"), "label": list("0011"), "u": np.arange(4)}).to_csv("t.csv", index=False)
+    return {"study": "own", "datasets": {"mine": {"kind": "feature_tables", "tables": {"t": "t.csv"}}}}
+
+
+def test_a_table_is_named_as_a_descriptor(tables: dict[str, Any]) -> None:
+    fit, _, (features,) = source(planned(tables | {"methods": {"m": {"kind": "pca", "descriptor": "t"}}}), "m")
+    assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{fit.descriptor}.npz")
+
+
+@pytest.mark.parametrize(
+    ("method", "sentence"),
+    [
+        ({"kind": "two_d_mmc"}, "methods.m: 2DMMC takes images, and data set 'mine' has none (tables)."),
+        ({"kind": "pca"}, "methods.m.descriptor: data set 'mine' has no descriptor 'pixels'; it has t."),
+        ({"kind": "linear_svc", "descriptor": "hog"},
+         "methods.m.descriptor: data set 'mine' has no descriptor 'hog'; it has t."),
+    ],
+)  # fmt: skip
+def test_what_tables_do_not_have(tables: dict[str, Any], method: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(sentence)):
+        planned(tables | {"methods": {"m": method}})
 
 
 # --- the user's own matrices
@@ -186,6 +259,18 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     matrices = {"a": "a.npz", "b": "b.npz"}
     datasets = {"mine": {"kind": "precomputed", "measure": "distance", "matrices": matrices, "labels": "labels.csv"}}
     return {"study": "own", "datasets": datasets}
+
+
+@pytest.mark.parametrize(
+    ("method", "sentence"),
+    [
+        ({"kind": "glram"}, "methods.m: GLRAM takes images, and data set 'mine' has none (matrices)."),
+        ({"kind": "pca"}, "methods.m.descriptor: data set 'mine' has no descriptor 'pixels'; it has none."),
+    ],
+)
+def test_matrices_have_neither_features_nor_images(own: dict[str, Any], method: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(sentence)):
+        planned(own | {"methods": {"m": method}})
 
 
 @pytest.mark.parametrize(

@@ -95,3 +95,11 @@ def test_selection_passes_on_unexpected_errors_and_reports_total_failure():
         select_by_inner_cv(broken, ["a"], folds)
     with pytest.raises(DataError, match="at least one candidate"):
         select_by_inner_cv(broken, [], folds)
+
+
+def test_leaving_one_out_leaves_each_sample_out_once():
+    folds = inner_folds([0, 0, 1, 1], "leave_one_out", None)
+    assert [validation.tolist() for _, validation in folds] == [[0], [1], [2], [3]]
+    assert [train.tolist() for train, _ in folds] == [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]
+    with pytest.raises(NotApplicable, match="two training samples"):
+        inner_folds([0, 1, 1], "leave_one_out", None)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 import mklearn.evaluation.split as module
 from mklearn.errors import DataError, NotApplicable, SolverFailed
+from mklearn.evaluation.inputs import KernelInput
 from mklearn.evaluation.nearest_neighbour import accuracy_by_dimension
 from mklearn.evaluation.selection import inner_folds
 from mklearn.evaluation.split import SplitResult, candidates, evaluate_split
@@ -30,6 +31,7 @@ class Recorder:
 
     seen: ClassVar[list[Recorder]] = []
     fails_at: ClassVar[set[float]] = set()
+    fails_below: ClassVar[int] = 0
     failure: ClassVar[type[Exception]] = SolverFailed
 
     def __init__(self, strength: float = 1.0, kernels: str = "precomputed", kernel_weights: Any = None) -> None:
@@ -37,7 +39,7 @@ class Recorder:
         assert kernels == "precomputed"
 
     def fit(self, X: NDArray[Any], y: NDArray[Any]) -> Recorder:
-        if self.strength in Recorder.fails_at:
+        if self.strength in Recorder.fails_at or len(y) < Recorder.fails_below:
             raise Recorder.failure(f"no solution at {self.strength}")
         self.X, self.y = np.array(X), np.array(y)
         self.kernel_weights_ = np.full(X.shape[2], 1 / X.shape[2])
@@ -54,6 +56,7 @@ class Recorder:
 def fresh_recorder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Recorder, "seen", [])
     monkeypatch.setattr(Recorder, "fails_at", set())
+    monkeypatch.setattr(Recorder, "fails_below", 0)
     monkeypatch.setattr(module, "_load", _with_recorder(module._load))
 
 
@@ -82,7 +85,8 @@ def run(
 ) -> SplitResult:  # fmt: skip
     pairwise, y, train, test = digits
     method = {"id": "m", "implementation": implementation, "parameters": parameters}
-    return evaluate_split(pairwise, kernels, method, y, train, test, neighbours=neighbours, inner=inner, seed=0)
+    source = KernelInput(pairwise, kernels)
+    return evaluate_split(source, method, y, train, test, neighbours=neighbours, inner=inner, seed=0)
 
 
 # --- the grid
@@ -139,7 +143,9 @@ def test_accuracies_are_of_the_embeddings_returned(digits: Any) -> None:
     _, y, train, test = digits
     result = run(digits, neighbours=("euclidean", "cosine"), ridge=[1e-3, 1e-1])
     for rule, found in result.rules.items():
-        curve = accuracy_by_dimension(found.fitted.train, y[train], found.fitted.test, y[test], rule)  # type: ignore[arg-type]
+        curve = accuracy_by_dimension(
+            found.fitted.outcome.train[0], y[train], found.fitted.outcome.test[0], y[test], rule
+        )  # type: ignore[arg-type]
         np.testing.assert_array_equal(found.accuracy, curve)
         assert found.dimension is not None
         assert found.chosen_accuracy == curve[found.dimension - 1]
@@ -156,7 +162,7 @@ def chosen(result: SplitResult) -> list[Any]:
 def assert_same_training(one: SplitResult, other: SplitResult) -> None:
     assert chosen(one) == chosen(other)
     for rule, found in one.rules.items():
-        np.testing.assert_array_equal(found.fitted.train, other.rules[rule].fitted.train)
+        np.testing.assert_array_equal(found.fitted.outcome.train[0], other.rules[rule].fitted.outcome.train[0])
         np.testing.assert_array_equal(found.fitted.weights, other.rules[rule].fitted.weights)
 
 
@@ -178,7 +184,7 @@ def test_labels_of_test_samples_change_neither_choice_nor_embedding(digits: Any,
     one, two = run(digits, neighbours=rules, **way), run((pairwise, other, train, test), neighbours=rules, **way)
     assert_same_training(one, two)
     for rule in rules:
-        np.testing.assert_array_equal(one.rules[rule].fitted.test, two.rules[rule].fitted.test)
+        np.testing.assert_array_equal(one.rules[rule].fitted.outcome.test[0], two.rules[rule].fitted.outcome.test[0])
     assert any((one.rules[rule].accuracy != two.rules[rule].accuracy).any() for rule in rules)
 
 
@@ -195,7 +201,9 @@ def test_distances_of_test_samples_change_neither_choice_nor_embedding(digits: A
         other[name][np.ix_(train, train)] = matrix[np.ix_(train, train)]
     one, two = run(digits, **way), run((other, y, train, test), **way)
     assert_same_training(one, two)
-    assert not np.array_equal(one.rules["euclidean"].fitted.test, two.rules["euclidean"].fitted.test)
+    assert not np.array_equal(
+        one.rules["euclidean"].fitted.outcome.test[0], two.rules["euclidean"].fitted.outcome.test[0]
+    )
 
 
 def test_the_order_of_test_samples_does_not_matter(digits: Any) -> None:
@@ -203,7 +211,9 @@ def test_the_order_of_test_samples_does_not_matter(digits: Any) -> None:
     order = np.random.default_rng(3).permutation(len(test))
     one, two = run(digits, ridge=[1e-3, 1e-1]), run((pairwise, y, train, test[order]), ridge=[1e-3, 1e-1])
     assert_same_training(one, two)
-    np.testing.assert_allclose(one.rules["euclidean"].fitted.test[order], two.rules["euclidean"].fitted.test)
+    np.testing.assert_allclose(
+        one.rules["euclidean"].fitted.outcome.test[0][order], two.rules["euclidean"].fitted.outcome.test[0]
+    )
     np.testing.assert_array_equal(one.rules["euclidean"].accuracy, two.rules["euclidean"].accuracy)
 
 
@@ -228,7 +238,7 @@ def test_best_single_chooses_by_inner_cross_validation_and_not_by_the_test(digit
     found = result.rules["euclidean"]
     assert found.candidate.kernel == 1
     np.testing.assert_array_equal(found.fitted.weights, [0, 1, 0])
-    assert found.fitted.test.shape == (len(test), 2)
+    assert found.fitted.outcome.test[0].shape == (len(test), 2)
 
 
 def test_the_best_single_kernel_is_that_of_the_best_inner_curve(digits: Any) -> None:
@@ -293,10 +303,36 @@ def test_without_inner_folds_nothing_but_the_dimension_is_left_open(digits: Any)
         run((pairwise, y, few, test), ridge=[1e-3, 1e-1])
 
 
+@pytest.mark.parametrize("failure", [SolverFailed, NotApplicable, np.linalg.LinAlgError])
+def test_without_a_solution_in_the_inner_folds_all_dimensions_are_reported(
+    digits: Any, failure: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One candidate that fails on every inner fold, which is smaller, and not on all training samples."""
+    good = run(digits, "recorder").rules["euclidean"]
+    assert good.dimension is not None
+    monkeypatch.setattr(Recorder, "failure", failure)
+    monkeypatch.setattr(Recorder, "fails_below", len(digits[2]))
+    for inner in (3, "leave_one_out"):
+        result = run(digits, "recorder", neighbours=("euclidean", "cosine"), inner=inner)  # type: ignore[arg-type]
+        assert list(result.rules) == ["euclidean", "cosine"]
+        for found in result.rules.values():
+            assert found.dimensions == [1, 2]
+            assert found.accuracy.shape == (2,)
+            assert found.place is None
+            assert found.dimension is None
+            assert found.chosen_accuracy is None
+        np.testing.assert_array_equal(result.rules["euclidean"].accuracy, good.accuracy)
+        assert "every candidate failed" in result.selection_message
+        assert "no solution at 1.0" in result.selection_message
+    with pytest.raises(SolverFailed):  # a grid would have to be chosen from
+        run(digits, "recorder", strength=[1.0, 2.0])
+
+
 def test_one_class_only_is_not_applicable(digits: Any) -> None:
     pairwise, y, train, test = digits
-    with pytest.raises(NotApplicable):
-        run((pairwise, np.zeros_like(y), train, test))
+    for implementation in (KFD, "mklearn.subspace.kernel_pca:KernelPCA", "recorder"):
+        with pytest.raises(NotApplicable, match="one class"):
+            run((pairwise, np.zeros_like(y), train, test), implementation)
 
 
 def test_a_mistake_in_the_data_is_no_result(digits: Any) -> None:

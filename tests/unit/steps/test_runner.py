@@ -94,6 +94,44 @@ def test_damaged_and_mixed_up_files_are_named(tmp_path: Path, every_step: EveryS
         call("fit", one | {"matrices": other["matrices"][:1]}, outputs, spec)
 
 
+def test_a_fit_says_what_it_lacks(tmp_path: Path, every_step: EveryStep) -> None:
+    """Without a source; and pictures that are no pictures."""
+    record = next(r for r in every_step.records if r["step"] == "fit" and r["spec"]["method"]["id"] == "glram")
+    outputs = {"scores": str(tmp_path / "s"), "model": str(tmp_path / "m")}
+    inputs = _here(every_step, record["inputs"])
+    with pytest.raises(DataError, match="needs a manifest and matrices"):
+        call("fit", inputs | {"source": []}, outputs, record["spec"])
+    table = next(r["outputs"]["samples"] for r in every_step.records if r["log"].startswith("logs/read/features"))
+    with pytest.raises(DataError, match=r"features.*glram takes grey images of one size"):
+        call("fit", inputs | {"source": str(every_step.folder / table)}, outputs, record["spec"])
+
+
+def test_rows_of_a_fit_follow_its_sweep(every_step: EveryStep) -> None:
+    """All leading dimensions; the sizes; or one accuracy, of the classifier's own labels."""
+
+    def rows(method: str) -> Any:
+        record = next(r for r in every_step.records if r["step"] == "fit" and r["spec"]["method"]["id"] == method)
+        frame = read_parquet(every_step.folder / record["outputs"]["scores"])[0]
+        assert set(frame["status"]) == {"ok"}, method
+        return frame
+
+    for method, expected in (("fisherface", [1, 2, 3]), ("glram", [2, 3]), ("two-d-mmc", [2, 3])):
+        frame = rows(method)
+        for _, one in frame.groupby("neighbour"):
+            assert one[one["selection"] == "dimension"]["dimension"].tolist() == expected
+            chosen = one[one["selection"] == "inner_cv"]
+            assert len(chosen) == 1
+            assert chosen["dimension"].item() in expected
+            at_that = one[(one["selection"] == "dimension") & (one["dimension"] == chosen["dimension"].item())]
+            assert chosen["value"].item() == at_that["value"].item()
+        assert set(frame["neighbour"]) == {"cosine", "euclidean"}
+    for method in ("ledoit-wolf", "shrinkage", "svc"):
+        frame = rows(method)
+        assert frame[["neighbour", "selection"]].to_numpy().tolist() == [["", "inner_cv"]]
+        assert frame["dimension"].isna().all()
+        assert 0.1 < frame["value"].item() <= 1
+
+
 def _here(every_step: EveryStep, files: dict[str, Any]) -> dict[str, Any]:
     def place(path: str) -> str:
         return str(every_step.folder / path)
@@ -121,11 +159,16 @@ def test_every_log_begins_with_its_command_and_ends_well(every_step: EveryStep) 
         assert all(line.startswith("[") for line in lines[1:]), record["log"]
 
 
-@pytest.mark.parametrize("step", [step for step in STEPS if step not in ("download", "run_record")])
-def test_replaying_a_log_makes_the_same_bytes(step: str, every_step: EveryStep, tmp_path: Path) -> None:
+REPLAYED = [(step, "") for step in STEPS if step not in ("download", "run_record", "fit")]
+REPLAYED += [("fit", method) for method in ("mkl-lda-sdp", "fisherface", "svc", "two-d-lda")]
+"""Steps; of fits one on kernels, on features (an embedding, a classifier) and on images."""
+
+
+@pytest.mark.parametrize(("step", "method"), REPLAYED)
+def test_replaying_a_log_makes_the_same_bytes(step: str, method: str, every_step: EveryStep, tmp_path: Path) -> None:
     """In a process of its own, with PYTHONHASHSEED and the working folder different from those of the first run."""
     chosen = [record for record in every_step.records if record["step"] == step]
-    record = chosen[-1] if step != "fit" else _sdp(chosen)
+    record = chosen[-1] if step != "fit" else next(r for r in chosen if r["spec"]["method"]["id"] == method)
     shutil.copytree(every_step.folder / "results", tmp_path / "results")
     for name in ("first.csv", "second.parquet", "labels.csv", "d.npz", "splits.csv", "pictures"):
         (tmp_path / name).symlink_to(every_step.folder / name)
@@ -138,10 +181,6 @@ def test_replaying_a_log_makes_the_same_bytes(step: str, every_step: EveryStep, 
     )  # fmt: skip
     for path in record["outputs"].values():
         _assert_same(tmp_path / path, every_step.folder / path)
-
-
-def _sdp(records: list[dict[str, Any]]) -> dict[str, Any]:
-    return next(r for r in records if r["spec"]["method"]["parameters"].get("beta_step") == "sdp")
 
 
 def _assert_same(one: Path, other: Path) -> None:

@@ -1,0 +1,272 @@
+"""From fitted methods to accuracies: leading dimensions, a fit for each size, a classifier's own labels."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+import mklearn.evaluation.sweep as module
+from mklearn.bilinear.two_d_lda import TwoDLDA
+from mklearn.bilinear.two_d_mmc import TwoDMMC
+from mklearn.errors import NotApplicable
+from mklearn.evaluation.inputs import SampleInput
+from mklearn.evaluation.nearest_neighbour import accuracy_by_dimension
+from mklearn.evaluation.selection import inner_folds
+from mklearn.evaluation.split import evaluate_split
+from mklearn.evaluation.sweep import run
+from mklearn.subspace.ledoit_wolf_lda import LedoitWolfLDA
+from mklearn.subspace.mmc import MMC
+from mklearn.subspace.pca import PCA
+
+PATH = "mklearn.bilinear.path:fit_path"
+SIZES = [2, 4, 6]
+RULES = ("euclidean", "cosine")
+
+
+@dataclass(frozen=True)
+class Digits:
+    """Digits of five classes, few and noisy enough that methods err."""
+
+    images: NDArray[np.float64]
+    y: NDArray[np.int64]
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+    @property
+    def features(self) -> NDArray[np.float64]:
+        return self.images.reshape(len(self.y), -1)
+
+
+@pytest.fixture(scope="module")
+def digits() -> Digits:
+    from sklearn.datasets import load_digits
+
+    bunch = load_digits()
+    chosen = np.concatenate([np.flatnonzero(bunch.target == code)[:20] for code in (1, 3, 5, 8, 9)])
+    noise = np.random.default_rng(0).normal(scale=4, size=(100, 8, 8))
+    y = np.unique(bunch.target[chosen], return_inverse=True)[1].astype(np.int64)
+    train = np.flatnonzero(np.arange(100) % 20 < 8)
+    return Digits(bunch.images[chosen] + noise, y, train, np.setdiff1d(np.arange(100), train))
+
+
+def by_hand(train: NDArray[Any], y: NDArray[Any], test: NDArray[Any], y_test: NDArray[Any], rule: str) -> float:
+    """Share of test samples whose nearest training sample, over all columns, has their label."""
+    if rule == "cosine":  # about the training mean; the angle is smallest where unit vectors are nearest
+        mean = train.mean(axis=0)
+        train, test = train - mean, test - mean
+        train, test = (Z / np.linalg.norm(Z, axis=1, keepdims=True) for Z in (train, test))
+    hits = [
+        y[((train - sample) ** 2).sum(axis=1).argmin()] == label for sample, label in zip(test, y_test, strict=True)
+    ]
+    return float(np.mean(hits))
+
+
+# --- labels
+
+
+def test_labels_give_one_accuracy_and_no_dimension(digits: Digits) -> None:
+    X, y = digits.features, digits.y
+    outcome = run(LedoitWolfLDA(), X[digits.train], X[digits.test], y[digits.train], {"kind": "labels"})
+    expected = LedoitWolfLDA().fit(X[digits.train], y[digits.train]).predict(X[digits.test])
+    assert 0.3 < np.mean(expected == y[digits.test]) < 1
+    assert outcome.dimensions == []
+    assert outcome.train == []
+    np.testing.assert_array_equal(outcome.test[0], expected)
+    for rule in ("", *RULES):  # no neighbour is asked
+        found = outcome.accuracies(rule, y[digits.train], y[digits.test])
+        np.testing.assert_array_equal(found, [np.mean(expected == y[digits.test])])
+
+
+def split(digits: Digits, samples: NDArray[Any], method: dict[str, Any], neighbours: Any = RULES) -> Any:
+    return evaluate_split(
+        SampleInput(samples), method, digits.y, digits.train, digits.test, neighbours=neighbours, inner=3, seed=0
+    )
+
+
+def test_a_classifier_on_a_split_has_one_rule_without_a_name(digits: Digits) -> None:
+    X, y = digits.features, digits.y
+    method = {
+        "implementation": "mklearn.subspace.ledoit_wolf_lda:LedoitWolfLDA", "parameters": {},
+        "sweep": {"kind": "labels"},
+    }  # fmt: skip
+    result = split(digits, X, method)
+    assert list(result.rules) == [""]
+    found = result.rules[""]
+    predicted = LedoitWolfLDA().fit(X[digits.train], y[digits.train]).predict(X[digits.test])
+    assert found.dimension is None
+    assert found.dimensions == []
+    assert found.chosen_accuracy == np.mean(predicted == y[digits.test])
+    assert result.selection_message == ""
+
+
+def test_a_grid_of_a_classifier_is_chosen_by_its_inner_accuracy(digits: Digits) -> None:
+    from mklearn.svm.linear import linear_svc
+
+    X, y, train = digits.features, digits.y, digits.train
+    grid = [1.0, 1e-6, 1e-3]
+    means = []
+    for C in grid:
+        hits = [
+            np.mean(linear_svc(C).fit(X[train[a]], y[train[a]]).predict(X[train[b]]) == y[train[b]])
+            for a, b in inner_folds(y[train], 3, 0)
+        ]
+        means.append(np.mean(hits))
+    assert np.ptp(means) > 0.01
+    method = {
+        "implementation": "mklearn.svm.linear:linear_svc", "parameters": {"C": grid}, "sweep": {"kind": "labels"},
+    }  # fmt: skip
+    found = split(digits, X, method).rules[""]
+    assert found.candidate.parameters == {"C": grid[int(np.argmax(means))]}
+    assert found.dimension is None
+    expected = linear_svc(found.candidate.parameters["C"]).fit(X[train], y[train]).predict(X[digits.test])
+    assert found.chosen_accuracy == np.mean(expected == y[digits.test])
+
+
+# --- leading dimensions
+
+
+@pytest.mark.parametrize("estimator", [PCA(n_components=7), MMC()])
+@pytest.mark.parametrize("rule", RULES)
+def test_leading_dimensions_are_one_fit(digits: Digits, estimator: Any, rule: str) -> None:
+    X, y, train, test = digits.features, digits.y, digits.train, digits.test
+    outcome = run(estimator, X[train], X[test], y[train], {"kind": "leading"})
+    model = type(estimator)(**estimator.get_params()).fit(X[train], y[train])
+    Z, Z_test = model.transform(X[train]), model.transform(X[test])
+    assert len(outcome.estimators) == 1
+    assert outcome.dimensions == list(range(1, Z.shape[1] + 1))
+    found = outcome.accuracies(rule, y[train], y[test])
+    np.testing.assert_array_equal(found, accuracy_by_dimension(Z, y[train], Z_test, y[test], rule))  # type: ignore[arg-type]
+    expected = [by_hand(Z[:, :q], y[train], Z_test[:, :q], y[test], rule) for q in outcome.dimensions]
+    np.testing.assert_allclose(found, expected)
+    assert np.unique(found).size > 1
+
+
+def test_leading_is_the_default(digits: Digits) -> None:
+    X, y, train, test = digits.features, digits.y, digits.train, digits.test
+    one, two = (run(MMC(), X[train], X[test], y[train], *sweep) for sweep in ((), ({"kind": "leading"},)))
+    assert one.sweep == two.sweep == "leading"
+    np.testing.assert_array_equal(one.test[0], two.test[0])
+
+
+# --- a fit for each size
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("path", [{}, {"implementation": PATH}], ids=["by clones", "by fit_path"])
+@pytest.mark.parametrize("estimator", [TwoDLDA(max_iter=3), TwoDMMC(lam=0.5)])
+def test_refit_is_a_fit_by_hand_for_each_size_with_all_of_its_columns(
+    digits: Digits, estimator: Any, path: dict[str, str], rule: str
+) -> None:
+    X, y, train, test = digits.images, digits.y, digits.train, digits.test
+    sizes = [4, 2, 6]  # in the order given
+    outcome = run(estimator, X[train], X[test], y[train], {"kind": "refit", "sizes": sizes} | path)
+    assert outcome.dimensions == sizes
+    assert estimator.n_components is None  # the one given is left as it is
+    expected, of_the_first_columns = [], []
+    for size, embedded, applied in zip(sizes, outcome.train, outcome.test, strict=True):
+        model = type(estimator)(**estimator.get_params() | {"n_components": size}).fit(X[train], y[train])
+        Z, Z_test = model.transform(X[train]), model.transform(X[test])
+        assert Z.shape[1] == size * size
+        np.testing.assert_allclose(embedded, Z, rtol=0, atol=1e-7 * np.abs(Z).max())
+        np.testing.assert_allclose(applied, Z_test, rtol=0, atol=1e-7 * np.abs(Z).max())
+        expected.append(by_hand(Z, y[train], Z_test, y[test], rule))
+        of_the_first_columns.append(by_hand(Z[:, :size], y[train], Z_test[:, :size], y[test], rule))
+    found = outcome.accuracies(rule, y[train], y[test])
+    np.testing.assert_allclose(found, expected)
+    assert not np.allclose(found, of_the_first_columns)  # the test would notice
+
+
+def test_a_size_that_is_too_large_is_not_applicable(digits: Digits) -> None:
+    X, y, train, test = digits.images, digits.y, digits.train, digits.test
+    with pytest.raises(NotApplicable, match="9"):
+        run(TwoDMMC(), X[train], X[test], y[train], {"kind": "refit", "sizes": [2, 9], "implementation": PATH})
+
+
+def test_inner_cross_validation_chooses_among_sizes_and_candidates(digits: Digits) -> None:
+    """Computed anew: the best mean over the inner folds, then the fewest dimensions, then the first candidate."""
+    X, y, train, test = digits.images, digits.y, digits.train, digits.test
+    grid = [1e-2, 10.0]
+    fixed = {"max_iter": 3, "scaling": "orthonormal"}
+    method = {
+        "implementation": "mklearn.bilinear.two_d_lda:TwoDLDA", "parameters": fixed | {"ridge": grid},
+        "sweep": {"kind": "refit", "sizes": SIZES, "implementation": PATH},
+    }  # fmt: skip
+    result = split(digits, X, method)
+    for rule in RULES:
+        means = np.zeros((len(grid), len(SIZES)))
+        for (row, ridge), (column, size) in itertools.product(enumerate(grid), enumerate(SIZES)):
+            scores = []
+            for a, b in inner_folds(y[train], 3, 0):
+                inside, outside = train[a], train[b]
+                model = TwoDLDA(size, ridge=ridge, max_iter=3, scaling="orthonormal").fit(X[inside], y[inside])
+                scores.append(by_hand(*_both(model, X, y, inside, outside), rule))
+            means[row, column] = np.mean(scores)
+        column = int((means >= means.max() - 1e-9).any(axis=0).argmax())
+        row = int((means[:, column] >= means.max() - 1e-9).argmax())
+        found = result.rules[rule]
+        assert found.candidate.parameters["ridge"] == grid[row]
+        assert found.dimension == SIZES[column]
+        assert found.dimensions == SIZES
+        model = TwoDLDA(SIZES[column], ridge=grid[row], max_iter=3, scaling="orthonormal").fit(X[train], y[train])
+        assert found.chosen_accuracy == pytest.approx(by_hand(*_both(model, X, y, train, test), rule))
+
+
+def _both(model: Any, X: NDArray[Any], y: NDArray[Any], inside: NDArray[Any], outside: NDArray[Any]) -> Any:
+    return model.transform(X[inside]), y[inside], model.transform(X[outside]), y[outside]
+
+
+# --- times
+
+
+class Clock:
+    """A clock that an estimator sets forward."""
+
+    now: ClassVar[float] = 0.0
+
+    @classmethod
+    def perf_counter(cls) -> float:
+        return cls.now
+
+
+class Slow(BaseEstimator):
+    """Fits in 2 s, embeds the training samples in 30, and the test samples in 500."""
+
+    def __init__(self, n_components: int = 1) -> None:
+        self.n_components = n_components
+
+    def fit(self, X: NDArray[Any], y: NDArray[Any]) -> Slow:
+        Clock.now += 2
+        self.n_train_ = len(X)
+        return self
+
+    def transform(self, X: NDArray[Any]) -> NDArray[Any]:
+        Clock.now += 30 if len(X) == self.n_train_ else 500
+        return np.asarray(X[:, : self.n_components])
+
+    def predict(self, X: NDArray[Any]) -> NDArray[Any]:
+        Clock.now += 7
+        return np.zeros(len(X))
+
+
+@pytest.mark.parametrize(
+    ("sweep", "expected"),
+    [
+        ({"kind": "leading"}, (2, 500)),
+        ({"kind": "refit", "sizes": [1, 2, 3]}, (6, 1500)),
+        ({"kind": "labels"}, (2, 7)),
+    ],
+)
+def test_times_are_of_fitting_and_of_test_samples_and_add_up_over_sizes(
+    sweep: dict[str, Any], expected: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "time", Clock)
+    X, X_test, y = np.ones((8, 3)), np.ones((5, 3)), np.arange(8) % 2
+    outcome = run(Slow(), X, X_test, y, sweep)
+    assert (outcome.fit_seconds, outcome.predict_seconds) == expected
+    assert [model.n_components for model in outcome.estimators] == (sweep.get("sizes") or [1])
