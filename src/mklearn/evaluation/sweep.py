@@ -66,10 +66,13 @@ def run(
     train, test : arrays, samples first
     y : (n,) labels of the training samples
     sweep : dict
-        ``kind``: "leading", "refit" or "labels". For "refit" ``sizes``, the values of ``n_components``, and optionally
+        ``kind``: "leading", "refit" or "labels". For "refit" ``sizes``, the values of ``n_components`` (those larger
+        than the images are left out), and optionally
         ``implementation``: a "module:function" that fits all of them (estimator, X, y, sizes=) at less cost.
     """
     kind, sizes = sweep["kind"], list(sweep.get("sizes", ()))
+    if train.ndim == 3 and kind == "refit":
+        sizes = [size for size in sizes if size <= min(train.shape[1:])] or sizes[:1]
     started = time.perf_counter()
     fitted = _refit(estimator, train, y, sizes, sweep) if kind == "refit" else [estimator.fit(train, y)]
     fit_seconds = time.perf_counter() - started

@@ -182,10 +182,14 @@ def test_refit_is_a_fit_by_hand_for_each_size_with_all_of_its_columns(
     assert not np.allclose(found, of_the_first_columns)  # the test would notice
 
 
-def test_a_size_that_is_too_large_is_not_applicable(digits: Digits) -> None:
-    X, y, train, test = digits.images, digits.y, digits.train, digits.test
-    with pytest.raises(NotApplicable, match="9"):
-        run(TwoDMMC(), X[train], X[test], y[train], {"kind": "refit", "sizes": [2, 9], "implementation": PATH})
+def test_sizes_larger_than_the_images_are_left_out(digits: Digits) -> None:
+    """The default sizes 1..20 on 8 x 8 images: the curve ends at 8."""
+    train, y, test = digits.images[digits.train], digits.y[digits.train], digits.images[digits.test]
+    asked = run(TwoDMMC(), train, test, y, {"kind": "refit", "sizes": [7, 8, 9, 20], "implementation": PATH})
+    assert asked.dimensions == [7, 8]
+    assert len(asked.train) == len(asked.test) == 2
+    with pytest.raises(NotApplicable):  # none is small enough: said, not hidden
+        run(TwoDMMC(), train, test, y, {"kind": "refit", "sizes": [9, 20], "implementation": PATH})
 
 
 def test_inner_cross_validation_chooses_among_sizes_and_candidates(digits: Digits) -> None:
