@@ -6,20 +6,20 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import svd
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure, within_laplacian
 from mklearn.optimize.a_step import Scaling, rescale_columns, smallest_of_pencil
 from mklearn.optimize.eigen import fix_signs
 from mklearn.subspace.inputs import checked_array, checked_labels
+from mklearn.subspace.linear_embedding import SupervisedLinearEmbedding
 
 
-class Fisherface(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Fisherface(SupervisedLinearEmbedding):
     """Linear discriminant analysis in the leading principal components ("Fisherfaces").
 
     Minimises tr((V'S_tV)^-1 V'S_wV), the within-class against the total scatter, in the span of the first principal
@@ -147,21 +147,6 @@ class Fisherface(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.embedding_ = self._embedded(array)
         return self
 
-    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Embed samples: (X - mean) V.
-
-        Parameters
-        ----------
-        X : array of shape (m, d)
-
-        Returns
-        -------
-        array of shape (m, n_components)
-            In the dtype of X (float32 or float64).
-        """
-        check_is_fitted(self)
-        return self._embedded(checked_array(self, X, reset=False))
-
     def _pca_dimensions(self, n: int, n_classes: int, rank: int) -> int:
         if self.n_pca == "all":
             return rank
@@ -173,16 +158,3 @@ class Fisherface(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             return n - n_classes
         assert isinstance(self.n_pca, Integral)
         return int(self.n_pca)
-
-    def _embedded(self, array: NDArray[Any]) -> NDArray[np.floating]:
-        return np.asarray((array - self.mean_) @ self.components_.T, dtype=array.dtype)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.components_.shape[0]

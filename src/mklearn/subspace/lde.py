@@ -6,20 +6,20 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import svd
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from mklearn.errors import NotApplicable
 from mklearn.graphs import Counting, lde_graph
 from mklearn.optimize.a_step import Scaling, rescale_columns, scatter_matrices, smallest_of_pencil
 from mklearn.optimize.eigen import fix_signs
 from mklearn.subspace.inputs import checked_array, checked_labels
+from mklearn.subspace.linear_embedding import SupervisedLinearEmbedding
 
 
-class LDE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LDE(SupervisedLinearEmbedding):
     """Local discriminant embedding.
 
     Minimises tr((V'S'V)^-1 V'SV) with S = 2 X'LX + rho I and S' = 2 X'L'X + rho I: L joins near samples of one class,
@@ -141,31 +141,3 @@ class LDE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.ridge_amount_ = rho
         self.embedding_ = self._embedded(array)
         return self
-
-    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Embed samples: (X - mean) V.
-
-        Parameters
-        ----------
-        X : array of shape (m, d)
-
-        Returns
-        -------
-        array of shape (m, n_components)
-            In the dtype of X (float32 or float64).
-        """
-        check_is_fitted(self)
-        return self._embedded(checked_array(self, X, reset=False))
-
-    def _embedded(self, array: NDArray[Any]) -> NDArray[np.floating]:
-        return np.asarray((array - self.mean_) @ self.components_.T, dtype=array.dtype)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.components_.shape[0]

@@ -9,25 +9,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import svd
 from sklearn.base import (
-    BaseEstimator,
     ClassifierMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
     _fit_context,
 )
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure, within_laplacian
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
 from mklearn.subspace.inputs import checked_array, checked_labels
+from mklearn.subspace.linear_embedding import SupervisedLinearEmbedding
 
 Array = NDArray[np.floating[Any]]
 Rule = Literal["cosine", "euclidean"]
 
 
-class LedoitWolfLDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator):
+class LedoitWolfLDA(ClassifierMixin, SupervisedLinearEmbedding):
     """Discriminant analysis with a shrunk pooled covariance, and the nearest class mean as the classifier.
 
     The within-class covariance is (1 - s) R'R/n + s mu I, with R the samples less their class means, mu the mean of the
@@ -147,21 +145,6 @@ class LedoitWolfLDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transforme
         self.embedding_ = self._embedded(array)
         return self
 
-    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Embed samples: (X - mean) V.
-
-        Parameters
-        ----------
-        X : array of shape (m, d)
-
-        Returns
-        -------
-        array of shape (m, n_components)
-            In the dtype of X (float32 or float64).
-        """
-        check_is_fitted(self)
-        return self._embedded(checked_array(self, X, reset=False))
-
     def class_scores(self, X: ArrayLike) -> NDArray[np.floating]:
         """Similarity to each class mean, shape (m, n_classes): the cosine, or minus the squared distance."""
         Z = np.asarray(self.transform(X), dtype=np.float64)
@@ -179,19 +162,6 @@ class LedoitWolfLDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transforme
         """The class of the most similar mean, shape (m,)."""
         best = self.class_scores(X).argmax(axis=1)
         return self.classes_[best]
-
-    def _embedded(self, array: NDArray[Any]) -> NDArray[np.floating]:
-        return np.asarray((array - self.mean_) @ self.components_.T, dtype=array.dtype)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.components_.shape[0]
 
 
 def ledoit_wolf_shrinkage(residuals: Array, n_features: int | None = None) -> tuple[float, float]:

@@ -8,20 +8,20 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import get_lapack_funcs, svd
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from mklearn.errors import NotApplicable
 from mklearn.graphs import between_laplacian, class_structure, mmc_graph, within_laplacian
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
 from mklearn.subspace.inputs import checked_array, checked_labels
+from mklearn.subspace.linear_embedding import SupervisedLinearEmbedding
 
 Array = NDArray[np.floating[Any]]
 Weight = float | Literal["trace_ratio"]
 
 
-class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class MMC(SupervisedLinearEmbedding):
     """Maximum margin criterion.
 
     Maximises tr(A'(S_b - lambda S_w)A) under A'A = I, with the scatters S_b = X'(P - J)X and S_w = X'(I - P)X (sums,
@@ -129,34 +129,6 @@ class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.eigenvalues_ = values[:p]
         self.embedding_ = self._embedded(array)
         return self
-
-    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Embed samples: (X - mean) A.
-
-        Parameters
-        ----------
-        X : array of shape (m, d)
-
-        Returns
-        -------
-        array of shape (m, n_components)
-            In the dtype of X (float32 or float64).
-        """
-        check_is_fitted(self)
-        return self._embedded(checked_array(self, X, reset=False))
-
-    def _embedded(self, array: NDArray[Any]) -> NDArray[np.floating]:
-        return np.asarray((array - self.mean_) @ self.components_.T, dtype=array.dtype)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.components_.shape[0]
 
 
 def trace_ratio(coordinates: Array, y: ArrayLike) -> float:

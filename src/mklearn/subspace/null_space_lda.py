@@ -6,22 +6,22 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import svd
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure, within_laplacian
 from mklearn.optimize.eigen import fix_signs
 from mklearn.subspace.inputs import checked_array, checked_labels
+from mklearn.subspace.linear_embedding import SupervisedLinearEmbedding
 
 # Relative to the largest singular value: what is smaller is rounding of the centring and the projection.
 _NEGLIGIBLE = 1e-9
 
 
-class NullSpaceLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class NullSpaceLDA(SupervisedLinearEmbedding):
     """Null space linear discriminant analysis.
 
     Maximises tr(V'S_bV) under V'S_wV = 0 and V'V = I: each class becomes one point, the points as far apart as can be.
@@ -112,31 +112,3 @@ class NullSpaceLDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.eigenvalues_ = between[:p] ** 2
         self.embedding_ = self._embedded(array)
         return self
-
-    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Embed samples: (X - mean) V.
-
-        Parameters
-        ----------
-        X : array of shape (m, d)
-
-        Returns
-        -------
-        array of shape (m, n_components)
-            In the dtype of X (float32 or float64).
-        """
-        check_is_fitted(self)
-        return self._embedded(checked_array(self, X, reset=False))
-
-    def _embedded(self, array: NDArray[Any]) -> NDArray[np.floating]:
-        return np.asarray((array - self.mean_) @ self.components_.T, dtype=array.dtype)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.components_.shape[0]

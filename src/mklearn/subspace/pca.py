@@ -6,18 +6,18 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import svd
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
 from mklearn.errors import NotApplicable
 from mklearn.optimize.eigen import fix_signs
 from mklearn.subspace.inputs import checked_array
+from mklearn.subspace.linear_embedding import LinearEmbedding
 
 
-class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class PCA(LinearEmbedding):
     """Principal component analysis by a full singular value decomposition, without chance.
 
     Parameters
@@ -92,30 +92,3 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.explained_variance_ = singular[:p] ** 2 / (len(array) - 1)
         self.embedding_ = self._embedded(array)
         return self
-
-    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Project samples: (X - mean) V.
-
-        Parameters
-        ----------
-        X : array of shape (m, d)
-
-        Returns
-        -------
-        array of shape (m, n_components)
-            In the dtype of X (float32 or float64).
-        """
-        check_is_fitted(self)
-        return self._embedded(checked_array(self, X, reset=False))
-
-    def _embedded(self, array: NDArray[Any]) -> NDArray[np.floating]:
-        return np.asarray((array - self.mean_) @ self.components_.T, dtype=array.dtype)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.components_.shape[0]
