@@ -7,6 +7,7 @@ share a specification share the file.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -166,7 +167,7 @@ def _no_twins(what: str, names: list[str]) -> None:
 
 
 def _dataset(study: Study, dataset_id: str, config: Any) -> PlannedDataset:
-    from mklearn.datasets.registry import dataset_spec, entry
+    from mklearn.datasets.registry import MIRROR_VARIABLE, dataset_spec, entry
 
     raw = config.model_dump()
     registered = isinstance(config, RegisteredDataset)
@@ -183,7 +184,9 @@ def _dataset(study: Study, dataset_id: str, config: Any) -> PlannedDataset:
     if registered:
         known = entry(raw["name"])
         folder = Path(study.results) / "downloads" / known.id
-        source = known.source(study.mirror)
+        source = known.source(
+            os.environ.get(MIRROR_VARIABLE) or study.mirror
+        )  # in the order in which the download looks
         downloads = {
             str(folder / file.name): {
                 "file": _builtin(asdict(file)),
