@@ -184,9 +184,7 @@ def _dataset(study: Study, dataset_id: str, config: Any) -> PlannedDataset:
     if registered:
         known = entry(raw["name"])
         folder = Path(study.results) / "downloads" / known.id
-        source = known.source(
-            os.environ.get(MIRROR_VARIABLE) or study.mirror
-        )  # in the order in which the download looks
+        source = known.source(os.environ.get(MIRROR_VARIABLE) or study.mirror)  # the order of the download
         downloads = {
             str(folder / file.name): {
                 "file": _builtin(asdict(file)),
