@@ -14,10 +14,7 @@ from numpy.typing import ArrayLike
 
 from mklearn.errors import DataError
 from mklearn.kernels.checks import Array, as_float_matrix
-
-# A tile of the chi-squared computation has about this many entries per temporary (2 MiB in float64): it stays in
-# the processor's cache, and memory is bounded whatever the number of samples.
-_TILE_ENTRIES = 2**18
+from mklearn.kernels.chi2 import check_nonnegative_features, chi2_matrix
 
 
 def squared_euclidean(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
@@ -84,30 +81,8 @@ def chi2_distance(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     """
     rows, columns, same, dtype = _pair(X, Y)
     for name, features in (("X", rows), ("Y", columns)):
-        if features.min() < 0:
-            sample, feature = (int(i) for i in np.unravel_index(int(features.argmin()), features.shape))
-            value = features[sample, feature]
-            raise DataError(
-                f"{name} has a negative feature ({value:.6g} at sample {sample}, feature {feature}); the "
-                "chi-squared distance is for non-negative features such as histograms; use squared_euclidean instead"
-            )
-    # x + y + tiny equals x + y for every sum that is not subnormal, and makes 0/0 the wanted 0.
-    shifted = columns + np.finfo(np.float64).tiny
-    n, m = rows.shape[0], columns.shape[0]
-    side = max(1, int(np.sqrt(_TILE_ENTRIES / rows.shape[1])))
-    distances = np.empty((n, m))
-    for top in range(0, n, side):
-        i = slice(top, min(top + side, n))
-        for left in range(top if same else 0, m, side):
-            j = slice(left, min(left + side, m))
-            difference = rows[i, None, :] - columns[None, j, :]
-            np.square(difference, out=difference)
-            difference /= rows[i, None, :] + shifted[None, j, :]
-            distances[i, j] = difference.sum(axis=2)
-            if same:
-                distances[j, i] = distances[i, j].T
-    distances *= 0.5
-    return distances.astype(dtype, copy=False)
+        check_nonnegative_features(features, name)
+    return chi2_matrix(rows, None if same else columns).astype(dtype, copy=False)
 
 
 def inner_product(X: ArrayLike, Y: ArrayLike | None = None) -> Array:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from mklearn.errors import DataError
-from mklearn.kernels import distances
+from mklearn.kernels.chi2 import chi2_distance_rows
 from mklearn.kernels.distances import MEASURES, chi2_distance, inner_product, squared_euclidean
+from mklearn.kernels.row_blocks import merge_row_blocks, rows_of_block
 
 Features = NDArray[np.float64]
 
@@ -52,14 +53,57 @@ def test_squared_euclidean_and_inner_product_equal_the_loop(X: Features, Y: Feat
     np.testing.assert_allclose(inner_product(X, Y), [[sum(x * y) for y in Y] for x in X], rtol=1e-9, atol=1e-10)
 
 
-def test_chi2_does_not_depend_on_the_tiling(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("n_blocks", [1, 2, 5, 23])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_chi2_in_row_blocks_is_the_whole_bit_for_bit(n_blocks: int, dtype: type) -> None:
+    X = np.random.default_rng(0).random((23, 11)).astype(dtype)
+    blocks = [rows_of_block(len(X), b, n_blocks) for b in range(n_blocks)]
+    merged = merge_row_blocks(((rows, chi2_distance_rows(X, rows)) for rows in blocks), len(X))
+    np.testing.assert_array_equal(merged, chi2_distance(X), strict=True)
+    np.testing.assert_allclose(chi2_distance(X), chi2_distance(X, X.copy()), rtol=1e-6, atol=1e-15)
+
+
+def test_chi2_agrees_with_scikit_learn_on_sparse_histograms() -> None:
+    from sklearn.metrics.pairwise import additive_chi2_kernel
+
     rng = np.random.default_rng(0)
-    X, Y = rng.random((23, 11)), rng.random((17, 11))
-    whole, square = chi2_distance(X, Y), chi2_distance(X)
-    monkeypatch.setattr(distances, "_TILE_ENTRIES", 11 * 4 * 4)  # 4 x 4 tiles, the last ones incomplete
-    np.testing.assert_allclose(chi2_distance(X, Y), whole, rtol=1e-13)
-    np.testing.assert_allclose(chi2_distance(X), square, rtol=1e-13)
-    np.testing.assert_array_equal(chi2_distance(X), chi2_distance(X).T)
+    X, Y = (rng.dirichlet(np.full(300, 0.05), size=n) for n in (30, 20))
+    X[X < 1e-3], Y[Y < 1e-3] = 0, 0
+    assert (X == 0).mean() > 0.5
+    np.testing.assert_allclose(chi2_distance(X, Y), -additive_chi2_kernel(X, Y) / 2, rtol=1e-12)
+
+
+def test_chi2_of_the_smallest_and_largest_numbers() -> None:
+    small = np.finfo(float).smallest_subnormal
+    X = np.array([[0.0, 0.0], [small, 0.0], [1e150, 0.0], [0.0, 3.0]])
+    D = chi2_distance(X)
+    assert np.isfinite(D).all()
+    np.testing.assert_allclose(D[3], [1.5, 1.5, 5e149, 0])
+
+
+def test_chi2_takes_arrays_of_any_layout() -> None:
+    X = np.random.default_rng(0).random((20, 9))
+    D = chi2_distance(X)
+    read_only = X.copy()
+    read_only.flags.writeable = False
+    for same in (np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2], read_only):
+        np.testing.assert_array_equal(chi2_distance(same), D)
+        np.testing.assert_array_equal(chi2_distance(same, X[:3]), chi2_distance(X, X[:3]))
+
+
+@pytest.mark.parametrize(
+    ("X", "rows", "message"),
+    [
+        ([[1.0, 2.0], [-0.5, 1.0]], [0], r"X has a negative feature \(-0\.5 at sample 1"),
+        ([[1.0, np.nan]], [0], "X has NaN"),
+        ([[1.0], [2.0]], [2], "rows names row 2; there are 2 samples, so rows are 0 to 1"),
+        ([[1.0], [2.0]], [0, 0], "rows names row 0 more than once"),
+        ([[1.0], [2.0]], [0.0], "a vector of row numbers"),
+    ],
+)
+def test_chi2_rows_refuse(X: object, rows: object, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        chi2_distance_rows(X, rows)
 
 
 @pytest.mark.parametrize("name", ["squared_euclidean", "chi2"])

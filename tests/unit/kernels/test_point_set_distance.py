@@ -1,0 +1,248 @@
+"""Point-set distances against loops in float64, on random sets and on SIFT at edge points of real pictures."""
+
+from __future__ import annotations
+
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from tests.unit.descriptors.test_edge_points import photographs
+
+from mklearn.descriptors.point_sets import PointSets
+from mklearn.descriptors.sift import learn_sift_points, sift_points
+from mklearn.errors import DataError
+from mklearn.kernels import point_set_distance
+from mklearn.kernels.point_set_distance import point_set_distance_rows, point_set_distances, tile_bytes
+from mklearn.kernels.row_blocks import merge_row_blocks, rows_of_block
+
+Matrix = NDArray[np.float64]
+
+
+def slow(X: PointSets, Y: PointSets, weight: float = 0.25, scale: float = 270.0) -> Matrix:
+    """The definition, pair by pair, in float64; not for sets without points."""
+    result = np.zeros((len(X), len(Y)))
+    for i in range(len(X)):
+        for j in range(len(Y)):
+            (A, at), (B, there) = real(X, i), real(Y, j)
+            e = cdist(A, B, "sqeuclidean") + weight / scale * cdist(at, there)
+            result[i, j] = (e.min(axis=1).mean() + e.min(axis=0).mean()) / 2
+    return result
+
+
+def real(sets: PointSets, i: int) -> tuple[Matrix, Matrix]:
+    count = sets.counts[i]
+    return sets.descriptors[i, :count].astype(float), sets.positions[i, :count].astype(float)
+
+
+def random_sets(counts: list[int], d: int = 5, seed: int = 0, unit: bool = False, offset: float = 0.0) -> PointSets:
+    rng = np.random.default_rng(seed)
+    parts = []
+    for count in counts:
+        descriptors = rng.normal(size=(count, d)) + offset
+        if unit:
+            descriptors /= np.linalg.norm(descriptors, axis=1, keepdims=True)
+        parts.append((descriptors, rng.random((count, 2)) * 250))
+    return PointSets.from_lists(parts, max([1, *counts]), d)
+
+
+@pytest.fixture(scope="module")
+def pictures(mirror: Path) -> PointSets:
+    """SIFT, projected on 16 axes, at up to 60 edge points of six pictures; the last image has no edges."""
+    images = [*photographs(mirror, 6, pixels=10_000), np.full((100, 100), 127, dtype=np.uint8)]
+    parameters = {"n_points": 60, "n_components": 16, "size": 24.0}
+    learned = learn_sift_points(images, random_state=0, **parameters)
+    return sift_points(images, learned=learned, **parameters)
+
+
+def test_real_pictures(pictures: PointSets) -> None:
+    assert pictures.counts[-1] == 0
+    with_points = pictures.subset(slice(0, 6))
+    for weight in (0.0, 0.25):
+        D = point_set_distances(with_points, position_weight=weight)
+        expected = slow(with_points, with_points, weight)
+        np.fill_diagonal(expected, 0)
+        np.testing.assert_allclose(D, expected, rtol=1e-5)
+        crossed = point_set_distances(with_points.subset([1, 3]), with_points, position_weight=weight)
+        np.testing.assert_allclose(crossed, expected[[1, 3]], rtol=1e-5, atol=1e-6)
+
+
+def test_a_picture_without_edges_is_farther_away_than_any_other(pictures: PointSets) -> None:
+    D = point_set_distances(pictures)
+    assert np.isfinite(D).all()
+    squared_lengths = np.array([(real(pictures, i)[0] ** 2).sum(axis=1).mean() for i in range(6)])
+    np.testing.assert_allclose(D[-1, :-1], 2 * squared_lengths, rtol=1e-6)
+    assert D[-1, :-1].min() > D[:-1, :-1].max()
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    counts=st.lists(st.integers(1, 11), min_size=1, max_size=5),
+    others=st.lists(st.integers(1, 9), min_size=1, max_size=4),
+    d=st.integers(1, 6),
+    weight=st.sampled_from([0.0, 0.25, 40.0]),
+    offset=st.sampled_from([0.0, 30.0]),
+)
+def test_equals_the_loop(counts: list[int], others: list[int], d: int, weight: float, offset: float) -> None:
+    X, Y = random_sets(counts, d, 1, offset=offset), random_sets(others, d, 2, offset=offset)
+    np.testing.assert_allclose(point_set_distances(X, Y, position_weight=weight), slow(X, Y, weight), rtol=1e-4)
+    D = point_set_distances(X, position_weight=weight)
+    expected = slow(X, X, weight)
+    np.testing.assert_allclose(D, expected - np.diag(np.diag(expected)), rtol=1e-4)
+    np.testing.assert_array_equal(D, D.T)
+    np.testing.assert_array_equal(np.diagonal(D), 0)
+    assert D.dtype == np.float32
+
+
+@pytest.mark.parametrize("p", [3, 16, 61])
+def test_unit_descriptors(p: int) -> None:
+    X = random_sets([p, p - 1, p, p - 2], 32, unit=True)
+    expected = slow(X, X)
+    np.fill_diagonal(expected, 0)
+    np.testing.assert_allclose(point_set_distances(X), expected, rtol=1e-5)
+
+
+def test_position_term_is_the_plain_distance_over_the_scale() -> None:
+    D = np.zeros((2, 1, 3), np.float32)
+    X = PointSets(D, np.array([[[10, 20]], [[13, 24]]], np.float32), np.ones(2, np.int32))
+    assert point_set_distances(X)[0, 1] == pytest.approx(0.25 * 5 / 270)
+    assert point_set_distances(X, position_weight=3, position_scale=10)[0, 1] == pytest.approx(1.5)
+    assert point_set_distances(X, position_weight=0)[0, 1] == 0
+
+
+def test_position_term_is_added_before_the_minimum() -> None:
+    """The nearest descriptor is far away in the image, so another one is nearest in both together."""
+    A = PointSets.from_lists([(np.array([[0.0]]), np.array([[0.0, 0.0]]))], 1, 1)
+    B = PointSets.from_lists([(np.array([[0.0], [0.5]]), np.array([[0.0, 100.0], [0.0, 0.0]]))], 2, 1)
+    # from A: min(0 + 1, 0.25 + 0) = 0.25; from B: mean(1, 0.25)
+    expected = (0.25 + 0.625) / 2
+    assert point_set_distances(A, B, position_weight=1, position_scale=100)[0, 0] == pytest.approx(expected)
+
+
+def test_order_of_points_and_what_lies_beyond_the_counts_do_not_matter() -> None:
+    X = random_sets([7, 4, 6, 9])
+    D = point_set_distances(X)
+    rng = np.random.default_rng(3)
+    shuffled = []
+    for i in range(4):
+        order = rng.permutation(X.counts[i])
+        shuffled.append((X.descriptors[i, order], X.positions[i, order]))
+    np.testing.assert_allclose(point_set_distances(PointSets.from_lists(shuffled, 12, 5)), D, rtol=1e-5)
+
+    class Raw:
+        descriptors = np.where(X.mask[..., None], X.descriptors, np.nan)
+        positions = np.where(X.mask[..., None], X.positions, np.inf)
+        counts = X.counts
+
+    np.testing.assert_array_equal(point_set_distances(Raw()), D)
+
+
+def test_moving_all_descriptors_changes_nothing() -> None:
+    X = random_sets([7, 4, 6], unit=True)
+    moved = replace(X, descriptors=X.descriptors + np.float32(100) * X.mask[..., None])
+    np.testing.assert_allclose(point_set_distances(moved), point_set_distances(X), rtol=1e-3)
+
+
+def test_sets_without_points() -> None:
+    X = random_sets([0, 4, 0, 3, 0])
+    D = point_set_distances(X)
+    for i in (1, 3):
+        np.testing.assert_allclose(D[i, [0, 2, 4]], 2 * (real(X, i)[0] ** 2).sum(axis=1).mean(), rtol=1e-6)
+    np.testing.assert_array_equal(D[np.ix_([0, 2, 4], [0, 2, 4])], 0)
+    np.testing.assert_array_equal(D, D.T)
+    np.testing.assert_allclose(D[1, 3], slow(X.subset([1]), X.subset([3]))[0, 0], rtol=1e-5)
+    # between sets: the same, and for a test image the same whatever is tested with it
+    np.testing.assert_allclose(point_set_distances(X, X), D, atol=1e-6)
+    np.testing.assert_array_equal(point_set_distances(X.subset([0]), X)[0], D[0])
+    np.testing.assert_array_equal(point_set_distances(random_sets([0, 0])), 0)
+    np.testing.assert_array_equal(point_set_distances(random_sets([0]), random_sets([0, 2]))[0, 0], 0)
+
+
+@pytest.mark.parametrize("entries", [1, 60, 200])
+@pytest.mark.parametrize("weight", [0.0, 0.25])
+def test_tiles(monkeypatch: pytest.MonkeyPatch, entries: int, weight: float) -> None:
+    """Tiles of one set or a few, of uneven sizes and with empty sets in them."""
+    X = random_sets([3, 0, 9, 1, 5, 0, 0, 7, 2, 4, 0])
+    whole = point_set_distances(X, position_weight=weight)
+    crossed = point_set_distances(X.subset([2, 4]), X, position_weight=weight)
+    monkeypatch.setattr(point_set_distance, "_TILE_ENTRIES", entries)
+    np.testing.assert_allclose(point_set_distances(X, position_weight=weight), whole, rtol=1e-5)
+    np.testing.assert_allclose(
+        point_set_distances(X.subset([2, 4]), X, position_weight=weight), crossed, rtol=1e-5, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("n_blocks", [2, 3, 13])
+def test_row_blocks_are_the_whole_bit_for_bit(n_blocks: int) -> None:
+    X = random_sets([20, 17, 0, 20, 20, 3, 20, 20, 11, 20, 20, 20], 16, unit=True)
+    parts = []
+    for b in range(n_blocks):
+        rows = rows_of_block(len(X), b, n_blocks)
+        parts.append((rows, point_set_distance_rows(X, rows)))
+    np.testing.assert_array_equal(merge_row_blocks(parts, len(X)), point_set_distances(X), strict=True)
+
+
+def test_memory_is_the_real_points_and_a_tile() -> None:
+    p, d = 50, 16
+    point_set_distances(random_sets([p] * 3, d))  # compiled
+    rest = []
+    for n in (50, 200):
+        X = random_sets([p] * n, d)
+        rows = np.arange(0, n, 7)
+        tracemalloc.start()
+        values = point_set_distance_rows(X, rows)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        rest.append(peak - values.nbytes - 4 * n * p * (d + 3) - tile_bytes(p, d))
+    assert max(rest) < 100_000  # beyond what the docstring names: a few vectors of n numbers
+    assert rest[1] - rest[0] < 150 * 200
+
+
+def test_inputs_are_kept() -> None:
+    X = random_sets([4, 0, 6])
+    for array in (X.descriptors, X.positions, X.counts):
+        array.flags.writeable = False
+    point_set_distances(X)
+    point_set_distances(X, X)
+
+
+class Wrong:
+    def __init__(self, **arrays: object) -> None:
+        X = random_sets([2, 1])
+        self.descriptors, self.positions, self.counts = X.descriptors, X.positions, X.counts
+        vars(self).update(arrays)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"descriptors": np.zeros((2, 2), "f")}, r"sets\.descriptors has shape \(2, 2\)"),
+        ({"descriptors": np.zeros((0, 2, 5), "f")}, "at least one set"),
+        ({"positions": np.zeros((2, 3, 2), "f")}, r"sets\.positions has shape \(2, 3, 2\); \(2, 2, 2\) belongs"),
+        ({"counts": np.array([2, 3])}, r"sets\.counts says that set 1 has 3 points; 0 to 2 are possible"),
+        ({"counts": np.array([-1, 1])}, "set 0 has -1 points"),
+        ({"counts": np.array([1.0, 1.0])}, "2 integers are needed"),
+        ({"descriptors": np.full((2, 2, 5), np.nan, "f")}, "set 0 has descriptors that are NaN"),
+        ({"descriptors": np.full((2, 2, 5), 1e25, "f")}, "too large for float32"),
+        ({"positions": np.full((2, 2, 2), np.inf, "f")}, "set 0 has positions that are NaN or infinite"),
+    ],
+)
+def test_refuses(arrays: dict[str, NDArray], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        point_set_distances(Wrong(**arrays))
+
+
+def test_refuses_arguments() -> None:
+    X = random_sets([2, 3])
+    with pytest.raises(DataError, match="rows names row 2"):
+        point_set_distance_rows(X, [2])
+    with pytest.raises(DataError, match="X has descriptors of length 4, the other sets of length 5"):
+        point_set_distances(random_sets([1], 4), X)
+    for parameters in ({"position_weight": -1}, {"position_weight": np.nan}, {"position_scale": 0}):
+        with pytest.raises(DataError, match=f"{next(iter(parameters))} is"):
+            point_set_distances(X, **parameters)
