@@ -8,6 +8,21 @@ import lazy_loader as _lazy
 
 __getattr__, __dir__, __all__ = _lazy.attach(
     __name__,
-    submodules=["hog", "lbp", "multiresolution", "patches", "phog", "pixels"],
-    submod_attrs={"images": ["as_grey_images"]},
+    submodules=[
+        "c2_mutch_lowe",
+        "c2_serre",
+        "dense_sift",
+        "edge_points",
+        "gabor_c1",
+        "geometric_blur",
+        "hog",
+        "lbp",
+        "multiresolution",
+        "patches",
+        "phog",
+        "pixels",
+        "point_sets",
+        "sift",
+    ],
+    submod_attrs={"images": ["as_grey_images"], "point_sets": ["PointSets"]},
 )

@@ -1,0 +1,171 @@
+"""Histograms of visual words: votes, words, grid, and what changes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from tests.unit.descriptors.test_edge_points import photographs
+
+from mklearn.descriptors.dense_sift import _grid, dense_sift, learn_dense_sift, local_descriptors
+from mklearn.errors import ConfigError, DataError
+
+SMALL = {"n_words": 20, "step": 16}
+
+
+@pytest.fixture(scope="module")
+def photos(mirror: Path) -> list[NDArray[np.uint8]]:
+    return photographs(mirror, 4)
+
+
+@pytest.fixture(scope="module")
+def learned(photos: list[NDArray[np.uint8]]) -> dict[str, NDArray]:
+    return learn_dense_sift(photos, random_state=0, **SMALL)
+
+
+@given(length=st.integers(16, 300), size=st.sampled_from([16.0, 15.5, 9.0]), step=st.integers(1, 40))
+def test_patches_of_the_grid_fill_the_image_evenly(length: int, size: float, step: int) -> None:
+    centre = _grid(length, size, step)
+    before, after = centre[0] - size / 2 + 0.5, length - 0.5 - (centre[-1] + size / 2)
+    assert before >= -1e-9
+    np.testing.assert_allclose(before, after, atol=1e-9)
+    # no room for one more
+    assert before + after < step
+    np.testing.assert_allclose(np.diff(centre), step)
+
+
+def test_rows_are_the_votes_for_the_nearest_words(photos: list[NDArray[np.uint8]], learned: dict[str, NDArray]) -> None:
+    features = dense_sift(photos, learned=learned, **SMALL)
+    assert features.shape == (4, 20)
+    assert features.dtype == np.float64
+    np.testing.assert_allclose(features.sum(axis=1), 1)
+    for image, row in zip(photos, features, strict=True):
+        descriptors = local_descriptors(image / 255, 16, (16, 24, 32))
+        nearest = cdist(descriptors, learned["words"].astype(float)).argmin(axis=1)
+        np.testing.assert_allclose(row, np.bincount(nearest, minlength=20) / len(nearest), atol=1e-3)
+
+
+def test_number_of_descriptors(photos: list[NDArray[np.uint8]]) -> None:
+    height, width = photos[0].shape
+    expected = sum(((height - size) // 8 + 1) * ((width - size) // 8 + 1) for size in (16, 24, 32))
+    textured = np.random.default_rng(0).random((height, width))
+    assert len(local_descriptors(textured, 8, (16, 24, 32))) == expected
+
+
+def test_words_are_means_of_their_descriptors(photos: list[NDArray[np.uint8]], learned: dict[str, NDArray]) -> None:
+    words = learned["words"].astype(float)
+    assert words.shape == (20, 128)
+    assert learned["words"].dtype == np.float32
+    everything = np.concatenate([local_descriptors(image / 255, 16, (16, 24, 32)) for image in photos]).astype(float)
+    nearest = cdist(everything, words).argmin(axis=1)
+    # mini-batches leave centres near the means, and the words explain more than the mean of all
+    within = sum(np.sum((everything[nearest == k] - words[k]) ** 2) for k in range(20))
+    means = sum(
+        np.sum((everything[nearest == k] - everything[nearest == k].mean(axis=0)) ** 2) for k in np.unique(nearest)
+    )
+    assert within < 1.05 * means
+    assert within < 0.8 * np.sum((everything - everything.mean(axis=0)) ** 2)
+    assert len(np.unique(nearest)) == 20
+
+
+def test_learning_is_deterministic(photos: list[NDArray[np.uint8]], learned: dict[str, NDArray]) -> None:
+    np.testing.assert_array_equal(learn_dense_sift(photos, random_state=0, **SMALL)["words"], learned["words"])
+    assert not np.array_equal(learn_dense_sift(photos, random_state=1, **SMALL)["words"], learned["words"])
+
+
+def test_a_batch_is_its_parts(photos: list[NDArray[np.uint8]], learned: dict[str, NDArray]) -> None:
+    kept = [image.copy() for image in photos]
+    features = dense_sift(photos, learned=learned, **SMALL)
+    for part in ([0], [3, 2], [1, 2, 3]):
+        alone = dense_sift([photos[number] for number in part], learned=learned, **SMALL)
+        np.testing.assert_array_equal(alone, features[part])
+    for before, after in zip(kept, photos, strict=True):
+        np.testing.assert_array_equal(before, after)
+
+
+def test_brightness_contrast_and_kinds_of_images(photos: list[NDArray[np.uint8]], learned: dict[str, NDArray]) -> None:
+    photo = photos[1]
+    expected = dense_sift([photo], learned=learned, **SMALL)[0]
+    floats = photo / 255
+    colour = np.repeat(floats[..., None], 4, axis=2)
+    colour[..., 3] = 1
+    for row in dense_sift(
+        [floats, 0.3 * floats, floats + 5, 40 * floats - 7, colour[..., :3], colour], learned=learned, **SMALL
+    ):
+        np.testing.assert_allclose(row, expected, atol=0.01)
+    # an image in half of the grey values of 8 bits has other votes only where two words are about equally near
+    half = dense_sift([photo // 2 + 40], learned=learned, **SMALL)[0]
+    assert np.abs(half - expected).sum() < 0.25
+    others = dense_sift(photos, learned=learned, **SMALL)
+    assert np.abs(others[[0, 2, 3]] - expected).sum(axis=1).min() > np.abs(half - expected).sum()
+
+
+def test_a_shift_within_a_frame_changes_little(photos: list[NDArray[np.uint8]], learned: dict[str, NDArray]) -> None:
+    framed = np.pad(photos[2], 48)
+    still, step, few = dense_sift(
+        [framed, np.roll(framed, (16, -16), axis=(0, 1)), np.roll(framed, (1, -1), axis=(0, 1))],
+        learned=learned,
+        **SMALL,
+    )
+    # by the step of the grid, all patches but those of the frame are the same
+    np.testing.assert_allclose(step, still, atol=0.01)
+    other = dense_sift([photos[3]], learned=learned, **SMALL)[0]
+    assert np.abs(few - still).sum() < 0.5 * np.abs(other - still).sum()
+
+
+def test_flat_patches_do_not_vote(learned: dict[str, NDArray]) -> None:
+    flat = dense_sift(np.full((2, 40, 40), 0.3), learned=learned, **SMALL)
+    np.testing.assert_array_equal(flat, 0)
+    rng = np.random.default_rng(0)
+    textured = rng.random((64, 64))
+    wide = np.full((64, 400), 0.5)
+    wide[:, :64] = textured
+    assert dense_sift([wide], learned=learned, **SMALL).sum() == pytest.approx(1)
+    n, m = (len(local_descriptors(image, 16, (16,))) for image in (textured, wide))
+    assert n <= m <= 1.7 * n
+
+
+def test_small_images(learned: dict[str, NDArray]) -> None:
+    images = [np.random.default_rng(0).random(shape) for shape in ((32, 40), (31, 40), (1, 1))]
+    assert dense_sift(images[:1], learned=learned, **SMALL).shape == (1, 20)
+    for image in images[1:]:
+        with pytest.raises(DataError, match=r"image 1 has .* side of 32"):
+            dense_sift([images[0], image], learned=learned, **SMALL)
+        with pytest.raises(DataError, match=r"image 1 has .* side of 32"):
+            learn_dense_sift([images[0], image], random_state=0, **SMALL)
+
+
+def test_too_few_patches_for_the_words() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(DataError, match=r"n_words = 20.*fewer words"):
+        learn_dense_sift(rng.random((1, 32, 32)), random_state=0, **SMALL)
+    with pytest.raises(DataError, match="have 0"):
+        learn_dense_sift(np.zeros((3, 64, 64)), random_state=0, **SMALL)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"sizes": ()}, "sizes"),
+        ({"sizes": (16, 16)}, "sizes"),
+        ({"sizes": (2,)}, "sizes"),
+        ({"step": 0}, "step"),
+        ({"n_words": 0}, "n_words"),
+    ],
+)
+def test_illegal_parameters(parameters: dict, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        dense_sift(np.zeros((1, 40, 40)), learned={}, **parameters)
+    with pytest.raises(ConfigError, match=said):
+        learn_dense_sift(np.zeros((1, 40, 40)), random_state=0, **parameters)
+
+
+def test_learned_of_other_parameters(photos: list[NDArray[np.uint8]], learned: dict[str, NDArray]) -> None:
+    for wrong in ({}, learned):
+        with pytest.raises(ConfigError, match="learn_dense_sift"):
+            dense_sift(photos, learned=wrong, n_words=21)

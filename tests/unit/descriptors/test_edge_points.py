@@ -1,0 +1,163 @@
+"""Edge points: on edges, well spread, the same for the same image."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+from scipy.spatial.distance import cdist
+from skimage.draw import disk
+
+from mklearn.datasets.resizing import resize_images
+from mklearn.descriptors.edge_points import edge_points, spread_points, stretch, thinned_gradient
+from mklearn.errors import ConfigError
+
+
+def photographs(mirror: Path, number: int, pixels: int = 30_000) -> list[np.ndarray]:
+    """The first pictures of Caltech-101 in grey, uint8; the archive is read only so far."""
+    found: list[np.ndarray] = []
+    with (
+        zipfile.ZipFile(mirror / "caltech101" / "caltech-101.zip") as outer,
+        outer.open("caltech-101/101_ObjectCategories.tar.gz") as packed,
+        tarfile.open(fileobj=packed, mode="r|gz") as archive,
+    ):
+        for member in archive:
+            data = archive.extractfile(member) if member.name.endswith(".jpg") else None
+            if data is not None:
+                with Image.open(io.BytesIO(data.read())) as picture:
+                    found.append(np.asarray(picture.convert("L")))
+            if len(found) == number:
+                break
+    assert len(found) == number
+    return list(resize_images(found, pixels=pixels))
+
+
+@pytest.fixture(scope="module")
+def photos(mirror: Path) -> list[np.ndarray]:
+    return [image / 255 for image in photographs(mirror, 4)]
+
+
+def circle(radius: float = 30, shape: tuple[int, int] = (100, 120)) -> np.ndarray:
+    image = np.zeros(shape)
+    image[disk((50, 60), radius, shape=shape)] = 1
+    return image
+
+
+def test_points_lie_on_the_edges() -> None:
+    points = edge_points(circle())
+    radius = np.hypot(points[:, 0] - 50, points[:, 1] - 60)
+    assert len(points) == 160
+    assert np.abs(radius - 30).max() < 2
+    assert len(np.unique(points, axis=0)) == 160
+    # spread: the first 20 leave no gap of much more than a twentieth of the circle
+    angle = np.sort(np.arctan2(points[:20, 0] - 50, points[:20, 1] - 60))
+    assert np.diff(angle, append=angle[0] + 2 * np.pi).max() < 2.1 * 2 * np.pi / 20
+
+
+def test_points_cover_the_edges_and_keep_apart(photos: list[np.ndarray]) -> None:
+    for image in photos:
+        every = edge_points(image, n_points=10**6)
+        points = edge_points(image, n_points=100)
+        assert {tuple(point) for point in points} <= {tuple(point) for point in every}
+        apart = cdist(points, points)[np.triu_indices(100, 1)].min()
+        assert cdist(every, points).min(axis=1).max() <= apart
+        assert apart > 1.5
+
+
+def test_fewer_points_are_the_first_of_more(photos: list[np.ndarray]) -> None:
+    points = edge_points(photos[0], n_points=160)
+    np.testing.assert_array_equal(edge_points(photos[0], n_points=40), points[:40])
+    strength = thinned_gradient(photos[0], 2**0.5)[0]
+    assert strength[tuple(points[0])] == strength.max()
+
+
+@settings(max_examples=20, deadline=None)
+@given(gain=st.floats(1e-3, 1e3), offset=st.floats(-10, 10))
+def test_brightness_and_contrast_change_nothing(gain: float, offset: float) -> None:
+    image = np.random.default_rng(0).integers(0, 256, (30, 40)) / 255
+    np.testing.assert_array_equal(edge_points(gain * image + offset * gain), edge_points(image))
+
+
+def test_a_shift_moves_the_points(photos: list[np.ndarray]) -> None:
+    for photo in photos:
+        framed = np.pad(photo, 20)
+        moved = np.roll(framed, (5, -7), axis=(0, 1))
+        np.testing.assert_array_equal(edge_points(moved), edge_points(framed) + np.array([5, -7]))
+
+
+def test_a_mirrored_image_has_the_mirrored_edges(photos: list[np.ndarray]) -> None:
+    for image in photos:
+        mirrored = edge_points(image[:, ::-1], n_points=10**6)
+        mirrored[:, 1] = image.shape[1] - 1 - mirrored[:, 1]
+        every = edge_points(image, n_points=10**6)
+        same = {tuple(point) for point in mirrored} & {tuple(point) for point in every}
+        assert len(same) > 0.99 * max(len(every), len(mirrored))
+        # so the points of either cover those of the other as well as they cover the edges
+        points, others = edge_points(image), edge_points(image[:, ::-1])
+        others[:, 1] = image.shape[1] - 1 - others[:, 1]
+        reach = cdist(every, points).min(axis=1).max()
+        assert cdist(others, points).min(axis=1).max() <= reach + 1
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 50), (50, 2), (40, 40)])
+def test_no_edges_no_points(shape: tuple[int, int]) -> None:
+    for value in (0.0, 0.1, 1e300, -3.0):
+        assert edge_points(np.full(shape, value)).shape == (0, 2)
+    if min(shape) < 3:
+        assert edge_points(np.random.default_rng(0).random(shape)).shape == (0, 2)
+
+
+def test_rounding_is_no_edge() -> None:
+    ripple = 0.1 + 1e-15 * np.random.default_rng(0).standard_normal((30, 30))
+    assert len(edge_points(ripple)) == 0
+
+
+def test_few_edges_few_points() -> None:
+    image = np.zeros((20, 20))
+    image[10, 10] = 1
+    assert 0 < len(edge_points(image)) < 40
+
+
+def test_weak_edges_count_only_where_they_continue_strong_ones() -> None:
+    strength = np.zeros((5, 12))
+    strength[2, :4] = [1.0, 0.1, 0.1, 0.1]
+    strength[2, 6:9] = 0.1
+    strength[4, 11] = 0.07
+    points = {tuple(point) for point in spread_points(strength, 100, 0.2)}
+    assert points == {(2, column) for column in range(4)}
+
+
+def test_stretch() -> None:
+    image = np.array([[-3.0, 1.0], [5.0, 1.0]])
+    np.testing.assert_array_equal(stretch(image), [[0, 0.5], [1, 0.5]])
+    np.testing.assert_array_equal(stretch(image * 1e307), stretch(image))
+    np.testing.assert_array_equal(image, [[-3.0, 1.0], [5.0, 1.0]])
+
+
+def test_gradient_of_a_slanted_edge() -> None:
+    row, column = np.mgrid[:60, :60]
+    for degrees in (0, 30, 90, 120, 175):
+        angle = np.radians(degrees)
+        image = 1 / (1 + np.exp(-(np.cos(angle) * (column - 30) + np.sin(angle) * (row - 30))))
+        strength, orientation = thinned_gradient(image, 1.0)
+        row_at, column_at = np.nonzero(strength > 0.5 * strength.max())
+        # thinned to the line itself, and perpendicular to it
+        assert np.abs(np.cos(angle) * (column_at - 30) + np.sin(angle) * (row_at - 30)).max() <= 1
+        error = np.abs(orientation[row_at, column_at] - angle)
+        assert np.minimum(error, np.pi - error)[5:-5].max() < 0.06
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"n_points": 0}, {"n_points": 1.5}, {"sigma": 0}, {"sigma": np.inf}, {"threshold": 0}, {"threshold": 1.1}],
+)
+def test_illegal_parameters(parameters: dict) -> None:
+    with pytest.raises(ConfigError, match=next(iter(parameters))):
+        edge_points(circle(), **parameters)

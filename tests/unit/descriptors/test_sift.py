@@ -1,0 +1,209 @@
+"""SIFT at given points: descriptors belong to their points, and what changes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tests.unit.descriptors.test_edge_points import photographs
+
+from mklearn.descriptors.edge_points import edge_points
+from mklearn.descriptors.sift import learn_sift_points, local_descriptors, sift_at, sift_points
+from mklearn.errors import ConfigError, DataError
+
+SMALL = {"n_points": 40, "n_components": 8, "size": 32.0}
+
+
+@pytest.fixture(scope="module")
+def photos(mirror: Path) -> list[NDArray[np.uint8]]:
+    return photographs(mirror, 4)
+
+
+@pytest.fixture(scope="module")
+def learned(photos: list[NDArray[np.uint8]]) -> dict[str, NDArray]:
+    return learn_sift_points(photos, random_state=0, **SMALL)
+
+
+@pytest.fixture
+def points(photos: list[NDArray[np.uint8]]) -> NDArray[np.int64]:
+    height, width = photos[0].shape
+    rng = np.random.default_rng(0)
+    inside = np.stack([rng.integers(0, height, 60), rng.integers(0, width, 60)], axis=1)
+    # corners, and two points that coincide
+    return np.concatenate([[[0, 0], [height - 1, width - 1], [0, width - 1], [height - 1, 0]], inside, inside[:1]])
+
+
+def test_descriptors_belong_to_their_points(photos: list[NDArray[np.uint8]], points: NDArray[np.int64]) -> None:
+    image = photos[0] / 255
+    sizes = np.random.default_rng(1).choice([16.0, 24.0, 50.0, 100.0], len(points))
+    descriptors = sift_at(image, points, list(sizes))
+    assert descriptors.shape == (65, 128)
+    # one by one: no point's descriptor depends on which others there are, or on their sizes
+    for k, point in enumerate(points):
+        np.testing.assert_array_equal(sift_at(image, point[None], [sizes[k]])[0], descriptors[k])
+    length = np.linalg.norm(descriptors, axis=1)
+    np.testing.assert_allclose(length[length > 0], 1, rtol=1e-6)
+    assert (length[4:] > 0).all()
+
+
+def test_dropped_and_reordered_keypoints_are_noticed(
+    photos: list[NDArray[np.uint8]], points: NDArray[np.int64], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image = photos[0] / 255
+    expected = sift_at(image, points, [32.0] * len(points))
+    there, edges = local_descriptors(image, 32.0, 40, 2**0.5, 0.2)
+    reliable = cv2.SIFT.create
+
+    class Unreliable:
+        @classmethod
+        def create(cls, **options: Any) -> Unreliable:
+            made = cls()
+            made.sift = reliable(**options)
+            return made
+
+        def compute(self, picture: NDArray, keypoints: list) -> tuple:
+            kept, values = self.sift.compute(picture, keypoints)
+            order = [k for k in range(len(kept))[::-1] if k not in (2, 7)]
+            return [kept[k] for k in order], values[order]
+
+    monkeypatch.setattr(cv2, "SIFT", Unreliable)
+    expected[[2, 7]] = 0
+    np.testing.assert_array_equal(sift_at(image, points, [32.0] * len(points)), expected)
+    # a point without a descriptor is no point
+    fewer, left = local_descriptors(image, 32.0, 40, 2**0.5, 0.2)
+    np.testing.assert_array_equal(left, np.delete(edges, [2, 7], axis=0))
+    np.testing.assert_array_equal(fewer, np.delete(there, [2, 7], axis=0))
+
+
+@pytest.mark.parametrize("size", [16.0, 32.0, 64.0])
+def test_size_is_that_of_the_patch(size: float) -> None:
+    def change(distance: float) -> float:
+        """How much a dot at this distance to the right changes the descriptor of the centre."""
+        image = np.zeros((201, 201))
+        image[:, 100:] = 0.5
+        dotted = image.copy()
+        at = 100 + round(distance)
+        half = round(size / 16)
+        dotted[100 - half : 101 + half, at - half : at + half + 1] = 1
+        image[0, 0] = dotted[0, 0] = 1  # the same range
+        centre = np.array([[100, 100]])
+        return float(np.linalg.norm(sift_at(image, centre, [size]) - sift_at(dotted, centre, [size])))
+
+    # votes are shared between neighbouring cells, so the outermost reach half a cell beyond, plus the blur
+    assert change(0.4 * size) > 0.05
+    assert change(size * (0.5 + 0.125) + size / 4 + 3) == 0
+
+
+def test_orientations_of_a_ramp() -> None:
+    ramp = np.tile(np.linspace(0, 1, 101), (101, 1))
+    for turns in range(4):
+        cells = sift_at(np.rot90(ramp, turns), np.array([[50, 50]]), [32.0]).reshape(16, 8)
+        # one orientation in all cells: 0, 90, 180, 270 degrees in bins of 45
+        assert len(set(cells.argmax(axis=1))) == 1
+        assert (np.sort(cells, axis=1)[:, :-1].sum(axis=1) < 0.15 * cells.sum(axis=1)).all()
+    bins = [sift_at(np.rot90(ramp, k), np.array([[50, 50]]), [32.0]).reshape(16, 8)[0].argmax() for k in range(4)]
+    assert sorted(bins) == [0, 2, 4, 6]
+
+
+def test_shapes_counts_and_batches(photos: list[NDArray[np.uint8]], learned: dict[str, NDArray]) -> None:
+    images = [*photos, np.zeros((30, 30), dtype=np.uint8)]
+    kept = [image.copy() for image in images]
+    sets = sift_points(images, learned=learned, **SMALL)
+    assert sets.descriptors.shape == (5, 40, 8)
+    np.testing.assert_array_equal(sets.counts, [40, 40, 40, 40, 0])
+    np.testing.assert_array_equal(sets.positions[0], edge_points(photos[0] / 255, n_points=40))
+    for part in ([0], [4, 2], [1, 2, 3]):
+        alone = sift_points([images[number] for number in part], learned=learned, **SMALL)
+        for name, array in sets.subset(part).as_arrays().items():
+            np.testing.assert_array_equal(alone.as_arrays()[name], array)
+    for before, after in zip(kept, images, strict=True):
+        np.testing.assert_array_equal(before, after)
+    again = learn_sift_points(photos, random_state=0, **SMALL)
+    for name, array in learned.items():
+        np.testing.assert_array_equal(again[name], array)
+
+
+def test_brightness_contrast_and_kinds_of_images(photos: list[NDArray[np.uint8]], learned: dict[str, NDArray]) -> None:
+    photo = photos[1]
+    sets = sift_points([photo], learned=learned, **SMALL)
+    floats = photo / 255
+    colour = np.repeat(floats[..., None], 4, axis=2)
+    colour[..., 3] = 1
+    changed = [floats, 0.3 * floats, floats + 5, 40 * floats - 7, colour[..., :3], colour]
+    for other in sift_points(changed, learned=learned, **SMALL).descriptors:
+        np.testing.assert_allclose(other, sets.descriptors[0], atol=0.02)
+    # at 8 bits of half the range, nearly
+    half = sift_points([photo // 2 + 40], learned=learned, **SMALL)
+    same = (half.positions[0, :, None] == sets.positions[0][None]).all(axis=2)
+    a, b = np.nonzero(same)
+    assert len(a) > 5
+    assert np.median(np.linalg.norm(half.descriptors[0, a] - sets.descriptors[0, b], axis=1)) < 0.05
+
+
+@pytest.mark.parametrize("size", [16.0, 32.0, 64.0])
+def test_a_shift_moves_positions_and_leaves_descriptors(photos: list[NDArray[np.uint8]], size: float) -> None:
+    framed = np.pad(photos[2], 40)
+    for shift in ((0, 8), (4, -8)):
+        moved = np.roll(framed, shift, axis=(0, 1))
+        a, at = local_descriptors(framed / 255, size, 40, 2**0.5, 0.2)
+        b, there = local_descriptors(moved / 255, size, 40, 2**0.5, 0.2)
+        np.testing.assert_array_equal(there, at + np.array(shift))
+        # multiples of what an octave halves: exact but for the frame's border
+        assert np.linalg.norm(a - b, axis=1).max() < 0.02
+
+
+def test_mirroring_is_no_invariance_but_mirrors_the_cells(photos: list[NDArray[np.uint8]]) -> None:
+    image = photos[0] / 255
+    width = image.shape[1]
+    points = edge_points(image, n_points=40)
+    mirrored = points * [1, -1] + [0, width - 1]
+    a = sift_at(image, points, [32.0] * 40)
+    b = sift_at(image[:, ::-1], mirrored, [32.0] * 40)
+    assert np.median(np.linalg.norm(a - b, axis=1)) > 0.5
+    cells = b.reshape(40, 4, 4, 8)
+    # columns of cells in reverse; orientation t becomes 180 degrees - t
+    back = cells[:, :, ::-1, (4 - np.arange(8)) % 8].reshape(40, 128)
+    other = cells[:, ::-1, :, (4 - np.arange(8)) % 8].reshape(40, 128)
+    error = min(np.median(np.linalg.norm(a - back, axis=1)), np.median(np.linalg.norm(a - other, axis=1)))
+    assert error < 0.05
+
+
+def test_images_without_edges_and_small_ones(learned: dict[str, NDArray]) -> None:
+    rng = np.random.default_rng(0)
+    images = [np.zeros((1, 1)), rng.random((2, 90)), np.full((50, 50), 0.3), rng.random((3, 3))]
+    sets = sift_points(images, learned=learned, **SMALL)
+    np.testing.assert_array_equal(sets.counts[:3], 0)
+    assert sets.counts[3] <= 1
+    with pytest.raises(DataError, match=r"sift_points.*have 0"):
+        learn_sift_points(images[:3], random_state=0, **SMALL)
+    # patches far larger than the image
+    for shape in ((1, 1), (1, 30), (5, 3)):
+        assert sift_at(rng.random(shape), np.array([[0, 0]]), [1024.0]).shape == (1, 128)
+    assert sift_at(rng.random((9, 9)), np.zeros((0, 2)), []).shape == (0, 128)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"size": 3}, "size"),
+        ({"size": 1025}, "size"),
+        ({"size": "large"}, "size"),
+        ({"n_components": 129}, "128"),
+        ({"n_points": 0}, "n_points"),
+        ({"sigma": 0}, "sigma"),
+    ],
+)
+def test_illegal_parameters(parameters: dict, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        sift_points(np.zeros((1, 9, 9)), learned={}, **parameters)
+    with pytest.raises(ConfigError, match=said):
+        learn_sift_points(np.zeros((1, 9, 9)), random_state=0, **parameters)
+
+
+def test_learned_of_other_parameters(photos: list[NDArray[np.uint8]], learned: dict[str, NDArray]) -> None:
+    with pytest.raises(ConfigError, match="learn_sift_points"):
+        sift_points(photos, learned=learned, n_components=9)
