@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +12,16 @@ from mklearn.atomic import read_parquet
 from mklearn.config.study import check_study
 from mklearn.datasets.registry import registry
 from mklearn.datasets.samples import SampleSet
-from mklearn.plan import plan_study
+from mklearn.plan.study import plan_study
 from mklearn.steps.runner import call
+
+# Of a large data set a part is read. `expected` of the registry is then compared with the whole by the reader.
+PARTS: dict[str, dict[str, Any]] = {
+    "caltech101": {
+        "exclude_classes": ["BACKGROUND_Google"], "first_classes": 10, "per_class": 3, "draw": 0,
+        "resize": {"pixels": 10000, "interpolation": "bicubic"},
+    },
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", list(registry()))
@@ -22,7 +31,9 @@ def test_reading_as_the_workflow_does(
     known = registry()[name]
     if known.files:
         monkeypatch.setenv("MKLEARN_MIRROR", str(request.getfixturevalue("mirror")))
-    plan = plan_study(check_study({"study": "s", "datasets": [name], "results": str(tmp_path / "results")}))
+    plan = plan_study(
+        check_study({"study": "s", "datasets": {name: PARTS.get(name)}, "results": str(tmp_path / "results")})
+    )
     (dataset,) = plan.datasets.values()
     for path, spec in dataset.downloads.items():
         call("download", {}, {"target": path}, spec)
@@ -34,6 +45,10 @@ def test_reading_as_the_workflow_does(
     held = SampleSet.load(resized if dataset.resize else samples)
 
     expected = known.expected
+    if name in PARTS:
+        part = PARTS[name]
+        expected = {"n_samples": part["first_classes"] * part["per_class"], "n_classes": part["first_classes"],
+                    "per_class": part["per_class"]}  # fmt: skip
     assert len(held) == expected["n_samples"]
     assert held.n_classes == expected["n_classes"]
     if "image_shape" in expected:

@@ -15,9 +15,9 @@ class Resize(Strict):
     shape: tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(ge=1)]] | None = None
     """Rows and columns of every image."""
     pixels: Annotated[int, Field(ge=1)] | None = None
-    """Instead of a shape: about so many pixels, the aspect ratio kept."""
+    """Instead of a shape: about so many pixels, the aspect ratio kept; smaller images are enlarged."""
     interpolation: Literal["area", "bilinear", "bicubic", "lanczos"] = "area"
-    """How pixels are weighed; all of them are anti-aliased when shrinking."""
+    """How pixels are weighed; all of them are anti-aliased when shrinking. For enlarging, "area" is too coarse."""
 
     @model_validator(mode="after")
     def _one_size(self) -> Resize:
@@ -34,10 +34,34 @@ class RegisteredDataset(Strict):
     """Its name in the registry; by default the key that it stands under."""
     resize: Resize | None = None
     """Another size than the registry's own."""
-    classes: list[str] | None = None
+    classes: Annotated[list[str], Field(min_length=2)] | None = None
     """Only these classes."""
+    exclude_classes: list[str] | None = None
+    """Not these classes."""
+    first_classes: Annotated[int, Field(ge=2)] | None = None
+    """Of the classes left, only so many: the first ones in the order of the data set."""
     per_class: Annotated[int, Field(ge=2)] | None = None
-    """Only so many samples of each class, the first ones in the order of the data set."""
+    """Only so many samples of each class: random ones with draw, else the first in the order of the data set."""
+    draw: Annotated[int, Field(ge=0)] | None = None
+    """Which random draw of per_class samples: 0, 1, ...; a class with fewer samples is a mistake then."""
+
+    @model_validator(mode="after")
+    def _selection(self) -> RegisteredDataset:
+        mistakes = []
+        if self.draw is not None and self.per_class is None:
+            mistakes.append(f"draw: {self.draw} needs per_class, the number of samples to draw of each class.")
+        for key, names in (("classes", self.classes), ("exclude_classes", self.exclude_classes)):
+            twice = sorted({name for name in names or () if (names or []).count(name) > 1})
+            if twice:
+                mistakes.append(f"{key} names {', '.join(map(repr, twice))} twice.")
+        both = sorted(set(self.classes or ()) & set(self.exclude_classes or ()))
+        if both:
+            mistakes.append(f"classes and exclude_classes both name {', '.join(map(repr, both))}.")
+        if self.classes is not None and self.first_classes is not None and self.first_classes > len(self.classes):
+            mistakes.append(f"first_classes: {self.first_classes} is more than the {len(self.classes)} of classes.")
+        if mistakes:
+            raise ValueError(" ".join(mistakes))
+        return self
 
 
 class ImageFolder(Strict):

@@ -9,6 +9,7 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "registry": ["entry", "dataset_spec"],  # its function registry() would hide the module of this name
         "read": ["read_dataset", "data_files"],
         "download": ["fetch", "fetch_dataset"],
+        "selection": ["chosen_rows"],
         "resizing": ["resize_images"],
         "splits": ["Split", "Splits", "random_per_class", "k_fold", "given", "by_id_prefix"],
         "pairs": ["Pairs", "random_pairs", "given_pairs"],

@@ -81,6 +81,51 @@ def read_members(
         yield name, buffer.getvalue()
 
 
+def read_nested(
+    archive: str | os.PathLike[str], inner: str, wanted: Wanted | None = None, limits: Limits = Limits()
+) -> Iterator[tuple[str, bytes]]:
+    """Give the regular files of a tar archive that lies within a zip archive, as a stream.
+
+    Neither archive is unpacked to disk or held in memory.
+
+    Parameters
+    ----------
+    archive : path
+        The zip archive.
+    inner : str
+        File name of the tar(.gz, .bz2, .xz) archive in it, in whatever folder.
+    wanted, limits
+        As for :func:`read_members`; they concern the files of the inner archive. The limits hold for each of the two.
+
+    Yields
+    ------
+    (name, content)
+        As :func:`read_members`, names as they are in the inner archive.
+
+    Raises
+    ------
+    DataError
+        As :func:`read_members`, of either archive; the outer one is no zip, or holds no or several files `inner`.
+    """
+    for name, stream, budget in _nested_members(Path(archive), inner, wanted, limits):
+        buffer = io.BytesIO()
+        budget.copy(stream, buffer)
+        yield name, buffer.getvalue()
+
+
+def nested_names(archive: str | os.PathLike[str], inner: str, limits: Limits = Limits()) -> list[str]:
+    """Names of the regular files that :func:`read_nested` gives, in the archive's order."""
+    names: list[str] = []
+
+    def note(name: str) -> bool:
+        names.append(name)
+        return False
+
+    for _ in _nested_members(Path(archive), inner, note, limits):
+        raise AssertionError("none was wanted")
+    return names
+
+
 def extract(
     archive: str | os.PathLike[str] | bytes,
     folder: str | os.PathLike[str],
@@ -139,15 +184,18 @@ class _Budget:
 
     def copy(self, source: IO[bytes], target: BinaryIO) -> None:
         while chunk := self._read(source):
-            self.left -= len(chunk)
-            if self.left < 0:
-                reason = (
-                    f"more than {self.limits.ratio:g} times its own size"
-                    if self.by_ratio
-                    else f"more than {self.limits.total_bytes} bytes"
-                )
-                raise DataError(f"{self.label}: unpacks to {reason}; refused as a possible decompression bomb")
+            self.spend(len(chunk))
             target.write(chunk)
+
+    def spend(self, count: int) -> None:
+        self.left -= count
+        if self.left < 0:
+            reason = (
+                f"more than {self.limits.ratio:g} times its own size"
+                if self.by_ratio
+                else f"more than {self.limits.total_bytes} bytes"
+            )
+            raise DataError(f"{self.label}: unpacks to {reason}; refused as a possible decompression bomb")
 
     def _read(self, source: IO[bytes]) -> bytes:
         with _damage(self.label):
@@ -222,11 +270,38 @@ def _zip_members(
                 yield name, content, budget
 
 
+def _nested_members(
+    path: Path, inner: str, wanted: Wanted | None, limits: Limits
+) -> Iterator[tuple[str, IO[bytes], _Budget]]:
+    others: list[str] = []
+
+    def is_inner(name: str) -> bool:
+        others.append(name)
+        return PurePosixPath(name).name == inner
+
+    label = _label(path)
+    found = ""
+    with _damage(label), _open(path) as (outer, size):
+        budget = _Budget(label, size, limits)
+        for name, stream, _ in _zip_members(outer, label, is_inner, limits, budget):
+            if found:
+                raise DataError(f"{label}: holds several files {inner} ({found}, {name}); one was expected")
+            found = name
+            within = f"{label}: {name}"
+            with _damage(within):
+                inner_budget = _Budget(within, size, limits)  # by the outer one's size: the inner one's is only stated
+                yield from _tar_members(_Metered(stream, budget), within, wanted, limits, inner_budget)
+    if not found:
+        held = ", ".join(others[:5]) or "nothing"
+        raise DataError(f"{label}: holds no file {inner} (found {held}); it is another archive, or a damaged one")
+
+
 def _tar_members(
-    stream: BinaryIO, label: str, wanted: Wanted | None, limits: Limits, budget: _Budget
+    stream: BinaryIO | io.RawIOBase, label: str, wanted: Wanted | None, limits: Limits, budget: _Budget
 ) -> Iterator[tuple[str, IO[bytes], _Budget]]:
     # Member by member in one pass: a list of members first would unpack everything twice, bombs included.
-    with tarfile.open(fileobj=_Counted(stream, budget), mode="r|") as archive:
+    counted = _Counted(stream, budget)
+    with tarfile.open(fileobj=counted, mode="r|") as archive:
         seen: set[str] = set()
         for count, member in enumerate(archive, 1):
             if count > limits.files:
@@ -241,21 +316,46 @@ def _tar_members(
                 content = archive.extractfile(member)
                 assert content is not None
                 yield name, content, budget
+    # A tar archive ends before its file does, and the checksum of a compressed one is the file's last word.
+    while counted.read(_CHUNK):
+        pass
+
+
+class _Metered(io.RawIOBase):
+    """A member's bytes, taken from a budget as they are read: an archive within an archive."""
+
+    def __init__(self, source: IO[bytes], budget: _Budget) -> None:
+        self._source, self._budget = source, budget
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        chunk = self._source.read(size)
+        self._budget.spend(len(chunk))
+        return chunk
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._source.seek(offset, whence)
 
 
 class _Counted(io.RawIOBase):
     """Decompressed bytes of a tar stream, counted: members that nobody wants are unpacked too in passing."""
 
-    def __init__(self, stream: BinaryIO, budget: _Budget) -> None:
-        magic = stream.read(6)
-        stream.seek(0)
-        self._source: Any = stream
+    def __init__(self, stream: BinaryIO | io.RawIOBase, budget: _Budget) -> None:
+        source: Any = stream
+        magic = source.read(6)
+        source.seek(0)
         if magic.startswith(b"\x1f\x8b"):
-            self._source = gzip.GzipFile(fileobj=stream)
+            source = gzip.GzipFile(fileobj=source)
         elif magic.startswith(b"BZh"):
-            self._source = bz2.BZ2File(stream)
+            source = bz2.BZ2File(source)
         elif magic.startswith(b"\xfd7zXZ\x00"):
-            self._source = lzma.open(stream)  # noqa: SIM115 (only a view of `stream`, whose owner closes it)
+            source = lzma.open(source)  # noqa: SIM115 (only a view of `stream`, whose owner closes it)
+        self._source = source
         self._passed = 0
         # headers and padding come on top of the files
         self._allowed = 2 * budget.left + 1024 * budget.limits.files

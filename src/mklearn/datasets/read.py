@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mklearn.datasets.registry import Source
-from mklearn.datasets.samples import SampleSet, some
+from mklearn.datasets.registry import SELECTION, Source
+from mklearn.datasets.samples import SampleSet
+from mklearn.datasets.selection import chosen_rows
 from mklearn.errors import ConfigError, DataError
 
 READERS = (
@@ -20,6 +22,7 @@ READERS = (
     "feature_tables",
     "image_archive",
     "image_folder",
+    "nested_archive",
     "olivetti_mat",
     "precomputed",
     "usps",
@@ -33,7 +36,8 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
     ----------
     spec : dict
         As :func:`mklearn.datasets.registry.dataset_spec` makes it: ``reader``, ``options``, ``paths`` (own data),
-        ``resize``, ``expected``, ``classes``, ``per_class``.
+        ``resize``, ``expected``, ``registered`` (id), and the keys of
+        :func:`mklearn.datasets.selection.chosen_rows` that choose some of the samples.
     files : dict of str to path, optional
         Where the files of a registered data set lie, by name, in any of its packagings (from
         :func:`mklearn.datasets.download.fetch_dataset`). Own data: by default ``spec["paths"]``.
@@ -47,7 +51,7 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
     DataError
         Files that are missing or damaged, or a data set that is not the expected one (expected and found are named).
     ConfigError
-        An unknown reader, option or class.
+        An unknown reader, option or class; a class with too few samples to draw from.
     """
     reader = spec["reader"]
     paths = {name: Path(path) for name, path in (files if files is not None else spec.get("paths", {})).items()}
@@ -57,13 +61,30 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
     unknown = sorted(set(options) - set(legal))
     if unknown:
         raise ConfigError(f"reader {reader} has no option {', '.join(unknown)}; it has {', '.join(list(legal)[1:])}")
+    source = ", ".join(map(str, paths.values())) or reader
+    expected = spec.get("expected") or {}
+    wanted = {key: spec[key] for key in SELECTION if spec.get(key) is not None}
+
+    def choose(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
+        """Positions of the samples wanted; what is expected of the labels is expected of the whole data set."""
+        _check_expected(_counts(y, classes), expected, source)
+        try:
+            return chosen_rows(y, classes, **wanted, dataset=spec.get("registered", ""))
+        except ConfigError as error:
+            raise ConfigError(f"data set {spec.get('dataset') or spec.get('registered')}: {error}") from error
+
     resize = spec.get("resize")
-    if resize is not None and "resize" in legal:
-        samples = read(paths, **options, resize=resize)
-    else:
-        samples = _resized(read(paths, **options), resize)
-    _check_expected(samples, spec.get("expected") or {}, ", ".join(map(str, paths.values())) or reader)
-    return select(samples, spec.get("classes"), spec.get("per_class"))
+    while_reading: dict[str, Any] = {"resize": resize} if resize is not None and "resize" in legal else {}
+    if "choose" in legal:  # a large data set: only the samples wanted are decoded
+        while_reading["choose"] = choose
+    samples = read(paths, **options, **while_reading)
+    if "choose" not in while_reading:
+        rows = choose(samples.y, samples.classes)
+        samples = samples.subset(rows) if wanted else samples
+    if "resize" not in while_reading:
+        samples = _resized(samples, resize)
+    _check_expected({"image_shape": list(samples.image_shape or ())}, expected, source)
+    return samples
 
 
 def data_files(spec: Mapping[str, Any]) -> list[Path]:
@@ -105,53 +126,6 @@ def content_check(source: Source) -> Callable[[Path], None] | None:
     return check
 
 
-def select(samples: SampleSet, classes: list[str] | None = None, per_class: int | None = None) -> SampleSet:
-    """A part of a data set: some of the classes, the first so many samples of each.
-
-    Parameters
-    ----------
-    samples : SampleSet
-    classes : list of str, optional
-        Names of the classes to keep; the order of the data set stays.
-    per_class : int, optional
-        At most this many samples per class, the first in the order of the data set.
-
-    Raises
-    ------
-    ConfigError
-        A class that the data set does not have.
-    """
-    if classes is None and per_class is None:
-        return samples
-    keep = np.ones(len(samples), dtype=bool)
-    names = samples.classes
-    if classes is not None:
-        unknown = sorted(set(classes) - set(names.tolist()))
-        if unknown:
-            raise ConfigError(f"no class {', '.join(map(repr, unknown))} in the data set; it has {some(names, 20)}")
-        keep &= np.isin(names[samples.y], classes)
-    if per_class is not None:
-        for code in range(samples.n_classes):
-            keep[np.nonzero(samples.y == code)[0][per_class:]] = False
-    rows = np.nonzero(keep)[0]
-    codes, y = np.unique(samples.y[rows], return_inverse=True)
-    images = samples.images
-    if isinstance(images, np.ndarray):
-        images = images[rows]
-    elif images is not None:
-        images = [images[row] for row in rows]
-    return SampleSet(
-        ids=samples.ids[rows],
-        y=y.astype(np.int64),
-        classes=names[codes],
-        images=images,
-        tables={name: table[rows] for name, table in samples.tables.items()},
-        matrices={name: matrix[np.ix_(rows, rows)] for name, matrix in samples.matrices.items()},
-        measures=samples.measures,
-        notes=samples.notes,
-    )
-
-
 def _reader(name: str) -> Callable[..., SampleSet]:
     if name not in READERS:
         raise ConfigError(f"reader {name!r} is unknown; legal: {', '.join(READERS)}")
@@ -163,26 +137,24 @@ def _resized(samples: SampleSet, resize: Mapping[str, Any] | None) -> SampleSet:
         return samples
     from mklearn.datasets.resizing import resize_images
 
-    return SampleSet(
-        ids=samples.ids,
-        y=samples.y,
-        classes=samples.classes,
-        images=resize_images(samples.images, **resize),
-        tables=samples.tables,
-        matrices=samples.matrices,
-        measures=samples.measures,
-        notes=samples.notes,
-    )
+    return replace(samples, images=resize_images(samples.images, **resize))
 
 
-def _check_expected(samples: SampleSet, expected: Mapping[str, Any], source: str) -> None:
-    counts = sorted(set(samples.class_counts.tolist()))
-    found: dict[str, Any] = {
-        "n_samples": len(samples),
-        "n_classes": samples.n_classes,
-        "image_shape": list(samples.image_shape or ()),
-        "per_class": counts[0] if len(counts) == 1 else counts,
+def _counts(y: np.ndarray, classes: np.ndarray) -> dict[str, Any]:
+    """What a registry entry may expect of the labels."""
+    counts = np.bincount(y, minlength=len(classes))
+    several = sorted(set(counts.tolist()))
+    return {
+        "n_samples": len(y),
+        "n_classes": len(classes),
+        "per_class": several[0] if len(several) == 1 else several,
+        "smallest_class": int(counts.min()),
     }
-    wrong = [f"{name}: expected {value}, got {found[name]}" for name, value in expected.items() if found[name] != value]
+
+
+def _check_expected(found: Mapping[str, Any], expected: Mapping[str, Any], source: str) -> None:
+    """Compare what was found with what is expected of it."""
+    wrong = [f"{name}: expected {expected[name]}, got {value}" for name, value in found.items()
+             if name in expected and value != expected[name]]  # fmt: skip
     if wrong:
         raise DataError(f"{source}: not the expected data set: {'; '.join(wrong)}")

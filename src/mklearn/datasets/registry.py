@@ -21,6 +21,8 @@ import yaml
 from mklearn.errors import ConfigError
 
 MIRROR_VARIABLE = "MKLEARN_MIRROR"
+SELECTION = ("classes", "exclude_classes", "first_classes", "per_class", "draw")
+"""Keys that choose some of a registered data set's samples: :func:`mklearn.datasets.selection.chosen_rows`."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,14 @@ class Entry:
         """The packaging to use: the first of :meth:`sources`."""
         return self.sources(mirror)[0]
 
+    def n_samples(self, selection: Mapping[str, Any]) -> int:
+        """About how many samples a selection leaves (keys of ``SELECTION``): to plan by, before anything is read."""
+        total = int(self.expected["n_classes"])
+        n_classes = len(selection.get("classes") or ()) or total - len(selection.get("exclude_classes") or ())
+        n_classes = min(n_classes, selection.get("first_classes") or n_classes)
+        each = selection.get("per_class") or self.expected["n_samples"] / total
+        return round(n_classes * each)
+
     def spec(self) -> dict[str, Any]:
         """What :func:`mklearn.datasets.read.read_dataset` needs, as a plain dict of builtin types."""
         return {
@@ -144,7 +154,7 @@ def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
     ----------
     config : dict
         A data set of the study's configuration as plain dict: ``kind`` is "registered" (with ``name``; optionally
-        ``resize``, ``classes``, ``per_class``), "image_folder" (``path``, ``colour``, ``resize``), "feature_tables"
+        ``resize`` and the keys of ``SELECTION``), "image_folder" (``path``, ``colour``, ``resize``), "feature_tables"
         (``tables``, ``labels``, ``id_column``, ``label_column``) or "precomputed" (``matrices``, ``measure``,
         ``labels``, ``id_column``, ``label_column``).
 
@@ -152,19 +162,28 @@ def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
     -------
     dict
         Keys ``reader``, ``options`` and ``resize`` (or None); for own data ``paths`` (name -> path), for registered
-        ones ``registered`` (id), ``expected`` and, where given, ``classes`` and ``per_class``.
+        ones ``registered`` (id), ``expected`` and, where given, the keys of ``SELECTION``.
+
+    Raises
+    ------
+    ConfigError
+        An unknown kind or name, or a selection that the data set can't fulfil as far as the registry tells.
     """
     given = _plain(config)
     kind = given.pop("kind", "registered")
     if kind == "registered":
         if "name" not in given:
             raise ConfigError("a registered data set needs its name in the registry")
-        spec = entry(given["name"]).spec()
+        known = entry(given["name"])
+        mistakes = selection_mistakes(known, given)
+        if mistakes:
+            raise ConfigError(f"data set {known.id}: " + " ".join(f"{key}: {text}" for key, text in mistakes))
+        spec = known.spec()
         if "resize" in given:
             spec["resize"] = given["resize"]
             # the registry speaks of its own size
             spec["expected"] = {key: value for key, value in spec["expected"].items() if key != "image_shape"}
-        spec.update({key: given[key] for key in ("classes", "per_class") if key in given})
+        spec.update({key: given[key] for key in SELECTION if key in given})
         return spec
     if kind == "image_folder":
         return {
@@ -181,6 +200,30 @@ def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
             tables = {**tables, LABELS_KEY: given["labels"]}
         return {"reader": kind, "options": options, "paths": tables, "resize": None}
     raise ConfigError(f"data set kind {kind!r} is unknown: registered, image_folder, feature_tables, precomputed")
+
+
+def selection_mistakes(known: Entry, given: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What of a selection can't be had, as (key, sentence), as far as the registry tells without reading the data.
+
+    `given` may be a study's raw mapping: values of a wrong type, which the models report, are passed over.
+    """
+    expected, mistakes = known.expected, []
+    chosen, left_out = (_of(list, given.get(key)) for key in ("classes", "exclude_classes"))
+    first, per_class, draw = (_of(int, given.get(key)) for key in ("first_classes", "per_class", "draw"))
+    available = len(chosen) if chosen else expected["n_classes"] - len(left_out or ())
+    if first is not None and first > available:
+        mistakes.append(("first_classes", f"{first} asked for, but there are only {available} to choose from."))
+    smallest = expected.get("smallest_class", expected.get("per_class"))
+    # Without a draw, classes with fewer are kept whole; of some of the classes only the reader knows the sizes.
+    whole = not chosen and not left_out and first is None
+    if draw is not None and per_class is not None and smallest is not None and whole and per_class > smallest:
+        text = f"{per_class} can't be drawn of every class: the smallest has {smallest} samples."
+        mistakes.append(("per_class", text))
+    return mistakes
+
+
+def _of(kind: type, value: Any) -> Any:
+    return value if isinstance(value, kind) else None
 
 
 # Key of the labels file among the paths of own tables; no descriptor or kernel can be called so (ids are lower case).

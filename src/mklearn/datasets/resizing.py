@@ -83,12 +83,17 @@ def resize_matrix(n_in: int, n_out: int, interpolation: str = "area", anti_alias
 def target_shape(
     shape: tuple[int, ...], *, size: tuple[int, int] | None = None, pixels: int | None = None
 ) -> tuple[int, int]:
-    """(rows, cols) after resizing an image of `shape`: `size` itself, or about `pixels` pixels in the same aspect."""
+    """(rows, cols) after resizing an image of `shape`: `size` itself, or about `pixels` pixels in the same aspect.
+
+    Each side is rounded, so the product is off by half a row and half a column at most. An image so long that its
+    other side would vanish keeps one pixel there, and `pixels` along the first.
+    """
     if size is not None:
         return size
     assert pixels is not None
     factor = math.sqrt(pixels / (shape[0] * shape[1]))
-    return max(1, round(shape[0] * factor)), max(1, round(shape[1] * factor))
+    rows, cols = (min(max(1, round(side * factor)), pixels) for side in shape[:2])
+    return rows, cols
 
 
 def resize_images(
@@ -108,9 +113,10 @@ def resize_images(
     shape : (rows, cols), optional
         The new size of every image; the aspect ratio may change.
     pixels : int, optional
-        Instead of `shape`: about this many pixels per image, aspect ratio kept (MKL-DR's Caltech images: 60000).
+        Instead of `shape`: about this many pixels per image, aspect ratio kept; larger images are shrunk and smaller
+        ones enlarged (MKL-DR's Caltech images: 60000).
     interpolation : {"area", "bilinear", "bicubic", "lanczos"}
-        See :func:`resize_matrix`.
+        See :func:`resize_matrix`. "area" is meant for shrinking: enlarged, pixels show as blocks with sharp edges.
     anti_alias : bool
         See :func:`resize_matrix`.
     rounding : {"nearest", "none"}

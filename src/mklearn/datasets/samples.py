@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +98,36 @@ class SampleSet:
     def image_shape(self) -> tuple[int, ...] | None:
         """Shape of one image, None if there are none or the shapes differ."""
         return self.images.shape[1:] if isinstance(self.images, np.ndarray) else None
+
+    def subset(self, rows: Sequence[int] | np.ndarray) -> SampleSet:
+        """The samples at these positions, in this order; classes that none of them has are dropped.
+
+        Parameters
+        ----------
+        rows : (k,) ints
+            Positions, each at most once.
+
+        Returns
+        -------
+        SampleSet
+            Images of one shape that were a list before, because others differed, become an array.
+        """
+        rows = np.asarray(rows, dtype=np.int64)
+        codes, y = np.unique(self.y[rows], return_inverse=True)
+        images = self.images
+        if isinstance(images, np.ndarray):
+            images = images[rows]
+        elif images is not None:
+            images = [images[row] for row in rows]
+        return replace(
+            self,
+            ids=self.ids[rows],
+            y=y.astype(np.int64),
+            classes=self.classes[codes],
+            images=images,
+            tables={name: table[rows] for name, table in self.tables.items()},
+            matrices={name: matrix[np.ix_(rows, rows)] for name, matrix in self.matrices.items()},
+        )
 
     def _check_labels(self) -> None:
         n, c = len(self.ids), len(self.classes)

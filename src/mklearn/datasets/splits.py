@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +97,20 @@ class Splits:
 
     def __getitem__(self, index: int) -> Split:
         return self.splits[index]
+
+    def among(self, rows: np.ndarray, n_samples: int) -> Splits:
+        """The same splits of some rows of a larger data set: positions become those in the data set."""
+        rows = np.asarray(rows)
+        splits = (replace(split, train=rows[split.train], test=rows[split.test]) for split in self.splits)
+        return Splits(tuple(splits), n_samples, self.spec)
+
+    def restricted(self, rows: np.ndarray) -> Splits:
+        """The same splits without the samples that are not among the rows."""
+        splits = (
+            replace(split, train=split.train[np.isin(split.train, rows)], test=split.test[np.isin(split.test, rows)])
+            for split in self.splits
+        )
+        return Splits(tuple(splits), self.n_samples, self.spec)
 
     def save(self, path: str | os.PathLike[str], ids: np.ndarray) -> None:
         """Write a Parquet table with columns repeat, fold, role, index, id; `spec` goes into its metadata.

@@ -5,15 +5,17 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import random
 import stat
 import tarfile
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from mklearn.datasets.archives import Limits, extract, read_members
+from mklearn.datasets.archives import Limits, extract, nested_names, read_members, read_nested
 from mklearn.errors import DataError
 
 FILES = {"a/1.txt": b"one", "a/2.txt": b"two" * 1000, "b.txt": b""}
@@ -63,6 +65,63 @@ def test_tar_within_zip(tmp_path: Path) -> None:
     [(name, data)] = read_members(outer)
     assert name == "x/inner.tar.gz"
     assert dict(read_members(data)) == FILES
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_tar_within_a_zip_as_a_stream(tmp_path: Path, mode: str, compression: int) -> None:
+    inner = make_tar(tmp_path / "inner", FILES, mode).read_bytes()
+    outer = make_zip(tmp_path / "outer.zip", {"x/inner.tar": inner, "x/other": b"1"}, compression)
+    assert dict(read_nested(outer, "inner.tar")) == FILES
+    assert dict(read_nested(outer, "inner.tar", lambda name: name == "b.txt")) == {"b.txt": b""}
+    assert nested_names(outer, "inner.tar") == list(FILES)
+    with pytest.raises(DataError, match=r"outer\.zip: holds no file missing\.tar \(found x/inner\.tar, x/other\)"):
+        nested_names(outer, "missing.tar")
+    with pytest.raises(DataError, match=r"outer\.zip: x/other: not a readable zip or tar"):
+        nested_names(outer, "other")
+
+
+def test_a_tar_within_a_zip_is_never_in_memory(tmp_path: Path) -> None:
+    noise = random.Random(0).randbytes(4_000_000)
+    inner = make_tar(tmp_path / "inner", {str(k): noise for k in range(6)}, "w").read_bytes()
+    outer = make_zip(tmp_path / "outer.zip", {"inner.tar": inner}, zipfile.ZIP_STORED)
+    del inner
+    tracemalloc.start()
+    assert sum(len(data) for _, data in read_nested(outer, "inner.tar", lambda name: name in "14")) == 2 * len(noise)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5 * len(noise)  # of 24 MB: one file, twice while it is copied
+
+
+def test_bombs_within_a_zip(tmp_path: Path) -> None:
+    limits = Limits(files=1000, total_bytes=1_000_000)
+    tar = make_tar(tmp_path / "inner.tar.gz", {"zeros": bytes(20_000_000), "good": b"1"}).read_bytes()
+    for inner in (tar, bytes(20_000_000), gzip.compress(b"") * 1_000_000):
+        outer = make_zip(tmp_path / "outer.zip", {"inner.tar.gz": inner})
+        with pytest.raises(DataError, match=r"outer\.zip: .*(bomb|far more)"):
+            list(read_nested(outer, "inner.tar.gz", limits=limits))
+        with pytest.raises(DataError, match=r"outer\.zip: .*(bomb|far more)"):
+            nested_names(outer, "inner.tar.gz", limits)
+
+
+def test_names_outside_within_a_zip(tmp_path: Path) -> None:
+    inner = make_tar(tmp_path / "inner.tar.gz", {"good": b"1", "../evil": b"2"}).read_bytes()
+    outer = make_zip(tmp_path / "outer.zip", {"inner.tar.gz": inner})
+    with pytest.raises(DataError, match="outside the folder"):
+        nested_names(outer, "inner.tar.gz")
+
+
+@pytest.mark.parametrize("make", [MAKERS[1], *MAKERS[3:]])  # a plain tar archive has no checksum of its files
+def test_the_checksum_at_the_end_is_compared(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]) -> None:
+    """A tar archive ends before the compressed file does: its last bytes are read all the same."""
+    archive = make(tmp_path / "x", FILES)
+    data = bytearray(archive.read_bytes())
+    for place in range(len(data) - 8, len(data) - 3):
+        changed = data.copy()
+        changed[place] ^= 0x55
+        archive.write_bytes(changed)
+        with pytest.raises(DataError, match="x: not a readable"):
+            list(read_members(archive))
 
 
 def test_a_tar_that_ends_with_a_zip_is_a_tar(tmp_path: Path) -> None:
@@ -135,8 +194,6 @@ def test_too_many_members(tmp_path: Path, make: Callable[[Path, dict[str, bytes]
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_truncated_archives(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]) -> None:
-    import random
-
     noise = random.Random(0).randbytes(200_000)
     archive = make(tmp_path / "x", {"noise": noise, "more": noise})
     data = archive.read_bytes()

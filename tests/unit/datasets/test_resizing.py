@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from mklearn.datasets.resizing import INTERPOLATIONS, resize_images, resize_matrix
+from mklearn.datasets.resizing import INTERPOLATIONS, resize_images, resize_matrix, target_shape
 from mklearn.errors import ConfigError
 
 PILLOW = {
@@ -127,6 +127,22 @@ def test_pixels_keeps_the_aspect_and_the_input() -> None:
     assert isinstance(resize_images(images[:1] * 2, pixels=100), np.ndarray)
     for image, old in zip(images, before, strict=True):
         np.testing.assert_array_equal(image, old)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.tuples(st.integers(1, 3000), st.integers(1, 3000)), st.integers(1, 100_000))
+def test_a_pixel_budget(shape: tuple[int, int], pixels: int) -> None:
+    rows, cols = target_shape(shape, pixels=pixels)
+    assert 1 <= rows <= pixels
+    assert 1 <= cols <= pixels
+    # half a row and half a column, or a side that would vanish
+    assert abs(rows * cols - pixels) <= (rows + cols) / 2 + 0.25 or 1 in (rows, cols)
+    assert target_shape(shape[::-1], pixels=pixels) == (cols, rows)
+    assert target_shape(shape, pixels=shape[0] * shape[1]) == shape
+
+
+def test_an_image_of_one_row_keeps_to_the_budget() -> None:
+    assert target_shape((1, 1_000_000), pixels=10) == (1, 10)
 
 
 @pytest.mark.parametrize(

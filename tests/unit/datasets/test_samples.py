@@ -91,6 +91,28 @@ def test_images_of_one_shape_become_an_array() -> None:
     assert make(images=RAGGED).image_shape is None
 
 
+@pytest.mark.parametrize("images", [None, RAGGED, np.arange(60).reshape(3, 4, 5)])
+def test_subsets(images: Any) -> None:
+    samples = make(images=images, classes=np.array(["cat", "dog"]), notes=("x",), matrices={"k": np.diag([1.0, 2, 3])})
+    part = samples.subset([2, 1])
+    assert part.ids.tolist() == ["c", "b"]
+    assert part.classes[part.y].tolist() == ["cat", "dog"]
+    assert np.diag(part.matrices["k"]).tolist() == [3, 2]
+    np.testing.assert_array_equal(part.tables["phog"], samples.tables["phog"][[2, 1]])
+    assert (part.measures, part.notes) == (samples.measures, ("x",))
+    if samples.images is None:
+        assert part.images is None
+    else:
+        assert part.images is not None
+        for row, image in zip([2, 1], part.images, strict=True):
+            np.testing.assert_array_equal(image, samples.images[row])
+    assert_same(samples.subset(range(3)), samples)
+    with pytest.raises(DataError, match="at least two classes"):
+        samples.subset([0, 2])
+    with pytest.raises(DataError, match="used more than once"):
+        samples.subset([0, 1, 1])
+
+
 def test_foreign_and_broken_files(tmp_path: Path) -> None:
     np.savez(tmp_path / "foreign.npz", x=np.eye(2))
     with pytest.raises(DataError, match=r"foreign\.npz: not a data set of mklearn: it lacks format"):

@@ -202,3 +202,22 @@ def test_random_pairs_and_their_file(tmp_path: Path) -> None:
         Pairs(a(0, 1), a(0, 2), np.array([True, False]), a(0, 1), 3)
     with pytest.raises(DataError, match="folds '0'"):
         Pairs(a(0, 1), a(1, 2), np.array([True, False]), a(0, 0), 3)
+
+
+def test_splits_of_some_classes_are_positions_in_the_whole_data_set() -> None:
+    y = np.repeat([0, 1, 2], 6)
+    rows = np.flatnonzero(y != 1)
+    whole = k_fold(y[rows], folds=2, repeats=2, name="x").among(rows, len(y))
+    assert whole.n_samples == len(y)
+    for split in whole:
+        assert sorted([*split.train, *split.test]) == rows.tolist()
+        assert set(y[split.train]) == set(y[split.test]) == {0, 2}
+
+
+def test_given_splits_can_be_restricted() -> None:
+    y = np.repeat([0, 1, 2], 4)
+    drawn = k_fold(y, folds=2, name="x")
+    some = drawn.restricted(np.flatnonzero(y > 0))
+    for before, after in zip(drawn, some, strict=True):
+        assert after.train.tolist() == [row for row in before.train if y[row] > 0]
+        assert after.test.tolist() == [row for row in before.test if y[row] > 0]

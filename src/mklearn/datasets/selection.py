@@ -1,0 +1,113 @@
+"""Which samples of a data set are used: some of the classes, and of each class the first samples or a random draw.
+
+Decided from the labels alone, so that a reader can choose before it decodes a single image.
+
+Seed policy: every class has its own generator, ``default_rng([crc32(data set's id), draw, crc32(class name)])``, which
+puts the samples of the class into an order; the first so many of that order are the draw. A draw of a class thus
+depends on nothing but what it is called by: not on the other classes chosen, and a draw of 15 is part of the draw
+of 30. (CRC-32, because Python's own hash differs from run to run.)
+"""
+
+from __future__ import annotations
+
+import difflib
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from mklearn.datasets.samples import some
+from mklearn.errors import ConfigError
+
+
+def chosen_rows(
+    y: np.ndarray,
+    names: np.ndarray,
+    *,
+    classes: Sequence[str] | None = None,
+    exclude_classes: Sequence[str] | None = None,
+    first_classes: int | None = None,
+    per_class: int | None = None,
+    draw: int | None = None,
+    dataset: str = "",
+) -> np.ndarray:
+    """Positions of the chosen samples.
+
+    Parameters
+    ----------
+    y : (n,) int array
+        Class codes.
+    names : (c,) array of str
+        Class names, in the data set's order.
+    classes : sequence of str, optional
+        Only these classes; all by default.
+    exclude_classes : sequence of str, optional
+        Not these.
+    first_classes : int, optional
+        Of the classes left so far only the first so many, in the data set's order.
+    per_class : int, optional
+        Only so many samples of each class. Without `draw` the first ones, and classes that have fewer are kept whole;
+        with `draw` random ones, and every class must have as many.
+    draw : int, optional
+        Number of the random draw, from 0; see the module's seed policy.
+    dataset : str
+        The data set's id in the registry, part of the draw's seed.
+
+    Returns
+    -------
+    (k,) int64 array
+        Ascending, so that the order of the data set stays.
+
+    Raises
+    ------
+    ConfigError
+        A class that the data set does not have, fewer classes than asked for, a draw without `per_class`, or a class
+        with too few samples for the draw. All that is wrong with the classes is named at once.
+    """
+    kept = _kept_classes(names, classes, exclude_classes, first_classes)
+    of_class = {code: np.nonzero(y == code)[0] for code in kept}
+    if draw is not None:
+        if per_class is None:
+            raise ConfigError("a draw needs per_class, the number of samples to draw of each class")
+        short = [f"{str(names[code])!r} ({len(rows)})" for code, rows in of_class.items() if len(rows) < per_class]
+        if short:
+            raise ConfigError(
+                f"per_class: {per_class} samples can't be drawn of {', '.join(short)}; "
+                "lower per_class or put these classes into exclude_classes"
+            )
+        for code, rows in of_class.items():
+            order = _generator(dataset, draw, str(names[code])).permutation(len(rows))
+            of_class[code] = rows[order]
+    return np.sort(np.concatenate([rows[:per_class] for rows in of_class.values()])).astype(np.int64)
+
+
+def _kept_classes(
+    names: np.ndarray, include: Sequence[str] | None, exclude: Sequence[str] | None, first: int | None
+) -> list[int]:
+    """Codes of the classes to keep."""
+    mistakes = []
+    for key, listed in (("classes", include), ("exclude_classes", exclude)):
+        unknown = sorted(set(listed or ()) - set(names.tolist()))
+        if unknown:
+            hints = [hint for name in unknown for hint in difflib.get_close_matches(name, names.tolist(), n=1)]
+            meant = f" Did you mean {', '.join(map(repr, hints))}?" if hints else ""
+            mistakes.append(f"{key}: no class {', '.join(map(repr, unknown))} in the data set.{meant}")
+    if mistakes:
+        raise ConfigError(f"{' '.join(mistakes)} It has {some(names, 20)}")
+    kept = [
+        code
+        for code, name in enumerate(names.tolist())
+        if (include is None or name in include) and name not in (exclude or ())
+    ]
+    if first is not None and first > len(kept):
+        raise ConfigError(f"first_classes: {first} asked for, but only {len(kept)} are left of {len(names)} classes")
+    kept = kept[:first]
+    if len(kept) < 2:
+        raise ConfigError(
+            f"at least two classes are needed, and classes, exclude_classes and first_classes leave {len(kept)}"
+        )
+    return kept
+
+
+def _generator(dataset: str, draw: int, name: str) -> np.random.Generator:
+    return np.random.default_rng([zlib.crc32(dataset.encode()), draw, zlib.crc32(name.encode())])

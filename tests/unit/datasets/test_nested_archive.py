@@ -1,0 +1,277 @@
+"""Caltech-101, as its authors pack it: read in part, from an archive in an archive, and damaged in many ways."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import tarfile
+import zipfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from mklearn.datasets.download import Policy, fetch_dataset
+from mklearn.datasets.read import read_dataset
+from mklearn.datasets.readers import image_folder, nested_archive
+from mklearn.datasets.registry import dataset_spec, entry
+from mklearn.datasets.resizing import resize_images, target_shape
+from mklearn.datasets.samples import SampleSet
+from mklearn.errors import ConfigError, DataError, DownloadError
+
+INNER, FOLDER = "101_ObjectCategories.tar.gz", "101_ObjectCategories"
+FIRST = ["BACKGROUND_Google", "Faces"]  # the mirror's tar archive begins with them: no need to unpack the rest
+FULL = "caltech101/caltech-101.zip"
+
+
+def pack(path: Path, files: Mapping[str, bytes], inner: str = f"caltech-101/{INNER}", **more: bytes) -> Path:
+    """A zip like upstream's: a tar.gz and other things."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as tar:
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+    return pack_zip(path, {inner: buffer.getvalue(), "caltech-101/Annotations.tar": b"x", **more})
+
+
+def pack_zip(path: Path, members: Mapping[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return path
+
+
+def inner_of(path: Path) -> bytes:
+    with zipfile.ZipFile(path) as archive:
+        return archive.read(f"caltech-101/{INNER}")
+
+
+@pytest.fixture(scope="module")
+def pictures(mirror: Path) -> dict[str, bytes]:
+    """12 real files of each of two classes, by name in the tar archive."""
+    found: dict[str, bytes] = {}
+    with (
+        zipfile.ZipFile(mirror / FULL) as archive,
+        archive.open(f"caltech-101/{INNER}") as stream,
+        tarfile.open(fileobj=stream, mode="r|gz") as tar,
+    ):
+        for member in tar:
+            kind, name = member.name.split("/")[1:]
+            if kind not in FIRST:
+                break
+            if name <= "image_0012.jpg":
+                content = tar.extractfile(member)
+                assert content is not None
+                found[member.name] = content.read()
+    assert len(found) == 24
+    return found
+
+
+@pytest.fixture
+def small(pictures: dict[str, bytes], tmp_path: Path) -> Path:
+    strays = {
+        f"{FOLDER}/BACKGROUND_Google/tmp": b"no picture",
+        f"{FOLDER}/Faces/._image_0001.jpg": b"resource fork",
+        f"{FOLDER}/Faces/.DS_Store": b"folder settings",
+        f"__MACOSX/{FOLDER}/image_0001.jpg": b"resource fork",
+        f"{FOLDER}/README.jpg": b"beside the classes",
+    }
+    backwards = dict(reversed(pictures.items()))
+    macos = {f"__MACOSX/caltech-101/._{INNER}": b"resource fork"}
+    return pack(tmp_path / "caltech-101.zip", {**backwards, **strays}, **macos)
+
+
+def read(path: Path, **options: Any) -> SampleSet:
+    return nested_archive.read({"x": path}, inner=INNER, folder=FOLDER, **options)
+
+
+def test_the_same_as_unpacked_by_hand(small: Path, pictures: dict[str, bytes], tmp_path: Path) -> None:
+    for name, data in pictures.items():
+        target = tmp_path / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+    for options in ({}, {"colour": "rgb"}, {"resize": {"pixels": 5000, "interpolation": "bicubic"}}):
+        ours = read(small, **options)
+        theirs = image_folder.read({"root": tmp_path / FOLDER}, **options)  # type: ignore[arg-type]
+        for field in ("ids", "y", "classes"):
+            np.testing.assert_array_equal(getattr(ours, field), getattr(theirs, field))
+        assert ours.images is not None
+        assert theirs.images is not None
+        for left, right in zip(ours.images, theirs.images, strict=True):
+            np.testing.assert_array_equal(left, right)
+            assert left.dtype == np.uint8
+    assert ours.ids[[0, 11, 12]].tolist() == [
+        "BACKGROUND_Google/image_0001.jpg", "BACKGROUND_Google/image_0012.jpg", "Faces/image_0001.jpg",
+    ]  # fmt: skip
+
+
+def test_grey_and_colour_files_become_one_form(small: Path, pictures: dict[str, bytes]) -> None:
+    modes = {Image.open(io.BytesIO(data)).mode for data in pictures.values()}
+    assert modes == {"L", "RGB"}  # real files of both kinds are among them
+    for colour, axes in (("grey", 2), ("rgb", 3)):
+        images = read(small, colour=colour).images
+        assert images is not None
+        assert {image.ndim for image in images} == {axes}
+    with pytest.raises(ConfigError, match="colour='blue' is unknown; legal: grey, rgb"):
+        read(small, colour="blue")
+
+
+def test_strays_are_named_and_hidden_files_are_not(small: Path) -> None:
+    [note] = read(small).notes
+    assert note.startswith("2 files that are no images of a class were left out")
+    assert "BACKGROUND_Google/tmp" in note
+    assert "README.jpg" in note
+
+
+def test_only_the_chosen_images_are_decoded(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded = []
+
+    def decode(data: bytes, name: str, colour: str) -> np.ndarray:
+        decoded.append(name.rpartition(f"{FOLDER}/")[2])
+        return np.zeros((2, 2), np.uint8)
+
+    everything = read(small)
+    monkeypatch.setattr(nested_archive, "decode_image", decode)
+    chosen = read(small, choose=lambda y, classes: np.array([1, 16, 18]))
+    assert sorted(decoded) == chosen.ids.tolist() == everything.ids[[1, 16, 18]].tolist()
+    assert len(everything) == 24
+
+
+def test_choosing_while_reading_is_choosing_afterwards(small: Path) -> None:
+    spec = dataset_spec({"name": "caltech101", "per_class": 5, "draw": 3, "resize": {"pixels": 3000}})
+    spec["expected"] = {"n_samples": 24, "n_classes": 2, "smallest_class": 12}  # of the whole, not of what is chosen
+    samples = read_dataset(spec, {"caltech-101.zip": small})
+    assert samples.class_counts.tolist() == [5, 5]
+    every = read(small, resize={"pixels": 3000})
+    again = every.subset([every.ids.tolist().index(name) for name in samples.ids])
+    assert again.ids.tolist() == samples.ids.tolist() == sorted(samples.ids)
+    for left, right in zip(again.images, samples.images, strict=True):  # type: ignore[arg-type]
+        np.testing.assert_array_equal(left, right)
+    spec["expected"] = {"n_samples": 9144, "n_classes": 102, "smallest_class": 31}
+    with pytest.raises(
+        DataError, match=r"caltech-101\.zip: not the .* n_samples: expected 9144, got 24; n_classes: .*31, got 12"
+    ):
+        read_dataset(spec, {"caltech-101.zip": small})
+    del spec["expected"]
+    for wrong, message in (
+        ({"per_class": 13}, "caltech101: per_class: 13 samples can't"),
+        ({"classes": ["Face", "x"]}, "'Faces'"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            read_dataset({**spec, **wrong}, {"caltech-101.zip": small})
+
+
+# --- images of many sizes
+
+
+def test_a_pixel_budget_is_kept_up_and_down(small: Path) -> None:
+    originals = read(small).images
+    assert isinstance(originals, list)
+    assert len({image.shape for image in originals}) > 5
+    for pixels in (1000, 60000, 200000):
+        resized = resize_images(originals, pixels=pixels, interpolation="bicubic")
+        assert {image.shape for image in resized} == {target_shape(image.shape, pixels=pixels) for image in originals}
+        for old, new in zip(originals, resized, strict=True):
+            rows, cols = new.shape
+            assert abs(rows * cols - pixels) <= (rows + cols) / 2 + 0.25
+            assert abs(rows / cols / (old.shape[0] / old.shape[1]) - 1) <= 0.5 / rows + 0.5 / cols + 0.01
+            assert new.dtype == np.uint8
+            assert abs(new.mean() - old.mean()) < 4
+    up, down = (sum(image.size < limit for image in originals) for limit in (60000, 10**9))
+    assert 0 < up < down  # both are among these files
+
+
+def test_images_of_many_sizes_come_back_from_disk(small: Path, tmp_path: Path) -> None:
+    samples = read(small, resize={"pixels": 20000})
+    assert isinstance(samples.images, list)
+    samples.save(tmp_path / "a.npz")
+    pixels = sum(image.size for image in samples.images)
+    assert (tmp_path / "a.npz").stat().st_size < pixels + 20000  # one byte per pixel
+    with zipfile.ZipFile(tmp_path / "a.npz") as archive:
+        for name in archive.namelist():
+            with archive.open(name) as stream:
+                np.lib.format.read_array(stream, allow_pickle=False)
+    rows = [20, 3, 4]
+    back = SampleSet.load(tmp_path / "a.npz").subset(rows)
+    assert back.ids.tolist() == samples.ids[rows].tolist()
+    assert back.classes[back.y].tolist() == ["Faces", "BACKGROUND_Google", "BACKGROUND_Google"]
+    for row, image in zip(rows, back.images, strict=True):  # type: ignore[arg-type]
+        np.testing.assert_array_equal(image, samples.images[row])
+
+
+# --- damage
+
+
+def damaged(path: Path, data: bytes) -> Path:
+    return pack_zip(path, {f"caltech-101/{INNER}": data})
+
+
+def refused(path: Path, message: str) -> None:
+    with pytest.raises(DataError, match=message) as caught:
+        read(path)
+    assert str(caught.value).startswith(str(path))
+    assert "delete the file and run again to have it downloaded anew" in str(caught.value)
+
+
+def test_a_corrupt_image_is_named(pictures: dict[str, bytes], tmp_path: Path) -> None:
+    name = f"{FOLDER}/Faces/image_0003.jpg"
+    half = pack(tmp_path / "half.zip", {**pictures, name: pictures[name][:5000]})
+    refused(half, r"Faces/image_0003\.jpg: a corrupt or truncated image")
+    text = pack(tmp_path / "text.zip", {**pictures, name: b"<html>"})
+    refused(text, r"Faces/image_0003\.jpg: not an image")
+    assert len(read(text, choose=lambda y, classes: np.array([0, 1, 20]))) == 3  # images not wanted are not looked at
+
+
+def test_a_damaged_inner_archive_is_named(small: Path, tmp_path: Path) -> None:
+    inner = inner_of(small)
+    label = rf"caltech-101/{INNER}: not a readable zip or tar archive"
+    refused(damaged(tmp_path / "short.zip", inner[: len(inner) // 2]), label)
+    refused(damaged(tmp_path / "no.zip", b"<html>no such file</html>"), label)
+    flipped = bytearray(inner)
+    flipped[len(inner) // 3] ^= 0xFF
+    refused(damaged(tmp_path / "flipped.zip", bytes(flipped)), label)
+    # the checksum at the very end, after the last image, is compared too
+    wrong = bytearray(inner)
+    wrong[-8] ^= 0xFF
+    refused(damaged(tmp_path / "checksum.zip", bytes(wrong)), f"{label} .*CRC")
+
+
+def test_a_damaged_outer_archive_is_named(small: Path, tmp_path: Path) -> None:
+    data = bytearray(small.read_bytes())
+    place = data.index(inner_of(small)[-8:])  # in the stored tar.gz: the zip's own checksum tells as well
+    data[place] ^= 0xFF
+    (tmp_path / "flipped.zip").write_bytes(data)
+    refused(tmp_path / "flipped.zip", "not a readable zip or tar archive")
+    (tmp_path / "cut.zip").write_bytes(data[:100_000])
+    refused(tmp_path / "cut.zip", r"cut\.zip: not a readable zip")
+
+
+def test_other_archives(pictures: dict[str, bytes], tmp_path: Path) -> None:
+    refused(pack(tmp_path / "other.zip", pictures, inner="256.tar"), rf"holds no file {INNER} \(found 256\.tar")
+    twice = pack(tmp_path / "two.zip", pictures, **{f"copy/{INNER}": b"x"})
+    refused(twice, rf"several files {INNER} \(caltech-101/{INNER}, copy/{INNER}\)")
+    empty = pack(tmp_path / "none.zip", {"101/Faces/image_0001.jpg": b"x"})
+    refused(empty, rf"has no images {FOLDER}/class/name\.jpg \(found '101/Faces")
+
+
+def test_a_malicious_archive(pictures: dict[str, bytes], tmp_path: Path) -> None:
+    refused(pack(tmp_path / "outside.zip", {**pictures, "../evil": b"x"}), "outside the folder")
+
+
+def test_a_wrong_checksum_is_refused_at_the_download(small: Path, tmp_path: Path) -> None:
+    known = entry("caltech101")
+    target = tmp_path / "mirror" / FULL
+    target.parent.mkdir(parents=True)
+    target.write_bytes(small.read_bytes())
+    offline = replace(known, files=tuple(replace(file, urls=()) for file in known.files))
+    with pytest.raises(DownloadError) as caught:
+        fetch_dataset(offline, tmp_path / "data", mirror=str(tmp_path / "mirror"), policy=Policy(attempts=1))
+    digest = hashlib.sha256(small.read_bytes()).hexdigest()
+    for part in ("caltech-101.zip", "wrong checksum", digest, *known.files[0].sha256, "What to do", "MKLEARN_MIRROR"):
+        assert part in str(caught.value)
+    assert not list((tmp_path / "data").glob("*.zip"))

@@ -1,0 +1,186 @@
+"""Choosing classes and samples: draws that depend on nothing but their names, and what can't be chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mklearn.config.study import check_study
+from mklearn.datasets.registry import dataset_spec, entry, selection_mistakes
+from mklearn.datasets.selection import chosen_rows
+from mklearn.errors import ConfigError
+from mklearn.plan.study import plan_study
+
+NAMES = np.array(["ant", "bass", "crab", "emu"])
+SIZES = (9, 12, 31, 7)
+Y = np.repeat(np.arange(4), SIZES)[np.random.default_rng(0).permutation(sum(SIZES))]
+
+
+def of_class(rows: np.ndarray, name: str, y: np.ndarray = Y, names: np.ndarray = NAMES) -> list[int]:
+    """Numbers within the class of the chosen samples."""
+    within = np.nonzero(y == names.tolist().index(name))[0]
+    return np.nonzero(np.isin(within, rows))[0].tolist()
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.integers(2, 7),
+    st.integers(0, 5),
+    st.permutations(NAMES.tolist()),
+    st.integers(2, 4),
+    st.sampled_from(["caltech101", "orl"]),
+)
+def test_a_draw_of_a_class_depends_on_its_name_only(
+    per_class: int, draw: int, order: list[str], n_classes: int, dataset: str
+) -> None:
+    arguments: dict[str, Any] = {"per_class": per_class, "draw": draw, "dataset": dataset}
+    everything = chosen_rows(Y, NAMES, **arguments)
+    assert (np.diff(everything) > 0).all()
+    assert np.bincount(Y[everything]).tolist() == [per_class] * 4
+    named = chosen_rows(Y, NAMES, classes=order[:n_classes], **arguments)
+    left = chosen_rows(Y, NAMES, exclude_classes=order[n_classes:], **arguments)
+    np.testing.assert_array_equal(named, left)
+    np.testing.assert_array_equal(named, everything[np.isin(NAMES[Y[everything]], order[:n_classes])])
+    first = chosen_rows(Y, NAMES, first_classes=n_classes, **arguments)
+    np.testing.assert_array_equal(first, everything[Y[everything] < n_classes])
+    # the same samples in a data set with other classes, in another place and under another code
+    renamed = np.array(["aardvark", *NAMES])
+    moved = np.concatenate([np.zeros(5, int), Y + 1])
+    wider = chosen_rows(moved, renamed, exclude_classes=["aardvark"], **arguments)
+    np.testing.assert_array_equal(wider - 5, everything)
+    # a smaller draw is part of a larger one
+    smaller = chosen_rows(Y, NAMES, **{**arguments, "per_class": max(2, per_class - 2)})
+    assert set(smaller) <= set(everything)
+
+
+def test_draws_are_pinned() -> None:
+    """Published results rest on them: no version may change a draw, and Python's hash seed, which varies, does not."""
+    y, names = np.repeat([0, 1], [55, 31]), np.array(["accordion", "inline_skate"])
+    drawn = [chosen_rows(y, names, per_class=5, draw=draw, dataset="caltech101") for draw in (0, 1)]
+    assert [of_class(rows, "accordion", y, names) for rows in drawn] == PINNED["accordion"]
+    assert [of_class(rows, "inline_skate", y, names) for rows in drawn] == PINNED["inline_skate"]
+
+
+PINNED = {
+    "accordion": [[15, 30, 43, 46, 47], [2, 9, 32, 41, 47]],
+    "inline_skate": [[6, 18, 19, 20, 24], [3, 4, 16, 25, 28]],
+}
+
+
+def test_draws_are_uniform_and_different() -> None:
+    n, k, draws = 10, 3, 600
+    y, names = np.repeat([0, 1], n), np.array(["a", "b"])
+    counts = np.zeros((2, n))
+    together = 0
+    for draw in range(draws):
+        rows = chosen_rows(y, names, per_class=k, draw=draw, dataset="x")
+        chosen = [of_class(rows, name, y, names) for name in "ab"]
+        together += chosen[0] == chosen[1]
+        for code, numbers in enumerate(chosen):
+            counts[code, numbers] += 1
+    deviation = (counts - draws * k / n) / np.sqrt(draws * k / n * (1 - k / n))
+    assert np.abs(deviation).max() < 4.5
+    assert together < 20  # of 600; one chance in 120 each, were the classes' draws independent
+    other = [chosen_rows(y, names, per_class=k, draw=draw, dataset="z").tolist() for draw in range(20)]
+    assert other != [chosen_rows(y, names, per_class=k, draw=draw, dataset="x").tolist() for draw in range(20)]
+
+
+def test_without_a_draw_the_first_samples() -> None:
+    rows = chosen_rows(Y, NAMES, per_class=8)
+    assert [of_class(rows, name) for name in NAMES] == [list(range(8))] * 3 + [list(range(7))]  # emu is kept whole
+    np.testing.assert_array_equal(chosen_rows(Y, NAMES), np.arange(len(Y)))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"classes": ["bas", "x"], "exclude_classes": ["cat"]},
+            r"classes: no class 'bas', 'x' .* mean 'bass'\? exclude_classes: no class 'cat'.* It has 'ant', 'bass'",
+        ),
+        (
+            {"per_class": 10, "draw": 0},
+            r"10 samples can't be drawn of 'ant' \(9\), 'emu' \(7\); lower per_class or put",
+        ),
+        ({"draw": 0}, "needs per_class"),
+        ({"exclude_classes": ["emu"], "first_classes": 4}, "4 asked for, but only 3 are left of 4 classes"),
+        ({"exclude_classes": ["emu", "crab", "ant"]}, "at least two classes are needed, .* leave 1"),
+        ({"classes": ["emu"]}, "at least two classes"),
+    ],
+)
+def test_what_can_not_be_chosen(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        chosen_rows(Y, NAMES, **arguments)
+
+
+def test_a_study_lists_every_mistake_of_a_selection() -> None:
+    wrong = {
+        "draw": 0,
+        "classes": ["a", "b", "b"],
+        "exclude_classes": ["a"],
+        "first_classes": 5,
+    }
+    study = {"study": "s", "datasets": {"caltech101": wrong, "orl": {"draw": -1, "per_class": 1, "first_classes": 1}}}
+    with pytest.raises(ConfigError) as caught:
+        check_study(study)
+    message = str(caught.value)
+    for part in (
+        "datasets.caltech101: draw: 0 needs per_class",
+        "classes names 'b' twice",
+        "classes and exclude_classes both name 'a'",
+        "first_classes: 5 is more than the 3 of classes",
+        "datasets.orl.draw:",
+        "datasets.orl.per_class:",
+        "datasets.orl.first_classes:",
+    ):
+        assert part in message, message
+
+
+def test_the_registry_knows_what_can_not_be_drawn() -> None:
+    known = entry("caltech101")
+    asked = {"name": "caltech101", "draw": 0, "per_class": 32}
+    assert [key for key, _ in selection_mistakes(known, asked)] == ["per_class"]
+    with pytest.raises(ConfigError, match=r"caltech101: per_class: 32 can't be drawn .* smallest has 31"):
+        dataset_spec(asked)
+    for legal in (
+        {**asked, "per_class": 31},
+        {**asked, "classes": ["airplanes", "Motorbikes"], "per_class": 700},
+        {**asked, "exclude_classes": ["inline_skate"]},
+        {"name": "caltech101", "per_class": 500},
+        {"name": "digits", "draw": 1, "per_class": 150},
+    ):
+        dataset_spec(legal)
+    raw = {"first_classes": "many", "per_class": [40], "classes": "ant", "exclude_classes": 3, "draw": None}
+    assert selection_mistakes(known, raw) == []  # the models say what is wrong with these
+    too_many = {"name": "caltech101", "exclude_classes": ["BACKGROUND_Google"], "first_classes": 102}
+    with pytest.raises(ConfigError, match="first_classes: 102 asked for, but there are only 101"):
+        dataset_spec(too_many)
+
+
+def test_every_choice_has_a_key_of_its_own() -> None:
+    choices: list[dict[str, Any]] = [
+        {},
+        {"per_class": 30},
+        {"per_class": 30, "draw": 0},
+        {"per_class": 30, "draw": 1},
+        {"per_class": 15, "draw": 1},
+        {"per_class": 30, "draw": 0, "exclude_classes": ["BACKGROUND_Google"]},
+        {"per_class": 30, "draw": 0, "first_classes": 10},
+        {"per_class": 30, "draw": 0, "classes": ["ant", "emu"]},
+        {"per_class": 30, "draw": 0, "resize": {"pixels": 60000}},
+        {"per_class": 30, "draw": 0, "resize": {"pixels": 50000}},
+    ]
+    study = {"study": "s", "datasets": {f"d{k}": {"name": "caltech101", **c} for k, c in enumerate(choices)}}
+    plan = plan_study(check_study(study))
+    assert len({key.rpartition("-")[2] for key in plan.datasets}) == len(choices)
+    for choice, planned in zip(choices, plan.datasets.values(), strict=True):
+        chosen = {key: value for key, value in choice.items() if key != "resize"}
+        assert {key: planned.read[key] for key in chosen} == chosen
+        assert set(planned.read) == {"registered", "reader", "options", "expected", "dataset", *chosen}
+        assert planned.resize == ({"interpolation": "area", **choice["resize"]} if "resize" in choice else None)
+    bare = dataset_spec({"kind": "registered", "name": "orl", "draw": None, "exclude_classes": None})
+    assert bare == entry("orl").spec()  # keys of studies that choose nothing stay as they were
