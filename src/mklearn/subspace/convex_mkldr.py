@@ -1,0 +1,205 @@
+"""Convex multiple kernel learning for discriminant analysis: the kernel weights of the largest ratio trace."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from mklearn.errors import NotApplicable
+from mklearn.graphs import lda_graph
+from mklearn.optimize.a_step import Projection, Scaling
+from mklearn.optimize.convex_ratio_trace import RatioTraceObjective, between_factor, convex_ratio_trace
+from mklearn.optimize.eigen import fix_signs
+from mklearn.subspace.inputs import checked_labels
+from mklearn.subspace.kernel_embedding import KernelEmbedding
+
+Denominator = Literal["total", "within"]
+
+
+class ConvexMKLDR(KernelEmbedding):
+    """Discriminant analysis with kernel weights from a convex problem (ratio-trace multiple kernel learning).
+
+    Maximises, over kernel weights theta >= 0 with ||theta||_p <= M^(1/p - 1),
+
+        F(theta) = max over V of tr((V'(S_d + lambda I)V)^-1 V'S_b V)
+
+    in the feature space of K = sum_m theta_m K_m, with S_b the between-class scatter and S_d the total or within-class
+    scatter. F is concave, so the weights are the global optimum, and a duality gap proves it. Where MKL-DR minimises a
+    ratio of traces by turns, this maximises the trace of the ratio over all classes - 1 directions at once; the best
+    n_components of them are kept.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        At most, and by default, the number of classes less one (fewer by default where the kernel has a smaller rank).
+        It does not touch the weights.
+    kernels : "precomputed" or list of kernel specs
+        "precomputed": X is (n_samples, n_train, n_kernels). Specs: X is (n_samples, n_features); see
+        `mklearn.kernels.specs.StackTransform`. Kernels must be positive semidefinite. Their scales matter: the norm
+        constraint compares them as they are (scale them, for instance to unit centred trace).
+    p : float
+        Norm of the weights, from 1 (sparse) to infinity (equal weights). The radius M^(1/p - 1) has equal weights 1/M
+        on its boundary for every p.
+    denominator : {"total", "within"}
+        S_d. With "total" each direction adds at most 1 to F; with "within" the best direction may outweigh all others.
+    ridge : float
+        lambda relative to the mean over kernels of the centred trace tr(K_m)/n - 1'K_m 1/n^2; positive. lambda stands
+        on the norm in feature space (K in coefficients), not on that of the coefficients as in `KernelFDA`, and it does
+        not depend on the weights. Small ridges reward kernels close to the identity.
+    max_iter : int
+        Newton steps at most.
+    tol : float
+        On the relative duality gap.
+    scaling : {"total", "within", "unit", "orthonormal"}
+        Scale of A's columns, with S' = 2(K L_t K + lambda K) and S = 2(K L_w K + lambda K): A'S'A = I, A'SA = I, unit
+        length, or orthonormal.
+
+    Attributes
+    ----------
+    kernel_weights_ : array of shape (n_kernels,), sum 1
+        theta / sum(theta).
+    theta_ : array of shape (n_kernels,)
+        The weights with ||theta||_p = M^(1/p - 1); their sum is at most 1.
+    kernel_ids_ : tuple of str
+    classes_ : array of shape (n_classes,)
+    coefficients_ : array of shape (n_train, n_components)
+        For the kernel combined with ``kernel_weights_``.
+    eigenvalues_ : array of shape (n_components,)
+        Within- over total scatter of each column, ascending, ridge included.
+    ratios_ : array of shape (n_components,)
+        omega, the ratio of S_b to S_d + lambda of each column, descending; with all components their sum is F.
+    ridge_amount_ : float
+        lambda for the kernel combined with ``kernel_weights_``: lambda / sum(theta).
+    objective_ : float
+        F(theta_).
+    objective_history_ : array of shape (n_iter_,)
+        F at equal weights and after every step: it never falls.
+    gradient_ : array of shape (n_kernels,)
+        dF/dtheta at theta_.
+    certificate_ : dict
+        "value" (F), "bound" (no feasible weights have a larger F) and "gap" (their relative distance).
+    n_iter_ : int
+        Iterates, equal weights included: one more than the steps taken.
+    status_ : {"optimal", "max_iter", "stalled"}
+        "optimal": the gap is at most ``tol``. "stalled": no step raises F beyond rounding; see the gap.
+    embedding_ : array of shape (n_train, n_components)
+    n_features_in_ : int
+
+    Raises
+    ------
+    DataError
+        X or y malformed: not finite, not square or not symmetric, of different lengths, not class labels; kernels far
+        from positive semidefinite.
+    NotApplicable
+        One class only, more components than there are, constant kernels.
+    ConfigError
+        Kernel specs that are not legal.
+
+    References
+    ----------
+    Vemulapalli, Boda, Chellappa, "MKL-RT: multiple kernel learning for ratio-trace problems via convex optimization",
+    arXiv 1410.4470, 2014. Ye, Ji, Chen, "Multi-class discriminant kernel learning via convex programming", JMLR 2008
+    (S_d the total scatter, p = 1). Yan, Kittler, Mikolajczyk, Tahir, "Non-sparse multiple kernel Fisher discriminant
+    analysis", JMLR 2012 (p > 1).
+
+    Notes
+    -----
+    The formulas are derived independently (see `mklearn.optimize.convex_ratio_trace`): the papers solve semidefinite or
+    semi-infinite programs, this a smooth concave problem in M variables by Newton's method. lambda is given, not
+    learned as in Ye, Ji, Chen. A global optimum of F is not the best accuracy: F grows as classes collapse on the
+    training samples, so compare with equal weights (p = infinity) always.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ConvexMKLDR(kernels=["gaussian", {"kind": "linear", "normalise": "centred_trace"}]).fit(X, y)
+    >>> model.transform(X).shape, model.status_
+    ((150, 2), 'optimal')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **KernelEmbedding._parameter_constraints,
+        "p": [Interval(Real, 1, np.inf, closed="both")],
+        "denominator": [StrOptions(set(get_args(Denominator)))],
+        "ridge": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        kernels: Any = "precomputed",
+        p: float = 2.0,
+        denominator: Denominator = "total",
+        ridge: float = 1e-2,
+        max_iter: int = 50,
+        tol: float = 1e-6,
+        scaling: Scaling = "total",
+    ) -> None:
+        self.n_components = n_components
+        self.kernels = kernels
+        self.p = p
+        self.denominator = denominator
+        self.ridge = ridge
+        self.max_iter = max_iter
+        self.tol = tol
+        self.scaling = scaling
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> ConvexMKLDR:
+        """Learn the kernel weights and the projection.
+
+        Parameters
+        ----------
+        X : array of shape (n, d), or (n, n, n_kernels) with ``kernels="precomputed"``
+        y : array of shape (n,)
+            Class labels.
+        """
+        stack = self._training_stack(X)
+        labels = checked_labels(self, y, stack.n_columns)
+        graph = lda_graph(labels)
+        wanted = self._wanted_components(graph, labels)
+        classes = graph.lda_classes
+        assert classes is not None
+        variance = float(stack.centred_traces().mean())
+        largest = max(float(np.abs(np.diagonal(K)).max()) for K in stack)
+        if not variance > 10 * stack.n_columns * np.finfo(np.float64).eps * largest:
+            raise NotApplicable("the kernels are constant over the samples: nothing can be told apart")
+        objective = RatioTraceObjective(
+            list(stack),
+            between_factor(classes),
+            graph.L_prime if self.denominator == "total" else graph.L,
+            self.ridge * variance,
+        )
+        found = convex_ratio_trace(objective, p=self.p, max_iter=self.max_iter, tol=self.tol)
+        omega, A = objective.directions(found.evaluation, wanted)
+
+        # A has A'(K L_d K + lambda K)A = I for K of theta. In the scale of the other embeddings, with the kernel of
+        # weights theta/s: A'S'A = I for S' = 2(K L_t K + lambda/s K), and A'SA = diag(within / total).
+        s = float(found.theta.sum())
+        if self.denominator == "total":
+            eigenvalues, total = np.maximum(1.0 - omega, 0.0), np.ones_like(omega)
+        else:
+            eigenvalues, total = 1.0 / (1.0 + omega), 1.0 + omega
+        projection = Projection(fix_signs(s * A / np.sqrt(2.0 * total)), eigenvalues, objective.ridge_amount / s)
+        self._check_found(projection)
+
+        self.classes_ = classes.labels
+        self.theta_ = found.theta
+        self.ratios_ = omega
+        self.objective_ = found.value
+        self.objective_history_ = found.history
+        self.gradient_ = found.gradient
+        self.certificate_ = {"value": found.value, "bound": found.bound, "gap": found.gap}
+        self.n_iter_ = len(found.history)
+        self.status_ = found.status
+        self._finish(stack.combine(found.weights), found.weights, projection)
+        return self

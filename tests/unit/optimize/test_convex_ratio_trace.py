@@ -1,0 +1,303 @@
+"""The convex ratio trace: its formulas against dense ones, concavity, and optimality proved in several ways."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.graphs import MatrixOperator, class_structure, lde_graph, total_laplacian, within_laplacian
+from mklearn.optimize.convex_ratio_trace import RatioTraceObjective, between_factor, convex_ratio_trace
+
+N, CLASSES = 24, 4
+LABELS = np.arange(N) % CLASSES
+STRUCTURE = class_structure(LABELS)
+NORMS = [1.0, 1.2, 2.0, 5.0, np.inf]
+
+
+def kernels(seed: int, count: int = 4, rank: int = 6) -> np.ndarray:
+    """Gram matrices of feature sets of growing quality; half of them of full rank."""
+    rng = np.random.default_rng(seed)
+    stack = []
+    for m in range(count):
+        X = rng.normal(size=(N, rank)) + 0.5 * m * rng.normal(size=(CLASSES, rank))[LABELS]
+        d2 = ((X[:, None] - X[None]) ** 2).sum(-1)
+        stack.append(X @ X.T / rank if m % 2 else np.exp(-d2 / d2.mean()))
+    return np.stack(stack)
+
+
+def denominator(kind: str):
+    if kind == "local":
+        features = np.random.default_rng(9).normal(size=(N, 3))
+        return lde_graph(features, LABELS, k=3, k_prime=5).L
+    return within_laplacian(STRUCTURE) if kind == "within" else total_laplacian(N)
+
+
+def objective(seed: int = 0, kind: str = "total", ridge: float = 0.3, count: int = 4) -> RatioTraceObjective:
+    return RatioTraceObjective(kernels(seed, count), between_factor(STRUCTURE), denominator(kind), ridge)
+
+
+def dense_value(problem: RatioTraceObjective, theta: np.ndarray) -> float:
+    """tr(L1 K (QK + lambda I)^-1), without any of the module's rearrangements."""
+    K = np.tensordot(theta, np.stack(problem.kernels), axes=1)
+    Q, L1 = problem.denominator.toarray(), problem.numerator @ problem.numerator.T
+    return float(np.trace(L1 @ K @ np.linalg.inv(Q @ K + problem.ridge_amount * np.eye(N))))
+
+
+def dense_gradient(problem: RatioTraceObjective, theta: np.ndarray) -> np.ndarray:
+    """tr(L1 R K_m R') / lambda, R = (I + KQ/lambda)^-1."""
+    K = np.tensordot(theta, np.stack(problem.kernels), axes=1)
+    Q, L1 = problem.denominator.toarray(), problem.numerator @ problem.numerator.T
+    R = np.linalg.inv(np.eye(N) + K @ Q / problem.ridge_amount)
+    return np.array([np.trace(L1 @ R @ K_m @ R.T) for K_m in problem.kernels]) / problem.ridge_amount
+
+
+def feasible(count: int, p: float, seed: int, size: int) -> np.ndarray:
+    """Random points of the feasible set's outer boundary, sparse ones included."""
+    rng = np.random.default_rng(seed)
+    raw = rng.dirichlet(np.full(count, 0.5), size=size)
+    radius = count ** ((0.0 if np.isinf(p) else 1 / p) - 1)
+    return raw / np.linalg.norm(raw, p, axis=1)[:, None] * radius
+
+
+@pytest.mark.parametrize("kind", ["total", "within", "local"])
+@pytest.mark.parametrize("ridge", [1e-4, 0.3, 30.0])
+def test_value_is_the_dense_formula(kind, ridge):
+    problem = objective(1, kind, ridge)
+    for theta in feasible(4, 1.0, 0, 5):
+        assert problem.value(theta) == pytest.approx(dense_value(problem, theta), rel=1e-7)
+
+
+def test_between_factor_is_a_root_of_the_between_operator():
+    y = np.array([0, 0, 0, 1, 1, 2])
+    G = between_factor(class_structure(y))
+    P = (y[:, None] == y) / np.bincount(y)[y]
+    np.testing.assert_allclose(G @ G.T, P - 1 / 6, atol=1e-14)
+
+
+@pytest.mark.parametrize("kind", ["total", "within"])
+def test_value_is_the_largest_ratio_trace_in_feature_space(kind):
+    rng = np.random.default_rng(3)
+    features = [rng.normal(size=(N, 5)) + rng.normal(size=(CLASSES, 5))[LABELS] for _ in range(2)]
+    problem = RatioTraceObjective(
+        [X @ X.T for X in features], between_factor(STRUCTURE), denominator(kind), ridge_amount=0.7
+    )
+    theta = np.array([0.3, 0.5])
+    Phi = np.hstack([np.sqrt(t) * X for t, X in zip(theta, features, strict=True)]).T
+    below = Phi @ problem.denominator.toarray() @ Phi.T + 0.7 * np.eye(10)
+    above = Phi @ problem.numerator @ problem.numerator.T @ Phi.T
+    assert problem.value(theta) == pytest.approx(np.trace(np.linalg.solve(below, above)), rel=1e-10)
+    for _ in range(20):  # any V has at most this ratio trace
+        V = rng.normal(size=(10, 3))
+        assert np.trace(np.linalg.solve(V.T @ below @ V, V.T @ above @ V)) <= problem.value(theta)
+
+
+@pytest.mark.parametrize("kind", ["total", "within", "local"])
+def test_derivatives_are_those_of_finite_differences(kind):
+    problem = objective(2, kind)
+    theta = np.array([0.2, 0.1, 0.4, 0.3])
+    gradient, hessian = problem.derivatives(problem.evaluate(theta))
+    step = 1e-5
+    for m, unit in enumerate(np.eye(4)):
+        up, down = (problem.evaluate(theta + sign * step * unit) for sign in (1, -1))
+        assert gradient[m] == pytest.approx((up.value - down.value) / (2 * step), rel=1e-7)
+        change = (problem.derivatives(up)[0] - problem.derivatives(down)[0]) / (2 * step)
+        np.testing.assert_allclose(hessian[m], change, rtol=1e-5, atol=1e-7 * np.abs(hessian).max())
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    kind=st.sampled_from(["total", "within", "local"]),
+    log_ridge=st.floats(-4, 2),
+    share=st.floats(0.01, 0.99),
+)
+def test_value_is_concave_and_nondecreasing(seed, kind, log_ridge, share):
+    problem = objective(seed, kind, 10.0**log_ridge, count=3)
+    rng = np.random.default_rng(seed)
+    a, b = rng.exponential(size=(2, 3)) * rng.integers(0, 2, size=(2, 3)) + 1e-6
+    between = problem.value(share * a + (1 - share) * b)
+    assert between >= (share * problem.value(a) + (1 - share) * problem.value(b)) * (1 - 1e-9)
+    assert problem.value(a + b) >= problem.value(a) * (1 - 1e-9)
+    gradient, hessian = problem.derivatives(problem.evaluate(a))
+    assert (gradient >= 0).all()
+    assert np.linalg.eigvalsh(hessian).max() <= 1e-9 * np.abs(hessian).max()
+    # Below its tangent everywhere: what the certificate rests on.
+    assert problem.value(b) <= (problem.value(a) + gradient @ (b - a)) * (1 + 1e-9) + 1e-9
+
+
+@pytest.mark.parametrize("kind", ["total", "within", "local"])
+def test_directions_solve_the_eigenproblem_and_their_ratios_add_up_to_the_value(kind):
+    problem = objective(4, kind)
+    theta = np.array([0.4, 0.3, 0.2, 0.1])
+    at = problem.evaluate(theta)
+    omega, A = problem.directions(at, CLASSES)
+    K, Q = problem.combined(theta), problem.denominator.toarray()
+    below = K @ Q @ K + problem.ridge_amount * K
+    above = K @ problem.numerator @ problem.numerator.T @ K
+    assert len(omega) == CLASSES - 1
+    assert omega.sum() == pytest.approx(at.value, rel=1e-10)
+    assert (np.diff(omega) <= 0).all()
+    np.testing.assert_allclose(A.T @ below @ A, np.eye(CLASSES - 1), atol=1e-9)
+    np.testing.assert_allclose(above @ A, below @ A * omega, atol=1e-9 * np.abs(above).max())
+
+
+@pytest.mark.parametrize("p", NORMS)
+@pytest.mark.parametrize(("kind", "ridge"), [("total", 1.0), ("within", 1e-2)])
+def test_solution_is_optimal(p, kind, ridge):
+    problem = objective(5, kind, ridge)
+    found = convex_ratio_trace(problem, p=p, tol=1e-10)
+    assert found.status == "optimal"
+    assert (found.theta >= 0).all()
+    assert np.linalg.norm(found.theta, p) == pytest.approx(4 ** ((0.0 if np.isinf(p) else 1 / p) - 1))
+    assert found.weights.sum() == pytest.approx(1.0)
+    assert found.value == pytest.approx(dense_value(problem, found.theta), rel=1e-8)
+    assert (np.diff(found.history) >= -1e-12 * found.value).all()
+    # First-order conditions: g = nu theta^(p-1) on the support, no larger off it.
+    if np.isfinite(p):
+        normal = found.theta ** (p - 1)
+        support = found.theta > 0
+        nu = found.gradient[support] @ found.theta[support] / (normal[support] @ found.theta[support])
+        np.testing.assert_allclose(found.gradient[support], nu * normal[support], rtol=1e-4)
+        assert (found.gradient[~support] <= nu * (1 + 1e-6)).all()
+    # No feasible weights are better, nor above the bound.
+    values = np.array([problem.value(theta) for theta in feasible(4, p, 6, 1000)])
+    assert values.max() <= found.value * (1 + 1e-9)
+    assert found.value <= found.bound
+
+
+@pytest.mark.parametrize("p", [1.0, 1.5, 3.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_agrees_with_slsqp_on_the_dense_formula(p, seed):
+    problem = objective(seed, "within" if seed % 2 else "total", 0.2)
+    found = convex_ratio_trace(problem, p=p, tol=1e-12)
+    radius = 4 ** (1 / p - 1)
+    reference = minimize(
+        lambda theta: -dense_value(problem, theta),
+        np.full(4, 0.2),
+        jac=lambda theta: -dense_gradient(problem, theta),
+        method="SLSQP",
+        bounds=[(0, None)] * 4,
+        constraints={
+            "type": "ineq",
+            "fun": lambda theta: radius**p - np.sum(np.abs(theta) ** p),
+            "jac": lambda theta: -p * np.abs(theta) ** (p - 1),
+        },
+        options={"ftol": 1e-15, "maxiter": 1000},
+    )
+    assert found.value == pytest.approx(-reference.fun, rel=1e-6)
+    assert found.value >= -reference.fun * (1 - 1e-9)
+    np.testing.assert_allclose(found.theta, reference.x, atol=1e-4)
+
+
+def test_newton_reaches_the_optimum_to_rounding_in_few_steps():
+    for seed in range(6):
+        for kind, ridge in (("within", 1e-4), ("within", 1.0), ("total", 1e-2), ("total", 100.0)):
+            found = convex_ratio_trace(objective(seed, kind, ridge, count=6), tol=1e-10)
+            assert found.status == "optimal"
+            assert found.n_iter <= 15
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0])
+def test_the_dual_has_the_same_value(p):
+    import cvxpy as cp
+
+    # min over Y of M^(1/p - 1) ||(tr Y'K_m Y)_m||_q / lambda + ||G - Y||^2, the denominator being the identity less J.
+    problem = objective(7, "total", 0.5, count=3)
+    found = convex_ratio_trace(problem, p=p, tol=1e-10)
+    Y = cp.Variable((N, CLASSES))
+    roots = []
+    for K in problem.kernels:
+        values, vectors = np.linalg.eigh(K)
+        roots.append(vectors * np.sqrt(np.maximum(values, 0)))
+    traces = cp.hstack([cp.sum_squares(root.T @ Y) for root in roots]) / problem.ridge_amount
+    norm = cp.max(traces) if p == 1 else cp.norm(traces, 2)
+    dual = cp.Problem(
+        cp.Minimize(3 ** (1 / p - 1) * norm + cp.sum_squares(problem.numerator - Y)), [cp.sum(Y, axis=0) == 0]
+    )
+    dual.solve(solver="CLARABEL")
+    assert found.value == pytest.approx(dual.value, rel=1e-6)
+
+
+def test_the_norm_leads_from_sparse_to_equal_weights():
+    problem = objective(8, "total", 30.0)
+    solutions = {p: convex_ratio_trace(problem, p=p, tol=1e-10) for p in (1.0, 1.0005, 2.0, 100.0, np.inf)}
+    assert (solutions[1.0].theta == 0).any(), "the problem was made to have a sparse optimum"
+    np.testing.assert_allclose(solutions[1.0005].theta, solutions[1.0].theta, atol=5e-3)
+    assert (solutions[2.0].theta > 0).all()
+    np.testing.assert_allclose(solutions[100.0].weights, 0.25, atol=0.01)
+    np.testing.assert_array_equal(solutions[np.inf].weights, 0.25)
+    # The feasible sets are nested the other way: every p allows equal weights, p = 1 the most concentrated ones.
+    values = [solutions[p].value for p in (1.0, 1.0005, 2.0, 100.0, np.inf)]
+    assert (np.diff(values) <= 1e-9).all()
+    assert values[-1] == pytest.approx(problem.value(np.full(4, 0.25)))
+
+
+def test_a_run_cut_short_still_bounds_the_optimum():
+    problem = objective(5, "within", 1e-2)
+    optimum = convex_ratio_trace(problem, tol=1e-10)
+    cut = convex_ratio_trace(problem, max_iter=0)
+    assert (cut.status, cut.n_iter) == ("max_iter", 0)
+    assert cut.value < optimum.value <= cut.bound
+    assert cut.gap == pytest.approx(cut.bound / cut.value - 1)
+
+
+def test_one_scale_for_kernels_and_ridge_and_constants_added_to_kernels_change_nothing():
+    problem = objective(10)
+    base = convex_ratio_trace(problem, tol=1e-11)
+    for scale, shift in ((100.0, 0.0), (1.0, 3.0)):
+        changed = RatioTraceObjective(
+            [scale * K + shift for K in problem.kernels],
+            problem.numerator,
+            problem.denominator,
+            scale * problem.ridge_amount,
+        )
+        other = convex_ratio_trace(changed, tol=1e-11)
+        assert other.value == pytest.approx(base.value, rel=1e-9)
+        np.testing.assert_allclose(other.theta, base.theta, atol=1e-6)
+
+
+def test_a_constant_kernel_gets_no_weight_and_duplicates_share():
+    problem = objective(11)
+    base = convex_ratio_trace(problem, tol=1e-11)
+    more = RatioTraceObjective(
+        [*problem.kernels, np.ones((N, N)), problem.kernels[3]], problem.numerator, problem.denominator, 0.3
+    )
+    found = convex_ratio_trace(more, tol=1e-11)
+    assert found.value == pytest.approx(base.value, rel=1e-9)
+    assert found.theta[4] == 0
+    assert found.theta[3] + found.theta[5] == pytest.approx(base.theta[3], abs=1e-5)
+
+
+def test_single_precision_kernels_give_nearly_the_same():
+    problem = objective(12)
+    single = RatioTraceObjective(
+        [K.astype(np.float32) for K in problem.kernels],
+        problem.numerator,
+        problem.denominator,
+        0.3,
+    )
+    a, b = convex_ratio_trace(problem), convex_ratio_trace(single)
+    assert b.status == "optimal"
+    assert b.value == pytest.approx(a.value, rel=1e-5)
+
+
+def test_errors_say_what_is_wrong():
+    G, Q = between_factor(STRUCTURE), denominator("total")
+    with pytest.raises(ConfigError, match="p >= 1"):
+        convex_ratio_trace(objective(), p=0.5)
+    with pytest.raises(ConfigError, match="positive"):
+        RatioTraceObjective(kernels(0), G, Q, 0.0)
+    with pytest.raises(DataError, match=r"\(24, 24\)"):
+        RatioTraceObjective([np.eye(5)], G, Q, 1.0)
+    with pytest.raises(DataError, match="24 rows"):
+        RatioTraceObjective(kernels(0), G[:5], Q, 1.0)
+    with pytest.raises(DataError, match="positive semidefinite"):
+        RatioTraceObjective(kernels(0), G, MatrixOperator(-np.eye(N)), 1.0)
+    with pytest.raises(DataError, match="psd_repair"):
+        convex_ratio_trace(RatioTraceObjective([-np.eye(N)], G, Q, 0.1))
+    with pytest.raises(NotApplicable, match="do not tell"):
+        convex_ratio_trace(RatioTraceObjective([np.zeros((N, N))], G, Q, 0.1))

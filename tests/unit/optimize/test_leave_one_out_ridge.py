@@ -1,0 +1,234 @@
+"""Leave-one-out prediction: against refits one by one, its derivative, optimality, invariances, kernels without use."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.graphs import lda_graph
+from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, class_targets, leave_one_out_weights
+
+N = 26
+LABELS = np.arange(N) % 3
+
+
+def kernels(seed: int, count: int = 4) -> list[np.ndarray]:
+    """Kernels of growing quality and very different scales, not centred."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for m in range(count):
+        X = rng.normal(size=(N, 3)) + 0.5 * m * rng.normal(size=(3, 3))[LABELS]
+        d2 = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+        found.append(7.0**m * (np.exp(-d2 / d2.mean()) + 0.1 * m))
+    return found
+
+
+def targets(labels: np.ndarray = LABELS) -> np.ndarray:
+    classes = lda_graph(labels).lda_classes
+    assert classes is not None
+    return class_targets(classes)
+
+
+def shares(seed: int, count: int = 4) -> np.ndarray:
+    return np.random.default_rng(seed).dirichlet(np.ones(count))
+
+
+def foretold(K: np.ndarray, Y: np.ndarray, ridge: float) -> np.ndarray:
+    """Outputs for each sample of the ridge regression, with a free intercept, on all others: one refit each."""
+    found = np.empty_like(Y)
+    for i in range(len(K)):
+        rest = np.arange(len(K)) != i
+        inside, n = K[np.ix_(rest, rest)], len(K) - 1
+        # (K + lambda I) A + 1 b' = Y, 1'A = 0
+        system = np.block([[inside + ridge * np.eye(n), np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
+        solution = np.linalg.solve(system, np.vstack([Y[rest], np.zeros((1, Y.shape[1]))]))
+        found[i] = K[i, rest] @ solution[:-1] + solution[-1]
+    return found
+
+
+@pytest.mark.parametrize("ridge", [1e-3, 0.3, 20.0])
+def test_errors_are_those_of_refits(ridge: float) -> None:
+    Y, q, stack = targets(), shares(0), kernels(0)
+    traces = [np.trace(K) / N - K.mean() for K in stack]
+    K = sum(share / t * kernel for share, t, kernel in zip(q, traces, stack, strict=True))
+    at = LeaveOneOutRidge(stack, Y, ridge).evaluate(q)
+    outputs = foretold(K, Y, ridge)
+    np.testing.assert_allclose(Y - at.errors, outputs, rtol=1e-8, atol=1e-9)
+    # beyond what the mean of the others says, up to the best positive multiple
+    others = (Y.sum(axis=0) - Y) / (N - 1)
+    np.testing.assert_allclose(at.outputs, outputs - others, rtol=1e-8, atol=1e-9)
+    F, T = outputs - others, Y - others
+    multiples = np.linspace(0, 3 * at.multiple, 301)
+    assert at.value == pytest.approx(min(np.sum((T - a * F) ** 2) for a in multiples) / np.sum(T**2), rel=1e-6)
+    assert at.value <= np.sum((Y - outputs) ** 2) / np.sum(T**2)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 50), st.sampled_from([1e-2, 0.5, 5.0]))
+def test_gradient_is_that_of_finite_differences(seed: int, ridge: float) -> None:
+    objective, q = LeaveOneOutRidge(kernels(seed), targets(), ridge), shares(seed)
+    ridge *= 1.7  # not only the least
+    gradient, by_ridge = objective.gradient(objective.evaluate(q, ridge))
+    h = 1e-6
+    for m in range(4):
+        # the shares are scaled to sum 1: the derivative of L(x / sum x) at sum 1 is g_m - g'q
+        change = h * np.eye(4)[m]
+        slope = (objective.value(q + change, ridge) - objective.value(q - change, ridge)) / (2 * h)
+        assert gradient[m] - gradient @ q == pytest.approx(slope, abs=2e-7)
+    slope = (objective.value(q, ridge * (1 + h)) - objective.value(q, ridge * (1 - h))) / (2 * h * ridge)
+    assert by_ridge == pytest.approx(slope, rel=1e-5, abs=1e-8)
+
+
+def test_optimum() -> None:
+    objective = LeaveOneOutRidge(kernels(3), targets(), 0.1)
+    found = leave_one_out_weights(objective, shrinkage=0, tol=1e-13)
+    assert found.status == "converged"
+    assert (np.diff(found.history) <= 0).all()
+    assert found.history[0] == pytest.approx(min(objective.value(np.full(4, 0.25), 0.1 * 3**k) for k in range(7)))
+    assert found.value == found.optimal_value <= found.history[0]
+    # less than 1e-3 is given up for each kernel that a ridge does as well as
+    assert found.history[-1] <= found.value * (1 + 1e-9) <= found.history[-1] * 1.004
+    assert found.ridge > 0.1
+    used = found.shares > 0
+    assert np.abs(found.gradient[used]).max() < 1e-5
+    assert (found.gradient > -1e-6).all()
+    rng = np.random.default_rng(0)
+    for q, ridge in zip(rng.dirichlet(np.full(4, 0.7), 300), 0.1 * np.exp(5 * rng.random(300)), strict=True):
+        assert objective.value(q, ridge) >= found.history[-1] - 1e-9
+
+
+@pytest.mark.parametrize("least", [0.01, 1.0, 5.0])
+def test_the_ridge_is_learned_from_its_lower_bound_upwards(least: float) -> None:
+    objective = LeaveOneOutRidge([kernels(3)[3], kernels(4)[3]], targets(), least)
+    found = leave_one_out_weights(objective, shrinkage=0, tol=1e-13)
+    values = {factor: objective.value(found.shares, found.ridge * factor) for factor in (0.98, 1.0, 1.02)}
+    assert found.ridge >= least
+    assert values[1.02] >= values[1.0] - 1e-12
+    assert found.ridge < 1.02 * least or values[0.98] >= values[1.0] - 1e-9
+
+
+def test_shrinkage_levels_what_has_a_share_and_brings_nothing_back() -> None:
+    objective = LeaveOneOutRidge([*kernels(3), 0.6 * np.eye(N) + 0.4], targets())
+    optimum = leave_one_out_weights(objective, shrinkage=0).shares
+    half = leave_one_out_weights(objective, shrinkage=0.5)
+    used = optimum >= 1e-3 * optimum.max()
+    np.testing.assert_array_equal(used, [True, True, True, True, False])
+    np.testing.assert_allclose(half.shares, np.sqrt(optimum * used) / np.sqrt(optimum * used).sum())
+    np.testing.assert_array_equal(half.optimal_shares, optimum)
+    assert half.optimal_value <= half.value <= half.uniform_value
+    assert half.value == pytest.approx(objective.value(half.shares, half.ridge))
+    # here that is the average of all kernels, but for the ridge in the fifth
+    level = leave_one_out_weights(objective, shrinkage=1)
+    np.testing.assert_allclose(level.shares, used / 4)
+    assert level.value == pytest.approx(level.uniform_value)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 1000), st.floats(0, 1), st.sampled_from([0.05, 1.0, 10.0]))
+def test_never_worse_than_equal_shares(seed: int, shrinkage: float, ridge: float) -> None:
+    found = leave_one_out_weights(LeaveOneOutRidge(kernels(seed), targets(), ridge), shrinkage=shrinkage)
+    assert found.value <= found.uniform_value
+    assert found.shares.sum() == pytest.approx(1)
+    assert (found.shares >= 0).all()
+
+
+def test_scales_and_constants_of_kernels_do_not_matter() -> None:
+    stack, factors = kernels(5), np.array([1e-6, 1.0, 30.0, 2e4])
+    base = leave_one_out_weights(LeaveOneOutRidge(stack, targets()))
+    scaled = [c * K + 3 * c for c, K in zip(factors, stack, strict=True)]
+    other = leave_one_out_weights(LeaveOneOutRidge(scaled, targets()))
+    np.testing.assert_allclose(other.shares, base.shares, rtol=1e-4, atol=1e-6)
+    expected = base.weights / factors
+    np.testing.assert_allclose(other.weights, expected / expected.sum(), rtol=1e-4, atol=1e-9)
+    assert other.value == pytest.approx(base.value)
+    times = leave_one_out_weights(LeaveOneOutRidge(stack, 5 * targets() + 2))
+    np.testing.assert_allclose(times.shares, base.shares, rtol=1e-4, atol=1e-6)
+
+
+def test_duplicates_share() -> None:
+    stack = kernels(6)
+    single = leave_one_out_weights(LeaveOneOutRidge(stack, targets()), shrinkage=0, tol=1e-13)
+    objective = LeaveOneOutRidge([*stack, 2 * stack[3]], targets())
+    double = leave_one_out_weights(objective, shrinkage=0, tol=1e-13)
+    assert double.shares[3] == pytest.approx(double.shares[4])
+    assert double.shares[3:].sum() == pytest.approx(single.shares[3], abs=1e-3)
+    assert double.value == pytest.approx(single.value, rel=1e-6)
+
+
+def test_kernels_of_the_identity_kind_foretell_nothing() -> None:
+    identity = 0.6 * np.eye(N) + 0.4
+    at = LeaveOneOutRidge([identity], targets()).evaluate([1.0])
+    assert (at.value, at.multiple) == (1.0, 0.0)
+    np.testing.assert_allclose(at.outputs, 0, atol=1e-12)
+    # beside others it could serve as a ridge: it gets no share for that
+    for least in (0.01, 1.0):
+        found = leave_one_out_weights(LeaveOneOutRidge([*kernels(7), identity], targets(), least))
+        without = leave_one_out_weights(LeaveOneOutRidge(kernels(7), targets(), least))
+        assert found.shares[4] == 0
+        np.testing.assert_allclose(found.shares[:4], without.shares, atol=0.02)
+
+
+def test_useless_kernels_leave_equal_shares() -> None:
+    """Samples unlike their own class and like the others: foretold worse than by chance, whatever the weights."""
+    contrary = [np.eye(N) + c * (LABELS[:, None] != LABELS) for c in (0.02, 0.05)]
+    found = leave_one_out_weights(LeaveOneOutRidge(contrary, targets()))
+    assert (found.status, found.value, found.uniform_value) == ("uniform", 1.0, 1.0)
+    np.testing.assert_array_equal(found.shares, [0.5, 0.5])
+    np.testing.assert_array_equal(found.gradient, [0, 0])
+
+
+def test_constant_kernels_have_no_share() -> None:
+    stack = kernels(8)
+    base = leave_one_out_weights(LeaveOneOutRidge(stack, targets()))
+    more = leave_one_out_weights(LeaveOneOutRidge([np.ones((N, N)), *stack, np.zeros((N, N))], targets()))
+    np.testing.assert_allclose(more.weights, [0, *base.weights, 0], atol=1e-12)
+
+
+def test_classes_weigh_the_same_whatever_their_size() -> None:
+    labels = np.repeat([0, 1, 2], [3, 8, 15])
+    Y = targets(labels)
+    centred = Y - Y.mean(axis=0)
+    assert np.sum(centred**2) == pytest.approx(2)
+    np.testing.assert_allclose((Y**2).sum(axis=0), 1)
+
+
+def test_single_precision_is_summed_in_double_and_nothing_is_changed() -> None:
+    stack = kernels(9)
+    before = [K.copy() for K in stack]
+    double = leave_one_out_weights(LeaveOneOutRidge(stack, targets()))
+    single = leave_one_out_weights(LeaveOneOutRidge([K.astype(np.float32) for K in stack], targets()))
+    np.testing.assert_allclose(single.shares, double.shares, atol=1e-3)
+    for K, old in zip(stack, before, strict=True):
+        np.testing.assert_array_equal(K, old)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"regularisation": 0.0}, ConfigError, "regularisation=0.0"),
+        ({"regularisation": np.nan}, ConfigError, "regularisation=nan"),
+        ({"kernels": []}, DataError, "one or more"),
+        ({"kernels": [np.eye(3)]}, DataError, r"kernels of shape \(26, 26\)"),
+        ({"kernels": [np.ones((N, N))]}, NotApplicable, "constant"),
+        ({"targets": np.ones((N, 2))}, NotApplicable, "one class"),
+        ({"targets": np.ones(N)}, DataError, "a finite matrix"),
+        ({"targets": np.full((N, 2), np.nan)}, DataError, "a finite matrix"),
+    ],
+)
+def test_errors(change: dict, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        LeaveOneOutRidge(**({"kernels": kernels(0), "targets": targets()} | change))
+
+
+def test_kernels_far_from_positive_semidefinite() -> None:
+    K = np.eye(N) - 4 * np.outer(targets()[:, 0], targets()[:, 0])
+    with pytest.raises(DataError, match="psd_repair"):
+        LeaveOneOutRidge([K], targets(), 1e-3).evaluate([1.0])
+
+
+def test_shrinkage_is_a_share() -> None:
+    with pytest.raises(ConfigError, match="from 0"):
+        leave_one_out_weights(LeaveOneOutRidge(kernels(0), targets()), shrinkage=1.5)

@@ -1,0 +1,251 @@
+"""Convex MKL-DR: against discriminant analysis, its optimality as an estimator, invariances, and real digits."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.linalg import eigh, subspace_angles
+from scipy.spatial.distance import pdist
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.kernels.specs import StackTransform
+from mklearn.subspace.convex_mkldr import ConvexMKLDR
+from mklearn.subspace.kfd import KernelFDA
+
+N = 36
+LABELS = np.arange(N) % 3
+
+
+def features(seed: int, count: int = 3) -> list[np.ndarray]:
+    """Feature sets of growing quality."""
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=(N, 4)) + 0.6 * m * rng.normal(size=(3, 4))[LABELS] for m in range(count)]
+
+
+def gaussian_kernels(seed: int, count: int = 3) -> np.ndarray:
+    """Gaussian kernels of them, samples first: (N, N, count)."""
+    stack = []
+    for X in features(seed, count):
+        d2 = ((X[:, None] - X[None]) ** 2).sum(-1)
+        stack.append(np.exp(-d2 / d2.mean()))
+    return np.stack(stack, axis=-1)
+
+
+def not_positive_semidefinite(estimator):
+    """Checks that round a Gram matrix to integers, which leaves it no kernel."""
+    rounding = "rounds the Gram matrix to integers, which leaves it with negative eigenvalues"
+    return {"check_estimators_dtypes": rounding} if estimator.kernels == "precomputed" else {}
+
+
+@parametrize_with_checks(
+    [ConvexMKLDR(kernels=["gaussian", "linear"]), ConvexMKLDR()], expected_failed_checks=not_positive_semidefinite
+)
+@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("denominator", ["total", "within"])
+def test_linear_kernel_is_ridge_discriminant_analysis(denominator):
+    X = features(0)[2]
+    model = ConvexMKLDR(denominator=denominator, ridge=0.2).fit(X @ X.T, LABELS)
+    centred = X - X.mean(axis=0)
+    means = np.stack([X[k == LABELS].mean(axis=0) for k in range(3)])[LABELS]
+    within, between = (X - means).T @ (X - means), (means - X.mean(axis=0)).T @ (means - X.mean(axis=0))
+    ridge = 0.2 * np.trace(centred.T @ centred) / N
+    below = (within + between if denominator == "total" else within) + ridge * np.eye(4)
+    omega, V = eigh(between, below)
+    assert subspace_angles(X.T @ model.coefficients_, V[:, -2:]).max() < 1e-6
+    np.testing.assert_allclose(model.ratios_, omega[:-3:-1], rtol=1e-9)
+    assert model.objective_ == pytest.approx(np.trace(np.linalg.solve(below, between)), rel=1e-9)
+    assert model.ridge_amount_ == pytest.approx(ridge)
+    np.testing.assert_array_equal(model.kernel_weights_, [1.0])
+    assert model.n_iter_ == 1
+
+
+@pytest.mark.parametrize("denominator", ["total", "within"])
+@pytest.mark.parametrize("scaling", ["total", "within"])
+def test_embedding_has_the_scatters_that_the_scaling_says(denominator, scaling):
+    K = gaussian_kernels(1)
+    model = ConvexMKLDR(denominator=denominator, scaling=scaling).fit(K, LABELS)
+    A, Z = model.coefficients_, model.embedding_
+    penalty = 2 * model.ridge_amount_ * A.T @ (K @ model.kernel_weights_) @ A
+    means = np.stack([Z[k == LABELS].mean(axis=0) for k in range(3)])[LABELS]
+    total = 2 * (Z - Z.mean(axis=0)).T @ (Z - Z.mean(axis=0)) + penalty
+    within = 2 * (Z - means).T @ (Z - means) + penalty
+    unit, other, scale = (total, within, 1.0) if scaling == "total" else (within, total, -1.0)
+    np.testing.assert_allclose(unit, np.eye(2), atol=1e-8)
+    np.testing.assert_allclose(other, np.diag(model.eigenvalues_**scale), rtol=1e-6, atol=1e-8 * np.abs(other).max())
+    assert (np.diff(model.eigenvalues_) >= 0).all()
+
+
+@pytest.mark.parametrize("denominator", ["total", "within"])
+@pytest.mark.parametrize("p", [1.0, 2.0])
+def test_result_is_certified(denominator, p):
+    model = ConvexMKLDR(p=p, denominator=denominator, tol=1e-9).fit(gaussian_kernels(2), LABELS)
+    assert model.status_ == "optimal"
+    assert model.kernel_weights_.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(model.kernel_weights_, model.theta_ / model.theta_.sum())
+    assert np.linalg.norm(model.theta_, p) == pytest.approx(3 ** (1 / p - 1))
+    assert model.certificate_["gap"] <= 1e-9
+    assert model.certificate_["value"] == model.objective_ == model.objective_history_[-1]
+    assert model.certificate_["bound"] >= model.objective_
+    assert len(model.objective_history_) == model.n_iter_
+    assert (np.diff(model.objective_history_) >= -1e-12 * model.objective_).all()
+    assert model.ratios_.sum() == pytest.approx(model.objective_, rel=1e-9)
+    # The dual norm of the gradient is what the norm constraint balances.
+    dual = model.gradient_.max() if p == 1 else np.linalg.norm(model.gradient_)
+    assert 3 ** (1 / p - 1) * dual == pytest.approx(model.gradient_ @ model.theta_, rel=1e-8)
+
+
+def test_infinite_norm_is_the_average_kernel():
+    K = gaussian_kernels(3)
+    equal = ConvexMKLDR(p=np.inf).fit(K, LABELS)
+    average = ConvexMKLDR().fit(K.mean(axis=-1), LABELS)
+    np.testing.assert_array_equal(equal.kernel_weights_, np.full(3, 1 / 3))
+    assert (equal.n_iter_, equal.status_) == (1, "optimal")
+    np.testing.assert_allclose(equal.embedding_, average.embedding_, atol=1e-9)
+
+
+def test_weights_do_not_depend_on_the_number_of_components():
+    K = gaussian_kernels(4)
+    one, two = ConvexMKLDR(1).fit(K, LABELS), ConvexMKLDR().fit(K, LABELS)
+    np.testing.assert_array_equal(one.kernel_weights_, two.kernel_weights_)
+    np.testing.assert_allclose(one.embedding_, two.embedding_[:, :1])
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0])
+def test_order_and_scale_and_constants_do_not_matter(p):
+    K = gaussian_kernels(5)
+    model = ConvexMKLDR(p=p, tol=1e-10)
+    base = clone(model).fit(K, LABELS)
+    order, shuffle = np.random.default_rng(0).permutation(N), np.array([2, 0, 1])
+    changes = {
+        "order": (K[np.ix_(order, order)][..., shuffle], LABELS[order], order, shuffle),
+        "scale": (40.0 * K, LABELS, np.arange(N), np.arange(3)),
+        "constant": (K + np.array([0.0, 2.0, 5.0]), LABELS, np.arange(N), np.arange(3)),
+    }
+    for name, (kernel, labels, rows, weights) in changes.items():
+        other = clone(model).fit(kernel, labels)
+        np.testing.assert_allclose(other.kernel_weights_, base.kernel_weights_[weights], atol=1e-6, err_msg=name)
+        ratio = pdist(other.embedding_) / pdist(base.embedding_[rows])
+        np.testing.assert_allclose(ratio, ratio[0], rtol=1e-4, err_msg=name)
+        assert other.objective_ == pytest.approx(base.objective_, rel=1e-8), name
+
+
+def test_a_kernel_given_twice_shares_its_weight():
+    K = gaussian_kernels(6)
+    # The mean of the centred traces, and with it lambda, must not change: they are all made 1.
+    K = K / [np.trace(k) / N - k.mean() for k in np.moveaxis(K, -1, 0)]
+    a = ConvexMKLDR(p=1, tol=1e-11).fit(K, LABELS)
+    b = ConvexMKLDR(p=1, tol=1e-11).fit(K[..., [0, 1, 2, 2]], LABELS)
+    assert b.kernel_weights_[2:].sum() == pytest.approx(a.kernel_weights_[2], abs=1e-5)
+    np.testing.assert_allclose(pdist(a.embedding_), pdist(b.embedding_), rtol=1e-4)
+
+
+def test_small_ridges_reward_the_identity_and_large_ones_do_not():
+    # The documented trap: K = I separates any training classes.
+    K = np.concatenate([gaussian_kernels(7), np.eye(N)[..., None]], axis=-1)
+    weights = [ConvexMKLDR(p=1, ridge=ridge).fit(K, LABELS).kernel_weights_[3] for ridge in (1e-3, 10.0)]
+    assert weights[0] > 0.5
+    assert weights[1] < 0.05
+
+
+@pytest.fixture(scope="module")
+def digits():
+    """Twenty samples of each digit; eight kernels of unit centred trace, one of them of noise."""
+    X, y = load_digits(return_X_y=True)
+    rng = np.random.default_rng(0)
+    X = np.hstack([X, rng.normal(size=(len(y), 2))])
+    train = np.concatenate([rng.choice(np.flatnonzero(y == k), 20, replace=False) for k in range(10)])
+    test = np.setdiff1d(np.arange(len(y)), train)[:600]
+    pixels = list(range(64))
+    scale = {"normalise": "centred_trace"}
+    specs = [
+        *(
+            {"id": f"pixels {b}", "kind": "gaussian", "bandwidth": b, "columns": pixels, **scale}
+            for b in (0.3, 1.0, 4.0)
+        ),
+        *(
+            {"id": f"rows {r}", "kind": "gaussian", "columns": list(range(16 * r, 16 * r + 16)), **scale}
+            for r in range(4)
+        ),
+        {"id": "noise", "kind": "gaussian", "bandwidth": 4.0, "columns": [64, 65], **scale},
+    ]
+    transform = StackTransform(specs).fit(X[train])
+    return transform.stack_train_.as_last_axis(), y[train], transform.transform(X[test]).as_last_axis(), y[test]
+
+
+def accuracy(model, digits):
+    K, y, K_test, y_test = digits
+    nearest = KNeighborsClassifier(1).fit(model.fit(K, y).embedding_, y)
+    return nearest.score(model.transform(K_test), y_test)
+
+
+def test_digits(digits):
+    noise = accuracy(KernelFDA(kernel_weights=7), digits)
+    uniform = accuracy(KernelFDA(), digits)
+    assert noise < 0.2
+    for p in (1.0, 2.0):
+        model = ConvexMKLDR(p=p)
+        assert accuracy(model, digits) > uniform - 0.02
+        assert model.status_ == "optimal"
+        assert model.kernel_weights_[7] < (0.01 if p == 1 else 0.05)
+
+
+def test_grid_search_over_norm_and_ridge(digits):
+    K, y, K_test, _ = digits
+    pipeline = make_pipeline(ConvexMKLDR(), KNeighborsClassifier(1))
+    grid = {"convexmkldr__p": [1, 2, np.inf], "convexmkldr__ridge": [1e-2]}
+    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(K, y)
+    assert search.best_score_ > 0.85
+    assert search.predict(K_test[:7]).shape == (7,)
+
+
+def test_single_precision_pickles_and_untouched_inputs():
+    K = gaussian_kernels(8)
+    before = K.copy()
+    double = ConvexMKLDR().fit(K, LABELS)
+    single = ConvexMKLDR().fit(K.astype(np.float32), LABELS)
+    np.testing.assert_array_equal(K, before)
+    assert single.embedding_.dtype == single.transform(K[:3].astype(np.float32)).dtype == np.float32
+    np.testing.assert_allclose(single.kernel_weights_, double.kernel_weights_, atol=1e-4)
+    np.testing.assert_allclose(single.embedding_, double.embedding_, atol=1e-3 * np.abs(double.embedding_).max())
+    again = pickle.loads(pickle.dumps(double))
+    np.testing.assert_array_equal(again.transform(K[:4]), double.transform(K[:4]))
+    np.testing.assert_allclose(double.transform(K), double.embedding_)
+    assert list(double.get_feature_names_out()) == ["convexmkldr0", "convexmkldr1"]
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"y": np.zeros(N)}, NotApplicable, "class"),
+        ({"y": None}, DataError, "requires y"),
+        ({"y": LABELS[:-1]}, DataError, "35 labels for 36 samples"),
+        ({"n_components": 3}, NotApplicable, "at most 2"),
+        ({"X": np.ones((N, N, 2))}, NotApplicable, "constant"),
+        ({"X": np.triu(np.ones((N, N)))}, DataError, "not symmetric"),
+        ({"X": np.eye(N) - 0.5 + np.diag(np.where(LABELS == 0, -3.0, 1.0))}, DataError, "psd_repair"),
+        ({"p": 0.5}, ValueError, "p"),
+        ({"ridge": 0.0}, ValueError, "ridge"),
+        ({"denominator": "between"}, ValueError, "denominator"),
+        ({"kernels": []}, ConfigError, "empty"),
+    ],
+)
+def test_errors_say_what_is_wrong(change, error, message):
+    data = {"X": gaussian_kernels(9), "y": LABELS}
+    data |= {key: change[key] for key in ("X", "y") if key in change}
+    if "kernels" in change:
+        data["X"] = features(9)[0]
+    parameters = {key: value for key, value in change.items() if key not in data}
+    with pytest.raises(error, match=message):
+        ConvexMKLDR(**parameters).fit(data["X"], data["y"])

@@ -1,0 +1,203 @@
+"""Leave-one-out MKL: one kernel, invariances, identity-like and useless kernels beside MKL-DR, real digits."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import pdist
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.kernels.specs import StackTransform
+from mklearn.subspace.kfd import KernelFDA
+from mklearn.subspace.loo_mkl import LeaveOneOutMKL
+from mklearn.subspace.mkldr import MKLDR
+
+N = 36
+LABELS = np.arange(N) % 3
+
+
+def features(seed: int, count: int = 3) -> list[np.ndarray]:
+    """Feature sets of growing quality."""
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=(N, 4)) + 0.6 * m * rng.normal(size=(3, 4))[LABELS] for m in range(count)]
+
+
+def gaussian_kernels(seed: int, count: int = 3) -> np.ndarray:
+    """Gaussian kernels of them, samples first: (N, N, count)."""
+    stack = []
+    for X in features(seed, count):
+        d2 = ((X[:, None] - X[None]) ** 2).sum(-1)
+        stack.append(np.exp(-d2 / d2.mean()))
+    return np.stack(stack, axis=-1)
+
+
+@parametrize_with_checks([LeaveOneOutMKL(kernels=["gaussian", "linear"]), LeaveOneOutMKL()])
+@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_one_kernel_is_the_discriminant():
+    K = gaussian_kernels(0)[..., -1]
+    model, plain = LeaveOneOutMKL(ridge=1e-2).fit(K, LABELS), KernelFDA(ridge=1e-2).fit(K, LABELS)
+    np.testing.assert_array_equal(model.kernel_weights_, [1.0])
+    np.testing.assert_array_equal(model.embedding_, plain.embedding_)
+    np.testing.assert_array_equal(model.eigenvalues_, plain.eigenvalues_)
+    assert model.objective_ == model.uniform_objective_
+
+
+def test_the_projection_is_the_discriminant_of_the_learned_weights():
+    K = gaussian_kernels(1)
+    model = LeaveOneOutMKL(1, ridge=1e-2, scaling="within").fit(K, LABELS)
+    plain = KernelFDA(1, kernel_weights=model.kernel_weights_, ridge=1e-2, scaling="within").fit(K, LABELS)
+    np.testing.assert_allclose(model.embedding_, plain.embedding_)
+    # neither of the discriminant's parameters touches the weights
+    other = LeaveOneOutMKL(2, ridge=1.0).fit(K, LABELS)
+    np.testing.assert_array_equal(other.kernel_weights_, model.kernel_weights_)
+
+
+def test_better_kernels_weigh_more_and_nothing_is_worse_than_equal_shares():
+    model = LeaveOneOutMKL().fit(gaussian_kernels(2), LABELS)
+    assert np.argmax(model.shares_) == 2
+    assert model.objective_ <= model.uniform_objective_ <= model.objective_history_[0]
+    assert model.regularisation_ >= 1.0
+    assert (np.diff(model.objective_history_) <= 0).all()
+    assert len(model.objective_history_) == model.n_iter_ > 1
+    assert model.status_ == "converged"
+    assert model.kernel_weights_.sum() == pytest.approx(1)
+
+
+def test_order_scale_and_constants_do_not_matter():
+    K = gaussian_kernels(5)
+    model = LeaveOneOutMKL(tol=1e-10)
+    base = clone(model).fit(K, LABELS)
+    order, shuffle, factors = np.random.default_rng(0).permutation(N), np.array([2, 0, 1]), np.array([40.0, 0.1, 1e-5])
+    changes = {
+        "order": (K[np.ix_(order, order)][..., shuffle], LABELS[order], base.kernel_weights_[shuffle]),
+        "scale": (factors * K, LABELS, base.kernel_weights_ / factors),
+        "constant": (K + np.array([0.0, 2.0, 5.0]), LABELS, base.kernel_weights_),
+        "names": (K, np.array(["c", "a", "b"])[LABELS], base.kernel_weights_),
+    }
+    for name, (kernel, labels, weights) in changes.items():
+        other = clone(model).fit(kernel, labels)
+        np.testing.assert_allclose(other.kernel_weights_, weights / weights.sum(), atol=1e-5, err_msg=name)
+        rows = order if name == "order" else np.arange(N)
+        ratio = pdist(other.embedding_) / pdist(base.embedding_[rows])
+        np.testing.assert_allclose(ratio, ratio[0], rtol=1e-3, err_msg=name)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    """Twenty samples of each digit; kernels of unit centred trace on all pixels and on rows of them, and of noise."""
+    X, y = load_digits(return_X_y=True)
+    rng = np.random.default_rng(0)
+    X = np.hstack([X, rng.normal(size=(len(y), 20))])
+    train = np.concatenate([rng.choice(np.flatnonzero(y == k), 20, replace=False) for k in range(10)])
+    test = np.setdiff1d(np.arange(len(y)), train)
+    scale = {"kind": "gaussian", "normalise": "centred_trace"}
+    specs = [
+        {"id": "pixels", "columns": list(range(64)), **scale},
+        *({"id": f"rows {r}", "columns": list(range(16 * r, 16 * r + 16)), **scale} for r in range(4)),
+        *({"id": f"noise {k}", "columns": list(range(64, 64 + k)), **scale} for k in (2, 6, 20)),
+    ]
+    transform = StackTransform(specs).fit(X[train])
+    return transform.stack_train_.as_last_axis(), y[train], transform.transform(X[test]).as_last_axis(), y[test]
+
+
+def accuracy(model, digits):
+    K, y, K_test, y_test = digits
+    nearest = KNeighborsClassifier(1).fit(model.fit(K, y).embedding_, y)
+    return nearest.score(model.transform(K_test), y_test)
+
+
+def test_the_identity_gets_nothing_where_mkl_dr_gives_it_most(digits):
+    """0.6 I + 0.4 11' says nothing of any sample; MKL-DR's objective falls as its weight grows."""
+    K, y = digits[0][..., :5], digits[1]
+    n = len(K)
+    useless = 0.6 * np.eye(n) + 0.4
+    useless /= np.trace(useless) / n - useless.mean()
+    K = np.concatenate([K, useless[..., None]], axis=-1)
+    of_mkldr = MKLDR(max_iter=10).fit(K, y).kernel_weights_
+    assert np.argmax(of_mkldr) == 5
+    assert of_mkldr[5] > 0.2
+    for shrinkage in (0.0, 0.5):
+        assert LeaveOneOutMKL(shrinkage=shrinkage).fit(K, y).kernel_weights_[5] < 1e-3
+
+
+def test_kernels_of_noise_are_found_out(digits):
+    model = LeaveOneOutMKL()
+    learned, uniform = accuracy(model, digits), accuracy(KernelFDA(), digits)
+    assert model.optimal_shares_[5:].max() < 0.01
+    assert model.kernel_weights_[5:].sum() < 0.1
+    assert np.argmax(model.kernel_weights_) == 0
+    assert learned > uniform + 0.005
+
+
+def test_without_noise_it_stays_near_the_average(digits):
+    """One draw is within a point; the documented differences are means over draws."""
+    K, y, K_test, y_test = digits
+    clean = (K[..., :5], y, K_test[..., :5], y_test)
+    assert accuracy(LeaveOneOutMKL(), clean) > accuracy(KernelFDA(), clean) - 0.01
+
+
+def test_grid_search_over_shrinkage(digits):
+    K, y, K_test, _ = digits
+    pipeline = make_pipeline(LeaveOneOutMKL(), KNeighborsClassifier(1))
+    grid = {"leaveoneoutmkl__shrinkage": [0.0, 0.5, 1.0]}
+    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(K, y)
+    assert search.best_score_ > 0.85
+    assert search.predict(K_test[:7]).shape == (7,)
+
+
+def test_useless_kernels_give_the_average():
+    contrary = np.stack([np.eye(N) + c * (LABELS[:, None] != LABELS) for c in (0.02, 0.05)], axis=-1)
+    model = LeaveOneOutMKL().fit(contrary, LABELS)
+    assert model.status_ == "uniform"
+    np.testing.assert_allclose(model.shares_, [0.5, 0.5])
+
+
+def test_single_precision_pickles_and_untouched_inputs():
+    K = gaussian_kernels(8)
+    before = K.copy()
+    double = LeaveOneOutMKL().fit(K, LABELS)
+    single = LeaveOneOutMKL().fit(K.astype(np.float32), LABELS)
+    np.testing.assert_array_equal(K, before)
+    assert single.embedding_.dtype == single.transform(K[:3].astype(np.float32)).dtype == np.float32
+    np.testing.assert_allclose(single.kernel_weights_, double.kernel_weights_, atol=1e-3)
+    np.testing.assert_allclose(single.embedding_, double.embedding_, atol=1e-2 * np.abs(double.embedding_).max())
+    again = pickle.loads(pickle.dumps(double))
+    np.testing.assert_array_equal(again.transform(K[:4]), double.transform(K[:4]))
+    np.testing.assert_allclose(double.transform(K), double.embedding_)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"y": np.zeros(N)}, NotApplicable, "class"),
+        ({"y": None}, DataError, "requires y"),
+        ({"y": LABELS[:-1]}, DataError, "35 labels for 36 samples"),
+        ({"n_components": 3}, NotApplicable, "at most 2"),
+        ({"X": np.ones((N, N, 2))}, NotApplicable, "constant"),
+        ({"X": np.triu(np.ones((N, N)))}, DataError, "not symmetric"),
+        ({"shrinkage": 1.1}, ValueError, "shrinkage"),
+        ({"regularisation": 0.0}, ValueError, "regularisation"),
+        ({"max_iter": -1}, ValueError, "max_iter"),
+        ({"kernels": []}, ConfigError, "empty"),
+    ],
+)
+def test_errors_say_what_is_wrong(change, error, message):
+    data = {"X": gaussian_kernels(9), "y": LABELS}
+    data |= {key: change[key] for key in ("X", "y") if key in change}
+    if "kernels" in change:
+        data["X"] = features(9)[0]
+    parameters = {key: value for key, value in change.items() if key not in data}
+    with pytest.raises(error, match=message):
+        LeaveOneOutMKL(**parameters).fit(data["X"], data["y"])

@@ -1,0 +1,78 @@
+"""The linear SVM on an embedding: equal to its parts by hand, real digits, and its errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.kernels.specs import StackTransform
+from mklearn.subspace.kfd import KernelFDA
+from mklearn.svm.embedded_linear_svc import EmbeddedLinearSVC
+
+
+@parametrize_with_checks([EmbeddedLinearSVC(kernels=["gaussian", "linear"]), EmbeddedLinearSVC()])
+@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    specs = [{"kind": "gaussian", "bandwidth": b} for b in (0.3, 1.0, 4.0)]
+    transform = StackTransform(specs).fit(X[:300])
+    K, K_test = transform.stack_train_.as_last_axis(), transform.transform(X[300:900]).as_last_axis()
+    return K, y[:300], K_test, y[300:900]
+
+
+@pytest.mark.parametrize("weights", [None, 1, [3.0, 1.0, 0.0]])
+def test_equals_its_parts_by_hand(digits, weights):
+    K, y, K_test, _ = digits
+    model = EmbeddedLinearSVC(kernel_weights=weights, ridge=1e-2, C=0.5).fit(K, y)
+    embedder = KernelFDA(kernel_weights=weights, ridge=1e-2).fit(K, y)
+    centre = embedder.embedding_.mean(axis=0)
+    Z, Z_test = embedder.embedding_ - centre, embedder.transform(K_test) - centre
+    svc = LinearSVC(C=0.5, random_state=0).fit(Z / np.linalg.norm(Z, axis=1)[:, None], y)
+    Z_test /= np.linalg.norm(Z_test, axis=1)[:, None]
+    np.testing.assert_allclose(model.decision_function(K_test), svc.decision_function(Z_test), atol=1e-6)
+    np.testing.assert_array_equal(model.predict(K_test), svc.predict(Z_test))
+    np.testing.assert_allclose(model.kernel_weights_, embedder.kernel_weights_)
+
+
+def test_digits_names_and_precision(digits):
+    K, y, K_test, y_test = digits
+    before = K.copy()
+    model = EmbeddedLinearSVC().fit(K, y)
+    assert model.score(K_test, y_test) > 0.85
+    np.testing.assert_array_equal(K, before)
+    names = np.array([f"digit {k}" for k in range(10)])
+    named = clone(model).fit(K, names[y])
+    np.testing.assert_array_equal(named.predict(K_test), names[model.predict(K_test)])
+    single = clone(model).fit(K.astype(np.float32), y)
+    assert np.mean(single.predict(K_test.astype(np.float32)) == model.predict(K_test)) > 0.99
+
+
+def test_a_new_sample_without_any_likeness_is_no_error(digits):
+    K, y, _, _ = digits
+    assert EmbeddedLinearSVC().fit(K, y).predict(np.zeros((2, 300, 3))).shape == (2,)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"y": np.zeros(300)}, NotApplicable, "class"),
+        ({"y": np.arange(299) % 3}, DataError, "299 labels for 300 samples"),
+        ({"n_components": 10}, NotApplicable, "at most 9"),
+        ({"kernel_weights": 3}, ConfigError, "numbered"),
+        ({"C": 0.0}, ValueError, "C"),
+    ],
+)
+def test_errors_say_what_is_wrong(digits, change, error, message):
+    parameters = {key: value for key, value in change.items() if key != "y"}
+    with pytest.raises(error, match=message):
+        EmbeddedLinearSVC(**parameters).fit(digits[0], change.get("y", digits[1]))
