@@ -149,6 +149,9 @@ def _sweep(first: NDArray, second: NDArray, rule: str) -> Iterator[tuple[slice, 
 
 def _euclidean(first: NDArray, block: NDArray) -> Iterator[NDArray[np.intp]]:
     """Nearest by accumulated squared differences, which (unlike |x|^2 - 2 x'y + |y|^2) keep exact ties exact."""
+    if block.shape[0] == 1:  # the same sums, without a step for each column
+        yield from np.cumsum((first - block) ** 2, axis=1).argmin(axis=0)[:, None]
+        return
     squared = np.zeros((block.shape[0], first.shape[0]))
     term = np.empty_like(squared)
     for column in range(first.shape[1]):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.errors import DataError, NotApplicable, SolverFailed
+from mklearn.evaluation.nearest_neighbour import accuracy_by_dimension
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 Candidate = TypeVar("Candidate")
@@ -20,16 +21,16 @@ TIE = 1e-9
 
 
 def inner_folds(y: ArrayLike, n_folds: int | Literal["leave_one_out"], seed: int | None) -> Folds:
-    """Stratified, shuffled folds of the training samples, or each sample left out by itself.
+    """Shuffled folds of the training samples with the classes spread over them, or each sample left out by itself.
 
     Parameters
     ----------
     y : array-like of shape (n,)
         Labels of the training samples, of any type that numpy can sort.
     n_folds : int, at least 2, or "leave_one_out"
-        Folds wanted. A class with fewer samples than that reduces the number to the size of the smallest class, so
-        that every fold validates on every class. Leaving one out is for few samples: with two per class, two folds
-        would train on one of each.
+        Folds wanted; at most one for each sample. The samples are dealt out class by class, each to the next fold: the
+        samples of a class that has no more of them than there are folds lie in different folds, and each fold trains
+        on all but one of them; larger classes are spread evenly.
     seed : int or None
         Seed of the shuffle.
 
@@ -63,14 +64,12 @@ def inner_folds(y: ArrayLike, n_folds: int | Literal["leave_one_out"], seed: int
             "raise the training size, or give the parameters and the dimension instead of choosing them"
         )
 
-    if n_folds == "leave_one_out":
-        every = np.arange(codes.size)
-        return [(np.delete(every, i), every[i : i + 1]) for i in range(codes.size)]
-
-    from sklearn.model_selection import StratifiedKFold
-
-    splitter = StratifiedKFold(n_splits=min(n_folds, int(sizes.min())), shuffle=True, random_state=seed)
-    return [(train, validation) for train, validation in splitter.split(np.zeros((codes.size, 1)), codes)]
+    every = np.arange(codes.size)
+    k = codes.size if n_folds == "leave_one_out" else min(n_folds, codes.size)
+    shuffled = every if n_folds == "leave_one_out" else np.random.default_rng(seed).permutation(codes.size)
+    dealt = np.empty(codes.size, dtype=np.intp)
+    dealt[shuffled[np.argsort(codes[shuffled], kind="stable")]] = every % k
+    return [(every[dealt != fold], every[dealt == fold]) for fold in range(k)]
 
 
 def choose(mean_scores: ArrayLike) -> tuple[int, int]:
@@ -165,21 +164,137 @@ def select_by_inner_cv(
     """
     if not candidates or not folds:
         raise DataError("inner cross-validation needs at least one candidate and one fold")
+
+    def mean_curve(candidate: Candidate) -> NDArray[np.float64]:
+        scores = [np.atleast_1d(np.asarray(evaluate(candidate, *fold), dtype=np.float64)) for fold in folds]
+        width = min(score.size for score in scores)  # dimensions that every fold has
+        return np.asarray(np.mean([score[:width] for score in scores], axis=0))
+
+    return select(mean_curve, candidates)
+
+
+def select(mean_curve: Callable[[Candidate], NDArray[np.float64]], candidates: Sequence[Candidate]) -> Selection:
+    """Choose the candidate and the dimension of the highest mean validation score.
+
+    Parameters
+    ----------
+    mean_curve : callable
+        Mean score of a candidate at each leading dimension, shape (p,). A :class:`NotApplicable` or
+        :class:`SolverFailed` it raises rules that candidate out; any other error is passed on.
+    candidates : sequence
+        In order of preference for ties: the simplest first.
+
+    Raises
+    ------
+    SolverFailed
+        Every candidate failed; the message has the first reason.
+    """
     curves: list[NDArray[np.float64]] = []
     failures: dict[int, str] = {}
     for position, candidate in enumerate(candidates):
         try:
-            scores = [np.atleast_1d(np.asarray(evaluate(candidate, *fold), dtype=np.float64)) for fold in folds]
+            curves.append(mean_curve(candidate))
         except (NotApplicable, SolverFailed) as error:
             failures[position] = str(error)
             curves.append(np.array([np.nan]))
-            continue
-        width = min(score.size for score in scores)  # dimensions that every fold has
-        curves.append(np.mean([score[:width] for score in scores], axis=0))
+    if len(failures) == len(candidates):
+        raise SolverFailed(f"every candidate failed in inner cross-validation; the first because: {failures[0]}")
     table = np.full((len(curves), max(curve.size for curve in curves)), np.nan)
     for row, curve in zip(table, curves, strict=True):
         row[: curve.size] = curve
-    if len(failures) == len(candidates):
-        raise SolverFailed(f"every candidate failed in inner cross-validation; the first because: {failures[0]}")
     position, dimension = choose(table)
     return Selection(position, dimension, table, failures)
+
+
+Refits = Iterator[tuple[NDArray[Any], NDArray[Any]]]
+
+
+def select_by_leaving_one_out(
+    refits: Callable[[Candidate], Refits], candidates: Sequence[Candidate], y: NDArray[Any], rules: Sequence[Any]
+) -> dict[str, Selection]:
+    """Choose the candidate and the dimension that are right most often when each sample is left out in turn.
+
+    The result is that of trying every candidate on every sample. Candidates are taken a sample further in the order of
+    what they can still reach, and one that can't reach the best any more is left where it is.
+
+    Parameters
+    ----------
+    refits : callable
+        Of a candidate, an iterator over embeddings (others (n - 1, p), left out (1, p)) by the refit without sample 0,
+        1, ..., n - 1; p may differ. A :class:`NotApplicable` or :class:`SolverFailed` rules the candidate out.
+    candidates : sequence
+        In order of preference for ties: the simplest first.
+    y : array of shape (n,)
+    rules : of :func:`mklearn.evaluation.nearest_neighbour.accuracy_by_dimension`
+
+    Returns
+    -------
+    selections : dict from rule to Selection
+        ``mean_scores`` is NaN for candidates that were left.
+
+    Raises
+    ------
+    SolverFailed
+        Every candidate failed; the message has the first reason.
+    """
+    races = [_Race(refits(candidate), y, rules) for candidate in candidates]
+    for rule in rules:
+        while True:
+            running = [race for race in races if not race.failure]
+            if not running:
+                first = races[0].failure
+                raise SolverFailed(f"every candidate failed in inner cross-validation; the first because: {first}")
+            best = max((race.score(rule) for race in running if race.done), default=-np.inf)
+            hopeful = [race for race in running if not race.done and race.bound(rule) >= best - TIE]
+            if not hopeful:
+                break
+            max(hopeful, key=lambda race: race.bound(rule)).advance()
+    failures = {position: race.failure for position, race in enumerate(races) if race.failure}
+    selections = {}
+    for rule in rules:
+        curves = [race.curve(rule) if race.done and not race.failure else np.array([np.nan]) for race in races]
+        table = np.full((len(curves), max(curve.size for curve in curves)), np.nan)
+        for row, curve in zip(table, curves, strict=True):
+            row[: curve.size] = curve
+        selections[rule] = Selection(*choose(table), table, failures)
+    return selections
+
+
+class _Race:
+    """One candidate: how often it was right at each dimension, over the samples that were left out so far."""
+
+    def __init__(self, refits: Refits, y: NDArray[Any], rules: Sequence[Any]) -> None:
+        self._refits = refits
+        self._y = y
+        self._hits: dict[Any, NDArray[np.float64]] = dict.fromkeys(rules, np.zeros(0))
+        self._tried = 0
+        self.failure = ""
+
+    @property
+    def done(self) -> bool:
+        return self._tried == len(self._y)
+
+    def bound(self, rule: Any) -> float:
+        """The mean score that it reaches if it is right about all samples that are to come."""
+        missed = self._tried - float(self._hits[rule].max(initial=0.0))
+        return 1.0 - missed / len(self._y)
+
+    def score(self, rule: Any) -> float:
+        return float(self.curve(rule).max())
+
+    def curve(self, rule: Any) -> NDArray[np.float64]:
+        return np.asarray(self._hits[rule] / len(self._y))
+
+    def advance(self) -> None:
+        """Leave the next sample out."""
+        i = self._tried
+        try:
+            others, left_out = next(self._refits)
+        except (NotApplicable, SolverFailed) as error:
+            self.failure = str(error)
+            return
+        for rule, hits in self._hits.items():
+            right = accuracy_by_dimension(others, np.delete(self._y, i), left_out, self._y[i : i + 1], rule)
+            width = min(hits.size, right.size) if i else right.size  # dimensions that every refit has
+            self._hits[rule] = (hits[:width] if i else 0.0) + right[:width]
+        self._tried += 1

@@ -1,7 +1,8 @@
 """One method on one split: choose parameters on the training samples, fit, and judge by 1-nearest-neighbour.
 
 Nothing of the test samples enters the fit: bandwidths, centring, normalisation and the repair of indefinite kernels
-are fitted on the training samples, and again on the inner training samples in the inner cross-validation.
+are fitted on the training samples, and again on the inner training samples in the inner cross-validation. (Where an
+estimator shares the work of leaving each sample out, the kernels of all training samples are taken for that.)
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.evaluation.inputs import Indices, MethodInput, Prepared
-from mklearn.evaluation.selection import inner_folds, select_by_inner_cv
+from mklearn.evaluation.selection import inner_folds, select_by_inner_cv, select_by_leaving_one_out
 from mklearn.evaluation.sweep import LEADING, Outcome, run
 
 EXPECTED = (NotApplicable, SolverFailed, np.linalg.LinAlgError)
@@ -105,7 +106,7 @@ def candidates(method: Mapping[str, Any], n_kernels: int) -> list[Candidate]:
 
 def evaluate_split(
     source: MethodInput, method: Mapping[str, Any], y: NDArray[np.int64], train: Indices, test: Indices, *,
-    neighbours: Sequence[str], inner: int | Literal["leave_one_out"], seed: int,
+    neighbours: Sequence[str], inner: int | Literal["leave_one_out"] | None, seed: int,
 ) -> SplitResult:  # fmt: skip
     """Fit one method on ``train`` and judge it on ``test``.
 
@@ -118,7 +119,7 @@ def evaluate_split(
         says how its dimensions are gone through (see :func:`mklearn.evaluation.sweep.run`).
     y : (n,) class codes; ``train`` and ``test`` : indices into the samples.
     neighbours : rules of the 1-nearest-neighbour classifier; a method that predicts labels itself has the rule "".
-    inner : folds of the inner cross-validation, or "leave_one_out".
+    inner : folds of the inner cross-validation, or "leave_one_out"; None: nothing is chosen.
     seed : of the inner folds.
 
     Raises
@@ -128,6 +129,9 @@ def evaluate_split(
     """
     if np.unique(y[train]).size < 2:  # methods without labels would fit and always be right, scikit-learn's fail
         raise NotApplicable("the training samples are of one class only: there is nothing to tell apart")
+    if method["parameters"].get("kernel_weights") == "cv_accuracy":
+        weights = _weights_by_accuracy(source, method, y, train, neighbours=neighbours, inner=inner, seed=seed)
+        method = {**method, "parameters": {**method["parameters"], "kernel_weights": weights}}
     grid = candidates(method, source.n_kernels)
     estimator = _load(method["implementation"])
     sweep = method.get("sweep", LEADING)
@@ -154,13 +158,23 @@ def evaluate_split(
 
         return evaluate
 
+    def refits(position: int) -> Any:
+        """Embeddings without each training sample in turn, on the kernels of all of them."""
+        unfitted = estimator(**grid[position].parameters, **source.parameters)
+        kernels, _ = prepared[test.tobytes()].arrays(grid[position].kernel)
+        return unfitted.leave_one_out(kernels, y[train])
+
     result = SplitResult()
     started = time.perf_counter()
     chosen: dict[str, tuple[int, int | None]] = dict.fromkeys(rules, (0, 0 if classifies else None))
     try:
-        if len(grid) > 1 or not classifies:  # else there is nothing to choose
+        if inner is not None and (len(grid) > 1 or not classifies):  # else there is nothing to choose
             folds = inner_folds(y[train], inner, seed)
-            selections = {rule: select_by_inner_cv(curve(rule), range(len(grid)), folds) for rule in rules}
+            if inner == "leave_one_out" and sweep["kind"] == "leading" and hasattr(estimator, "leave_one_out"):
+                prepared[test.tobytes()] = source.prepare(train, test)
+                selections = select_by_leaving_one_out(refits, range(len(grid)), y[train], rules)
+            else:
+                selections = {rule: select_by_inner_cv(curve(rule), range(len(grid)), folds) for rule in rules}
             chosen = {rule: (selection.candidate, selection.dimension - 1) for rule, selection in selections.items()}
     except (NotApplicable, SolverFailed) as reason:
         if len(grid) > 1:
@@ -177,6 +191,39 @@ def evaluate_split(
         fitted.predict_seconds += time.perf_counter() - started
         result.rules[rule] = RuleResult(accuracy, place, grid[position], fitted)
     return result
+
+
+def _weights_by_accuracy(
+    source: MethodInput, method: Mapping[str, Any], y: NDArray[np.int64], train: Indices, *, neighbours: Sequence[str],
+    inner: int | Literal["leave_one_out"] | None, seed: int,
+) -> list[float]:  # fmt: skip
+    """Squared accuracy of each kernel alone in the inner cross-validation, at its best dimension, with sum 1.
+
+    By the first nearest-neighbour rule, with the first value of every grid. Gehler, Nowozin (2009) find such weights
+    hard to beat; a kernel that fails alone gets none.
+    """
+    first = {n: v[0] if isinstance(v, list) else v for n, v in method["parameters"].items() if n != "kernel_weights"}
+    grid = [Candidate({**first, "kernel_weights": "uniform"}, kernel) for kernel in range(source.n_kernels)]
+    folds = inner_folds(y[train], 3 if inner is None else inner, seed)
+    sweep = method.get("sweep", LEADING)
+    rule = "" if sweep["kind"] == "labels" else neighbours[0]
+    prepared: dict[bytes, Prepared] = {}
+
+    def evaluate(candidate: Candidate, fit_on: Indices, validate_on: Indices) -> NDArray[np.float64]:
+        name = validate_on.tobytes()
+        if name not in prepared:
+            prepared[name] = source.prepare(train[fit_on], train[validate_on])
+        unfitted = _load(method["implementation"])(**candidate.parameters, **source.parameters)
+        labels = y[train]
+        fitted = _fit(unfitted, candidate, prepared[name], source.n_kernels, labels[fit_on], sweep)
+        return fitted.outcome.accuracies(rule, labels[fit_on], labels[validate_on])
+
+    scores = select_by_inner_cv(evaluate, grid, folds).mean_scores
+    best = np.nan_to_num(np.nanmax(np.where(np.isnan(scores), -np.inf, scores), axis=1), neginf=0.0)
+    squared = np.maximum(best, 0.0) ** 2
+    if not squared.sum() > 0:
+        raise SolverFailed("no kernel alone tells anything apart in the inner cross-validation: there are no weights")
+    return [float(weight) for weight in squared / squared.sum()]
 
 
 def _load(implementation: str) -> Any:

@@ -66,13 +66,14 @@ def run(
     train, test : arrays, samples first
     y : (n,) labels of the training samples
     sweep : dict
-        ``kind``: "leading", "refit" or "labels". For "refit" ``sizes``, the values of ``n_components`` (those larger
-        than the images are left out), and optionally
+        ``kind``: "leading", "refit" or "labels". For "refit" ``sizes``, the values of ``n_components`` - those larger
+        than the images, or with ``most: classes`` than the number of classes, are left out - and optionally
         ``implementation``: a "module:function" that fits all of them (estimator, X, y, sizes=) at less cost.
     """
     kind, sizes = sweep["kind"], list(sweep.get("sizes", ()))
-    if train.ndim == 3 and kind == "refit":
-        sizes = [size for size in sizes if size <= min(train.shape[1:])] or sizes[:1]
+    if kind == "refit":
+        most = len(np.unique(y)) if sweep.get("most") == "classes" else min(train.shape[1:])
+        sizes = [size for size in sizes if size <= most] or sizes[:1]
     started = time.perf_counter()
     fitted = _refit(estimator, train, y, sizes, sweep) if kind == "refit" else [estimator.fit(train, y)]
     fit_seconds = time.perf_counter() - started
@@ -80,7 +81,7 @@ def run(
         started = time.perf_counter()
         labels = np.asarray(fitted[0].predict(test))
         return Outcome(kind, fitted, [], [labels], [], fit_seconds, time.perf_counter() - started)
-    embedded = [np.asarray(model.transform(train), dtype=np.float64) for model in fitted]
+    embedded = [np.asarray(_embedding(model, train), dtype=np.float64) for model in fitted]
     started = time.perf_counter()
     applied = [np.asarray(model.transform(test), dtype=np.float64) for model in fitted]
     predict_seconds = time.perf_counter() - started
@@ -98,3 +99,9 @@ def _refit(
     from sklearn.base import clone
 
     return [clone(estimator).set_params(n_components=size).fit(train, y) for size in sizes]
+
+
+def _embedding(model: Any, train: NDArray[Any]) -> NDArray[Any]:
+    """Of the training samples: what the fit has kept, where it has."""
+    kept: NDArray[Any] | None = getattr(model, "embedding_", None)
+    return model.transform(train) if kept is None else kept

@@ -9,6 +9,13 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "trace_ratio": ["TraceRatio", "trace_ratio"],
         "solvers": ["mosek_problem", "resolve_solver"],
         "beta": ["KernelWeights", "kernel_weights"],
+        "convex_ratio_trace": ["ConvexRatioTrace", "RatioTraceObjective", "between_factor", "convex_ratio_trace"],
+        "leave_one_out_ridge": [
+            "LeaveOneOutRidge",
+            "LeaveOneOutWeights",
+            "class_targets",
+            "leave_one_out_weights",
+        ],
         "simplex_qp": ["SimplexQP", "simplex_qp"],
     },
 )

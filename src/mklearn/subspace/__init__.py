@@ -9,6 +9,8 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "lde": ["LDE"],
         "kernel_lde": ["KernelLDE"],
         "mkldr": ["MKLDR"],
+        "convex_mkldr": ["ConvexMKLDR"],
+        "loo_mkl": ["LeaveOneOutMKL"],
         "pca": ["PCA"],
         "kernel_pca": ["KernelPCA"],
         "mmc": ["MMC"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.base import _fit_context
 from mklearn.errors import NotApplicable
 from mklearn.graphs import total_laplacian
 from mklearn.optimize.eigen import generalized_eigh
+from mklearn.optimize.leave_one_out import WithoutOne, components_without_each
 from mklearn.subspace.kernel_embedding import KernelEmbedding, fixed_weights
 
 # Eigenvalues of the centred kernel below this, relative to the largest, count as 0.
@@ -94,7 +96,7 @@ class KernelPCA(KernelEmbedding):
         kernel = np.asarray(stack.combine(weights), dtype=np.float64)
         centring = total_laplacian(len(kernel))
         values, vectors = generalized_eigh(centring.apply(centring.apply(kernel).T), which="largest")
-        cutoff = max(_NEGLIGIBLE, 10 * float(np.finfo(stack.dtype).eps))
+        cutoff = _cutoff(stack.dtype)
         rank = int((values > cutoff * max(values[0], np.abs(kernel).max())).sum())
         if rank == 0:
             raise NotApplicable(
@@ -128,6 +130,31 @@ class KernelPCA(KernelEmbedding):
         projected = super().transform(X)
         return projected - self.offset_.astype(projected.dtype)
 
+    def leave_one_out(self, X: ArrayLike, y: ArrayLike | None = None) -> Iterator[WithoutOne]:
+        """Embeddings by refits without each sample in turn, at the cost of one eigenproblem each.
+
+        Parameters
+        ----------
+        X : as for `fit`
+            What is fitted of the kernels themselves (bandwidth, centring, normalisation) is fitted on all of it, once.
+        y : ignored
+
+        Yields
+        ------
+        others : array of shape (n - 1, p)
+        left_out : array of shape (1, p)
+            For sample 0, 1, ..., n - 1: as `fit` on the others and `transform` of both, up to signs.
+        """
+        stack = self._training_stack(X)
+        kernel = np.asarray(stack.combine(fixed_weights(self.kernel_weights, len(stack))), dtype=np.float64)
+        for others, left_out in components_without_each(kernel, _cutoff(stack.dtype)):
+            yield others[:, : self.n_components], left_out[:, : self.n_components]
+
     @property
     def _needs_labels(self) -> bool:
         return False
+
+
+def _cutoff(dtype: np.dtype[Any]) -> float:
+    """Which eigenvalues of a centred kernel in this precision count as 0, relative to the largest."""
+    return max(_NEGLIGIBLE, 10 * float(np.finfo(dtype).eps))

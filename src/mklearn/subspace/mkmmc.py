@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
+from sklearn.base import _fit_context, clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from mklearn.graphs import LaplacianOperator, mmc_graph
+from mklearn.errors import ConfigError
+from mklearn.graphs import GraphPair, LaplacianOperator, mmc_graph
 from mklearn.kernels.stack import KernelStack
+from mklearn.optimize.margin import Constraint, check_columns, check_not_constant, margin_step, negligible
 from mklearn.optimize.simplex_qp import SimplexQP, simplex_qp
 from mklearn.subspace.inputs import checked_labels
 from mklearn.subspace.kernel_embedding import KernelEmbedding, fixed_weights
-from mklearn.subspace.kernel_mmc import Constraint, check_columns, check_not_constant, margin_step, negligible
 
 Array = NDArray[np.floating[Any]]
 ThetaStep = Literal["exact", "local"]
@@ -193,25 +195,24 @@ class MKMMC(KernelEmbedding):
         y : array of shape (n,)
             Class labels.
         """
-        stack = self._training_stack(X)
-        labels = checked_labels(self, y, stack.n_columns)
-        self.lambda_ = float(self.lam)
-        graph = mmc_graph(labels, self.lambda_)
-        p = self._wanted_components(graph, labels)
+        return self._fitted_with(_ASteps.of(self, X, y))
+
+    def _fitted_with(self, steps: _ASteps) -> MKMMC:
+        """Alternate, with A-steps that may be shared with fits of other sizes."""
+        for name, value in steps.learned.items():
+            setattr(self, name, value)
+        p = self._wanted_components(steps.graph, steps.labels)
         found = alternate_margins(
-            stack,
-            graph.L,
+            steps,
             p,
-            constraint=self.constraint,
             theta_step=self.theta_step,
-            start=fixed_weights(self.init, len(stack)),
+            start=fixed_weights(self.init, len(steps.stack)),
             max_iter=self.max_iter,
             tol=self.tol,
             keep=self.keep,
         )
         check_columns(found.coefficients, self.n_components)
         on = np.flatnonzero(found.weights > _ON)
-        self.classes_ = np.unique(labels)
         self.kernel_weights_ = found.weights
         self.selected_kernel_ = int(on[0]) if len(on) == 1 else None
         self.theta_history_ = found.thetas
@@ -223,16 +224,89 @@ class MKMMC(KernelEmbedding):
         self.status_ = found.status
         self.eigenvalues_ = found.eigenvalues
         self.coefficients_ = found.coefficients
-        self.embedding_ = np.asarray(stack.combine(found.weights) @ found.coefficients, dtype=self._dtype_)
+        self.embedding_ = np.asarray(steps.stack.combine(found.weights) @ found.coefficients, dtype=self._dtype_)
         return self
 
 
+def fit_path(estimator: MKMMC, X: ArrayLike, y: ArrayLike, sizes: Iterable[int]) -> list[MKMMC]:
+    """One fitted clone of the estimator for each number of dimensions: the paper's search, as weights depend on it.
+
+    Parameters
+    ----------
+    estimator : MKMMC
+        Its ``n_components`` is replaced, itself it stays as it is.
+    X, y
+        As for `MKMMC.fit`.
+    sizes : iterable of int
+        Values of ``n_components``.
+
+    Returns
+    -------
+    list of MKMMC, in the order of ``sizes``
+        As if fitted each by itself. The A-step's answers to the same weights are nested, and computed once.
+    """
+    models = [clone(estimator).set_params(n_components=size) for size in sizes]
+    if not models:
+        raise ConfigError("sizes is empty: give at least one n_components")
+    for model in models:
+        model._validate_params()
+    steps = _ASteps.of(models[0], X, y, most=max(model.n_components for model in models))
+    return [model._fitted_with(steps) for model in models]
+
+
+class _ASteps:
+    """A-steps on one kernel stack, each computed once for its weights, in all dimensions that are asked for."""
+
+    def __init__(
+        self, stack: KernelStack, labels: NDArray[Any], graph: GraphPair, constraint: Constraint, most: int
+    ) -> None:
+        self.stack = stack
+        self.labels = labels
+        self.graph = graph
+        self.learned: dict[str, Any] = {}
+        self._constraint = constraint
+        self._most = most
+        self._answers: dict[bytes, tuple[Array, Array]] = {}
+        self._forms: dict[bytes, Array] = {}
+
+    @classmethod
+    def of(cls, estimator: MKMMC, X: ArrayLike, y: ArrayLike | None, most: int | None = None) -> _ASteps:
+        """For an estimator's training samples; ``learned`` is what it has learned of them."""
+        stack = estimator._training_stack(X)
+        labels = checked_labels(estimator, y, stack.n_columns)
+        estimator.lambda_ = float(estimator.lam)
+        estimator.classes_ = np.unique(labels)
+        graph = mmc_graph(labels, estimator.lambda_)
+        steps = cls(stack, labels, graph, estimator.constraint, most or estimator._wanted_components(graph, labels))
+        parameters = estimator.get_params()
+        steps.learned = {name: value for name, value in vars(estimator).items() if name not in parameters}
+        return steps
+
+    def solve(self, theta: Array, n_components: int) -> tuple[Array, Array]:
+        """Eigenvalues (p,) and coefficients (n, p) of the A-step for these weights."""
+        name = theta.tobytes()
+        if name not in self._answers:
+            kernel = np.asarray(self.stack.combine(theta), dtype=np.float64)
+            check_not_constant(kernel)
+            cutoff = negligible(self.stack.dtype)
+            self._answers[name] = margin_step(kernel, self.graph.L, self._most, self._constraint, cutoff)
+        values, coefficients = self._answers[name]
+        return values[:n_components], coefficients[:, :n_components]
+
+    def form(self, theta: Array, n_components: int) -> Array:
+        """The theta-step's Q for the A-step of these weights, a sum over its dimensions."""
+        name = theta.tobytes()
+        if name not in self._forms:
+            _, coefficients = self.solve(theta, self._most)
+            self._forms[name] = np.cumsum(margin_matrices(self.stack, self.graph.L, coefficients), axis=0)
+        forms = self._forms[name]
+        return np.asarray(forms[min(n_components, len(forms)) - 1])
+
+
 def alternate_margins(
-    stack: KernelStack,
-    operator: LaplacianOperator,
+    steps: _ASteps,
     n_components: int,
     *,
-    constraint: Constraint,
     theta_step: ThetaStep,
     start: Array,
     max_iter: int,
@@ -246,9 +320,7 @@ def alternate_margins(
     history: list[dict[str, Any]] = []
     status: Literal["converged", "max_iter", "cycle"] = "max_iter"
     for iteration in range(max_iter + 1):
-        kernel = np.asarray(stack.combine(theta), dtype=np.float64)
-        check_not_constant(kernel)
-        values, A = margin_step(kernel, operator, n_components, constraint, negligible(stack.dtype))
+        values, A = steps.solve(theta, n_components)
         thetas.append(theta)
         answers.append((values, A))
         objective = float(values.sum())
@@ -258,8 +330,7 @@ def alternate_margins(
             break
         if iteration == max_iter:
             break
-        Q = margin_matrix(stack, operator, A)
-        answer = _theta_step(Q, theta, theta_step)
+        answer = _theta_step(steps.form(theta, n_components), theta, theta_step)
         history.append(
             {
                 "iteration": iteration + 1,
@@ -297,13 +368,13 @@ def alternate_margins(
     )
 
 
-def margin_matrix(stack: KernelStack, operator: LaplacianOperator, coefficients: Array) -> Array:
-    """Q_st = tr(A'K_s L K_t A), shape (M, M); the paper's L_A of (23) is twice that."""
-    projected = np.stack([np.asarray(K, dtype=np.float64) @ coefficients for K in stack])
-    M = len(projected)
-    applied = np.stack([operator.apply(Z) for Z in projected])
-    Q = projected.reshape(M, -1) @ applied.reshape(M, -1).T
-    return (Q + Q.T) / 2
+def margin_matrices(stack: KernelStack, operator: LaplacianOperator, coefficients: Array) -> Array:
+    """Q_st = a'K_s L K_t a for each column a of the coefficients, shape (p, M, M); the paper's L_A of (23) is twice
+    their sum."""
+    projected = np.stack([np.asarray(K, dtype=np.float64) @ coefficients for K in stack], axis=1)  # (n, M, p)
+    applied = operator.apply(projected.reshape(len(projected), -1)).reshape(projected.shape)
+    Q = projected.transpose(2, 1, 0) @ applied.transpose(2, 0, 1)
+    return np.asarray((Q + Q.transpose(0, 2, 1)) / 2)
 
 
 def _theta_step(Q: Array, theta: Array, method: ThetaStep) -> SimplexQP:

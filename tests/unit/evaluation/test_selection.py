@@ -8,20 +8,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mklearn.errors import DataError, NotApplicable, SolverFailed
-from mklearn.evaluation.selection import choose, inner_folds, select_by_inner_cv
+from mklearn.evaluation.nearest_neighbour import accuracy_by_dimension
+from mklearn.evaluation.selection import choose, inner_folds, select_by_inner_cv, select_by_leaving_one_out
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(2, 9), min_size=2, max_size=6), st.integers(2, 7), st.integers(0, 99))
-def test_folds_partition_and_are_stratified(sizes, n_folds, seed):
+def test_folds_partition_and_spread_the_classes(sizes, n_folds, seed):
     y = np.random.default_rng(seed).permutation(np.repeat([f"class {i}" for i in range(len(sizes))], sizes))
     folds = inner_folds(y, n_folds, seed)
-    assert len(folds) == min(n_folds, min(sizes))
+    assert len(folds) == min(n_folds, len(y))
     everyone = np.concatenate([validation for _, validation in folds])
     np.testing.assert_array_equal(np.sort(everyone), np.arange(y.size))
+    parts = [len(validation) for _, validation in folds]
+    assert max(parts) - min(parts) <= 1
     for train, validation in folds:
         np.testing.assert_array_equal(np.sort(np.concatenate([train, validation])), np.arange(y.size))
-        assert set(y[train]) == set(y[validation]) == set(y)
+        assert set(y[train]) == set(y)  # at least one sample of each class is left to train on
     for label, size in zip(np.unique(y), sizes, strict=True):
         counts = [np.count_nonzero(y[validation] == label) for _, validation in folds]
         assert max(counts) - min(counts) <= 1
@@ -103,3 +106,62 @@ def test_leaving_one_out_leaves_each_sample_out_once():
     assert [train.tolist() for train, _ in folds] == [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]
     with pytest.raises(NotApplicable, match="two training samples"):
         inner_folds([0, 1, 1], "leave_one_out", None)
+
+
+def refits_of(Z, limit=None):
+    for i in range(len(Z)):
+        width = Z.shape[1] if limit is None else limit(i)
+        yield np.delete(Z, i, axis=0)[:, :width], Z[i : i + 1, :width]
+
+
+def test_leaving_one_out_counts_what_single_samples_get():
+    y = np.array([0, 0, 1, 1])
+    Z = np.array([[0.0, 5.0], [1.0, 0.0], [1.4, 5.0], [9.0, 0.0]])
+    found = select_by_leaving_one_out(lambda _: refits_of(Z), ["only"], y, ["euclidean", "cosine"])
+    # In one dimension 0 has 1 and 1 has 1.4 as neighbour, 1.4 has 1, 9 has 1.4; in two 0 -> 2, 1 -> 2, 2 -> 0, 3 -> 1.
+    np.testing.assert_allclose(found["euclidean"].mean_scores, [[0.5, 0.0]])
+    assert (found["euclidean"].dimension, set(found)) == (1, {"euclidean", "cosine"})
+
+
+def test_leaving_one_out_ends_where_the_shortest_refit_does():
+    y = np.array([0, 0, 1])
+    Z = np.array([[0.0, 0.0, 0.0], [0.1, 0.0, 0.0], [3.0, 1.0, 1.0]])
+    found = select_by_leaving_one_out(lambda _: refits_of(Z, lambda i: 3 - i), ["only"], y, ["euclidean"])
+    assert found["euclidean"].mean_scores.shape == (1, 1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000))
+def test_a_race_chooses_what_trying_everything_does(seed):
+    """And leaves the hopeless early: noise is not tried on every sample."""
+    random = np.random.default_rng(seed)
+    y = np.arange(24) % 4
+    spread = random.permutation([0.1, 0.6, 1.0, 3.0, 9.0])
+    embeddings = [np.eye(4)[y] @ random.normal(size=(4, 3)) + s * random.normal(size=(24, 3)) for s in spread]
+    tried = dict.fromkeys(range(5), 0)
+
+    def counted(position):
+        for refit in refits_of(embeddings[position]):
+            tried[position] += 1
+            yield refit
+
+    found = select_by_leaving_one_out(counted, range(5), y, ["euclidean"])["euclidean"]
+    curves = [
+        np.mean(
+            [accuracy_by_dimension(Z, np.delete(y, i), z, y[i : i + 1]) for i, (Z, z) in enumerate(refits_of(E))],
+            axis=0,
+        )
+        for E in embeddings
+    ]
+    assert (found.candidate, found.dimension) == choose(curves)
+    assert found.score == pytest.approx(np.max(curves))
+    assert tried[int(np.argmax(spread))] < 24 or found.score < 0.6
+
+
+def test_a_race_without_a_candidate_left():
+    def failing(_):
+        raise NotApplicable("one class only")
+        yield
+
+    with pytest.raises(SolverFailed, match="one class only"):
+        select_by_leaving_one_out(failing, ["a", "b"], np.array([0, 1]), ["euclidean"])

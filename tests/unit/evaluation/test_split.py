@@ -342,3 +342,44 @@ def test_a_mistake_in_the_data_is_no_result(digits: Any) -> None:
     with pytest.raises(DataError, match="narrow"):
         run((pairwise | {"d": broken}, y, train, test))
     assert not issubclass(DataError, module.EXPECTED)
+
+
+def test_weights_by_accuracy_are_the_squared_inner_accuracies(digits: Any) -> None:
+    """Computed anew, kernel by kernel; the noise among the kernels gets the least."""
+    _, y, train, _ = digits
+    best = []
+    for kernel in KERNELS:
+        curves = []
+        for inside, outside in inner_folds(y[train], 3, 0):
+            one = run((digits[0], y, train[inside], train[outside]), kernels=[kernel], inner=None)
+            curves.append(one.rules["euclidean"].accuracy)
+        best.append(np.mean(curves, axis=0).max())
+    found = run(digits, kernel_weights="cv_accuracy").rules["euclidean"]
+    np.testing.assert_allclose(found.fitted.weights, np.square(best) / np.square(best).sum())
+    assert np.argmin(found.fitted.weights) == 2
+
+
+def test_leaving_one_out_shares_its_work_and_chooses_as_the_refits_do(
+    digits: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a bandwidth that is given, nothing of the kernels is fitted, and the refits have the same kernels."""
+    pairwise, y, train, test = digits
+    few = np.concatenate([train[y[train] == code][:6] for code in range(3)])
+    kernels = [
+        KERNELS[0] | {"id": f"g{k}", "bandwidth": 500.0 * 4**k, "bandwidth_rule": "absolute", "normalise": "none"}
+        for k in range(4)
+    ]
+    method = {"id": "m", "implementation": "mklearn.subspace.kernel_mmc:KernelMMC",
+              "parameters": {"kernel_weights": "best_single"}}  # fmt: skip
+
+    def chosen_by(shared: bool) -> Any:
+        with monkeypatch.context() as patch:
+            if not shared:
+                patch.delattr("mklearn.subspace.kernel_mmc.KernelMMC.leave_one_out")
+            source = KernelInput(pairwise, kernels)
+            result = evaluate_split(
+                source, method, y, few, test, neighbours=("euclidean", "cosine"), inner="leave_one_out", seed=0
+            )
+        return {rule: (found.candidate.kernel, found.dimension) for rule, found in result.rules.items()}
+
+    assert chosen_by(shared=True) == chosen_by(shared=False)

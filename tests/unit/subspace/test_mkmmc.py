@@ -12,7 +12,7 @@ from mklearn.graphs import mmc_graph
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.simplex_qp import simplex_qp
 from mklearn.subspace.kernel_mmc import KernelMMC
-from mklearn.subspace.mkmmc import MKMMC, margin_matrix
+from mklearn.subspace.mkmmc import MKMMC, fit_path, margin_matrices
 
 
 def stack_of(X, Y=None, exponents=range(-3, 4)):
@@ -64,7 +64,7 @@ def test_theta_matrix_is_half_the_papers_pair_sum(problems, constraint):
         for j in range(n):
             G = A.T @ (K[:, i] - K[:, j])
             expected += W[i, j] * G.T @ G
-    Q = margin_matrix(KernelStack.from_last_axis(K), mmc_graph(y).L, A)
+    Q = margin_matrices(KernelStack.from_last_axis(K), mmc_graph(y).L, A).sum(axis=0)
     np.testing.assert_allclose(2 * Q, expected, rtol=1e-9, atol=1e-12 * np.abs(expected).max())
 
 
@@ -76,7 +76,7 @@ def test_end_is_a_fixed_point_of_both_steps(problems, name):
     np.testing.assert_allclose(model.coefficients_, alone.coefficients_, atol=1e-9)
     np.testing.assert_allclose(model.embedding_, alone.embedding_, atol=1e-9)
     assert model.objective_ == pytest.approx(alone.objective_)
-    Q = margin_matrix(KernelStack.from_last_axis(K), mmc_graph(y).L, model.coefficients_)
+    Q = margin_matrices(KernelStack.from_last_axis(K), mmc_graph(y).L, model.coefficients_).sum(axis=0)
     weights = model.kernel_weights_
     assert weights @ Q @ weights == pytest.approx(simplex_qp(Q, method="exact").value, rel=1e-10)
     assert weights @ Q @ weights == pytest.approx(model.objective_)
@@ -164,3 +164,25 @@ def test_scale_of_all_kernels_changes_no_weights(problems):
 def test_errors(problems, change, error, message):
     with pytest.raises(error, match=message):
         MKMMC(**change).fit(*problems["wine"])
+
+
+@pytest.mark.parametrize("constraint", ["rkhs", "coef", "sample"])
+@pytest.mark.parametrize("keep", ["best", "last"])
+def test_a_path_is_a_fit_for_each_size(problems, constraint, keep):
+    """Weights are learned for each number of dimensions; what the fits share changes nothing."""
+    for K, y in problems.values():
+        sizes = [1, 2, len(np.unique(y)) - 1, len(np.unique(y))]
+        path = fit_path(MKMMC(constraint=constraint, keep=keep), K, y, sizes)
+        for size, model in zip(sizes, path, strict=True):
+            alone = MKMMC(size, constraint=constraint, keep=keep).fit(K, y)
+            assert model.n_components == size
+            assert model.status_ == alone.status_
+            np.testing.assert_allclose(model.kernel_weights_, alone.kernel_weights_, atol=1e-12)
+            np.testing.assert_allclose(model.objective_history_, alone.objective_history_, rtol=1e-9)
+            np.testing.assert_allclose(model.embedding_, alone.embedding_, atol=1e-7)
+            np.testing.assert_allclose(model.transform(K[:5]), alone.transform(K[:5]), atol=1e-7)
+
+
+def test_a_path_needs_sizes(problems):
+    with pytest.raises(ConfigError, match="sizes is empty"):
+        fit_path(MKMMC(), *problems["wine"], [])

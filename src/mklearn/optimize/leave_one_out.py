@@ -1,0 +1,118 @@
+"""Kernel subspaces refitted without each sample in turn, with what the refits share computed once.
+
+A refit without sample i has the kernel without row and column i. Its scatter matrices, in coordinates that are fixed
+for all i, are those of all samples less terms of low rank: one eigenproblem is left for each i, instead of two
+and all products. The results are those of the refits, up to signs and rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+from mklearn.graphs import mmc_graph
+from mklearn.optimize.margin import Constraint, check_not_constant, kernel_trace_ratio, margin_step
+
+Array = NDArray[np.floating[Any]]
+WithoutOne = tuple[Array, Array]
+"""Embedding of the other samples, (n - 1, p), and of the one left out, (1, p)."""
+
+
+def margins_without_each(
+    kernel: Array,
+    y: NDArray[Any],
+    *,
+    lam: float | Literal["trace_ratio"],
+    constraint: Constraint,
+    n_components: int | None,
+    cutoff: float,
+) -> Iterator[WithoutOne]:
+    """Embeddings by the maximum margin criterion, refitted without sample 0, 1, ..., n - 1.
+
+    Parameters
+    ----------
+    kernel : array of shape (n, n)
+        Symmetric, float64.
+    y : array of shape (n,)
+        Class labels.
+    lam, constraint
+        As for :class:`mklearn.subspace.kernel_mmc.KernelMMC`.
+    n_components : int or None
+        None: one less than the classes that are left.
+    cutoff : float
+        Eigenvalues of K that are not above this part of the largest count as 0.
+    """
+    n = len(kernel)
+    check_not_constant(kernel)
+    classes, codes = np.unique(y, return_inverse=True)
+    # Rows are the samples in fixed coordinates: those of the feature space for "rkhs", columns of K for "coef".
+    features = _feature_coordinates(kernel, cutoff) if constraint == "rkhs" else kernel
+    second_moments = features.T @ features
+    sums = np.zeros((len(classes), features.shape[1]))
+    np.add.at(sums, codes, features)
+    counts = np.bincount(codes).astype(np.float64)
+    for i in range(n):
+        rest = np.arange(n) != i
+        weight = kernel_trace_ratio(kernel[np.ix_(rest, rest)], y[rest]) if isinstance(lam, str) else float(lam)
+        left = np.bincount(codes[rest], minlength=len(classes))
+        p = int((left > 0).sum()) - 1 if n_components is None else n_components
+        p = min(p, n - 1)
+        columns = np.flatnonzero(rest) if constraint == "coef" else np.arange(features.shape[1])
+        embedded = None
+        if constraint != "sample":
+            own = features[i, columns]
+            without = sums[:, columns].copy()
+            without[codes[i]] -= own
+            present = left > 0
+            means = without[present] / np.sqrt(counts[present] - (np.flatnonzero(present) == codes[i]))[:, None]
+            total = without.sum(axis=0)
+            moments = second_moments[np.ix_(columns, columns)]
+            scatter = means.T @ means
+            scatter *= 1.0 + weight
+            scatter -= weight * (moments - np.outer(own, own))
+            scatter -= np.outer(total, total) / (n - 1)
+            values, vectors = eigh(scatter, driver="evd", check_finite=False, overwrite_a=True)
+            # Directions of eigenvalue 0 may lie outside the span of the samples that are left; positive ones never.
+            if p <= len(values) and values[-p] > 1e-10 * values[-1]:
+                embedded = features[:, columns] @ vectors[:, : -p - 1 : -1]
+        if embedded is None:
+            operator = mmc_graph(y[rest], weight).L
+            _, coefficients = margin_step(kernel[np.ix_(rest, rest)], operator, p, constraint, cutoff)
+            embedded = kernel[:, rest] @ coefficients
+        yield embedded[rest], embedded[i : i + 1]
+
+
+def components_without_each(kernel: Array, cutoff: float) -> Iterator[WithoutOne]:
+    """Kernel principal components, refitted without sample 0, 1, ..., n - 1.
+
+    Parameters
+    ----------
+    kernel : array of shape (n, n)
+        Symmetric, float64.
+    cutoff : float
+        Eigenvalues of the centred kernel that are not above this part of the largest are left out.
+    """
+    n = len(kernel)
+    features = _feature_coordinates(kernel, cutoff)
+    second_moments = features.T @ features
+    total = features.sum(axis=0)
+    for i in range(n):
+        rest = np.arange(n) != i
+        own = features[i]
+        mean = (total - own) / (n - 1)
+        scatter = second_moments - np.outer(own, own) - (n - 1) * np.outer(mean, mean)
+        values, vectors = eigh(scatter, driver="evd", check_finite=False, overwrite_a=True)
+        kept = max(1, int((values > cutoff * values[-1]).sum()))
+        embedded = (features - mean) @ vectors[:, : -kept - 1 : -1]
+        yield embedded[rest], embedded[i : i + 1]
+
+
+def _feature_coordinates(kernel: Array, cutoff: float) -> Array:
+    """F with K = FF', one column for each eigenvalue of K above the cutoff."""
+    spectrum, basis = eigh(kernel, check_finite=False)
+    kept = spectrum > cutoff * spectrum[-1]
+    return basis[:, kept] * np.sqrt(spectrum[kept])

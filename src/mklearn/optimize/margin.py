@@ -1,0 +1,124 @@
+"""The eigenproblem of the kernel maximum margin criterion, under each of its constraints."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import eigh
+
+from mklearn.errors import NotApplicable
+from mklearn.graphs import LaplacianOperator, between_laplacian, total_laplacian, within_laplacian
+from mklearn.optimize.eigen import fix_signs, generalized_eigh
+
+Array = NDArray[np.floating[Any]]
+Constraint = Literal["rkhs", "coef", "sample"]
+
+# Eigenvalues of a kernel below this, relative to the largest, count as 0 and their directions are not used. Single
+# precision leaves noise above it: see `negligible`.
+_NEGLIGIBLE = 1e-10
+# Eigenvalues of the criterion this close, relative to the largest, are one eigenspace.
+_TIED = 1e-8
+
+
+def negligible(dtype: np.dtype[Any]) -> float:
+    """Which eigenvalues of a kernel in this precision count as 0, relative to the largest."""
+    return max(_NEGLIGIBLE, 10 * float(np.finfo(dtype).eps))
+
+
+def margin_step(
+    kernel: Array, operator: LaplacianOperator, n_components: int, constraint: Constraint, cutoff: float = _NEGLIGIBLE
+) -> tuple[Array, Array]:
+    """Maximise tr(A'K L K A) under a constraint on A.
+
+    Parameters
+    ----------
+    kernel : array of shape (n, n)
+        Symmetric K, float64.
+    operator : LaplacianOperator
+        L.
+    n_components : int
+        p, at most; fewer columns where K has a smaller rank.
+    constraint : {"rkhs", "coef", "sample"}
+        A'KA = I, A'A = I or A'K^2A = I.
+    cutoff : float
+        "rkhs" and "sample" leave out eigenvalues of K that are not above this part of the largest.
+
+    Returns
+    -------
+    eigenvalues : array of shape (p,), falling
+    coefficients : array of shape (n, p)
+        In each column the entry of largest absolute value is positive.
+    """
+    if constraint == "coef":
+        return generalized_eigh(kernel @ operator.apply(kernel), None, min(n_components, len(kernel)), "largest")
+    spectrum, basis = eigh(kernel, check_finite=False)
+    kept = spectrum > cutoff * spectrum[-1]
+    spectrum, basis = spectrum[kept], basis[:, kept]
+    roots = np.sqrt(spectrum)
+    if constraint == "rkhs":
+        factor = basis * roots
+        values, inner = generalized_eigh(
+            factor.T @ operator.apply(factor), None, min(n_components, len(roots)), "largest"
+        )
+        return values, fix_signs((basis / roots) @ inner)
+    values, inner = generalized_eigh(basis.T @ operator.apply(basis), which="largest")
+    inner = _smooth_first(values, inner, 1.0 / spectrum)[:, :n_components]
+    return values[:n_components], fix_signs((basis / spectrum) @ inner)
+
+
+def _smooth_first(values: Array, vectors: Array, norms: Array) -> Array:
+    """A basis of each eigenspace in which the form diag(norms) is diagonal and rises."""
+    gaps = np.diff(values) < -_TIED * np.abs(values).max()
+    for group in np.split(np.arange(len(values)), np.flatnonzero(gaps) + 1):
+        if len(group) > 1:
+            space = vectors[:, group]
+            vectors[:, group] = space @ generalized_eigh(space.T @ (norms[:, None] * space))[1]
+    return vectors
+
+
+def kernel_trace_ratio(kernel: Array, y: ArrayLike) -> float:
+    """tr(K L_b) / tr(K L_w), the ratio of the scatters' traces in the feature space.
+
+    Raises
+    ------
+    NotApplicable
+        There is no within-class scatter.
+    """
+    between, within = (float(np.trace(operator(y).apply(kernel))) for operator in (between_laplacian, within_laplacian))
+    if not within > 1e-14 * abs(between):
+        raise NotApplicable(
+            "lam='trace_ratio' divides by the within-class scatter, and there is none: give lam as a number"
+        )
+    return between / within
+
+
+def check_not_constant(kernel: Array) -> None:
+    """Refuse a kernel that tells no two samples apart.
+
+    Raises
+    ------
+    NotApplicable
+    """
+    centred = total_laplacian(len(kernel)).apply(kernel)
+    if not np.abs(centred).max() > 10 * len(kernel) * np.finfo(np.float64).eps * np.abs(kernel).max():
+        raise NotApplicable(
+            "the combined kernel is constant over the samples, so nothing can be told apart; check the bandwidth and "
+            "the weights"
+        )
+
+
+def check_columns(coefficients: Array, n_components: int | None) -> None:
+    """Refuse fewer columns than were asked for by number; with None, what there is will do.
+
+    Raises
+    ------
+    NotApplicable
+    """
+    found = coefficients.shape[1]
+    if found == 0 or (n_components is not None and found < n_components):
+        raise NotApplicable(
+            f"the combined kernel has rank {found}, fewer than n_components={n_components}: ask for fewer, or use "
+            "richer kernels"
+        )

@@ -1,0 +1,78 @@
+"""Refits without each sample, with shared work, are the refits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist, pdist, squareform
+
+from mklearn.kernels.functions import gaussian_kernel
+from mklearn.subspace.kernel_mmc import KernelMMC
+from mklearn.subspace.kernel_pca import KernelPCA
+
+
+def samples(n_classes: int, per_class: int, n_features: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    y = np.repeat(np.arange(n_classes), per_class)
+    return 2.0 * random.standard_normal((n_classes, n_features))[y] + random.standard_normal((len(y), n_features)), y
+
+
+def kernel_of(X: np.ndarray, bandwidth: float) -> np.ndarray:
+    distances = squareform(pdist(X, "sqeuclidean"))
+    return gaussian_kernel(distances, bandwidth * distances.mean())
+
+
+@pytest.mark.parametrize("bandwidth", [0.03, 1.0, 30.0])
+@pytest.mark.parametrize(
+    ("estimator", "per_class", "n_features"),
+    [
+        (KernelMMC(constraint="rkhs"), 3, 40),
+        (KernelMMC(constraint="coef"), 3, 40),
+        (KernelMMC(constraint="sample"), 3, 40),
+        (KernelMMC(constraint="rkhs", lam="trace_ratio"), 4, 40),
+        (KernelMMC(constraint="coef", lam=3.0), 2, 40),
+        (KernelMMC(2, constraint="rkhs"), 3, 40),
+        (KernelPCA(), 3, 40),
+        (KernelPCA(4), 2, 40),
+    ],
+    ids=lambda value: str(value).replace(" ", ""),
+)
+def test_equals_the_refits(estimator: Any, per_class: int, n_features: int, bandwidth: float) -> None:
+    """Distances between embedded samples in all leading dimensions, which 1-NN looks at, are those of the refits."""
+    X, y = samples(5, per_class, n_features)
+    K = kernel_of(X, bandwidth)[:, :, None]
+    count = 0
+    for i, (others, left_out) in enumerate(estimator.leave_one_out(K, y)):
+        rest = np.delete(np.arange(len(y)), i)
+        refit = type(estimator)(**estimator.get_params()).fit(K[np.ix_(rest, rest)], y[rest])
+        wanted, held = refit.embedding_, refit.transform(K[i : i + 1, rest])
+        assert others.shape == wanted.shape
+        for q in range(1, others.shape[1] + 1):
+            scale = np.abs(cdist(wanted[:, :q], wanted[:, :q])).max()
+            assert cdist(left_out[:, :q], others[:, :q]) == pytest.approx(
+                cdist(held[:, :q], wanted[:, :q]), abs=1e-7 * scale
+            )
+        count += 1
+    assert count == len(y)
+
+
+def test_a_class_that_vanishes() -> None:
+    """The only other sample of a class is left out: one direction fewer, as in the refit."""
+    X, y = samples(4, 2, 30)
+    keep = np.arange(1, len(y))  # class 0 keeps one sample
+    K = kernel_of(X[keep], 1.0)[:, :, None]
+    widths = [others.shape[1] for others, _ in KernelMMC().leave_one_out(K, y[keep])]
+    assert widths == [2, 3, 3, 3, 3, 3, 3]
+
+
+def test_a_kernel_of_low_rank() -> None:
+    """Where the samples span fewer directions than there are classes, null directions outside are not taken."""
+    X, y = samples(6, 3, 2)
+    K = (X @ X.T)[:, :, None]
+    for i, (others, left_out) in enumerate(KernelMMC().leave_one_out(K, y)):
+        rest = np.delete(np.arange(len(y)), i)
+        refit = KernelMMC().fit(K[np.ix_(rest, rest)], y[rest])
+        assert others.shape == refit.embedding_.shape
+        assert cdist(left_out, others) == pytest.approx(cdist(refit.transform(K[i : i + 1, rest]), refit.embedding_))

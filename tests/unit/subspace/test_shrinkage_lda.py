@@ -1,0 +1,33 @@
+"""scikit-learn's shrinkage: the same as there, with a word where it shrinks nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.covariance import ledoit_wolf_shrinkage
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+from mklearn.subspace.shrinkage_lda import ShrinkageLDA
+
+
+def samples(per_class: int) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(0)
+    y = np.repeat(np.arange(8), per_class)
+    return random.normal(size=(8, 60))[y] * 2 + random.normal(size=(len(y), 60)), y
+
+
+def test_two_per_class_are_not_shrunk_and_it_says_so() -> None:
+    X, y = samples(2)
+    assert abs(ledoit_wolf_shrinkage(X[:2])) < 1e-15
+    model = ShrinkageLDA(solver="lsqr", shrinkage="auto").fit(X, y)
+    assert np.linalg.matrix_rank(model.covariance_, tol=1e-10) == 8
+    assert (model.status_, "exactly 0" in model.message_) == ("inaccurate", True)
+    assert ShrinkageLDA(solver="lsqr", shrinkage=0.3).fit(X, y).status_ == "ok"
+
+
+def test_it_is_scikit_learns() -> None:
+    X, y = samples(4)
+    ours, theirs = (
+        model(solver="lsqr", shrinkage="auto").fit(X, y) for model in (ShrinkageLDA, LinearDiscriminantAnalysis)
+    )
+    np.testing.assert_array_equal(ours.coef_, theirs.coef_)
+    assert (ours.status_, ours.message_) == ("ok", "")
