@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _validate(options: argparse.Namespace) -> int:
     from mklearn.config.study import read_study
-    from mklearn.plan import plan_study
+    from mklearn.plan.study import plan_study
 
     failed = 0
     for file in options.file:

@@ -15,7 +15,8 @@ from typing import Any
 
 from mklearn.config.study import check_study, read_yaml
 from mklearn.errors import UserError
-from mklearn.plan import Plan, PlannedDataset, plan_study
+from mklearn.plan.datasets import PlannedDataset
+from mklearn.plan.study import Plan, plan_study
 from mklearn.provenance import PACKAGE, step_code
 
 Wildcards = Any
@@ -162,10 +163,37 @@ class Targets:
     # --- descriptors and pairwise matrices
 
     def descriptor_spec(self, wildcards: Wildcards) -> dict[str, Any]:
-        return self.plan.descriptors[wildcards.dataset, wildcards.descriptor]
+        return self.plan.descriptors[wildcards.dataset, wildcards.descriptor].spec
 
     def descriptor_code(self, wildcards: Wildcards) -> list[str]:
         return self.code("describe", self.descriptor_spec(wildcards))
+
+    def part_spec(self, wildcards: Wildcards) -> dict[str, Any]:
+        return self.descriptor_spec(wildcards) | {"part": wildcards.part}
+
+    def pairwise_part_spec(self, wildcards: Wildcards) -> dict[str, Any]:
+        return self.pairwise_spec(wildcards) | {"part": wildcards.part}
+
+    def learn_code(self, wildcards: Wildcards) -> list[str]:
+        return self.code("learn", self.descriptor_spec(wildcards))
+
+    def learned(self, wildcards: Wildcards) -> list[str]:
+        """What the descriptor has learned from the images; none for most."""
+        name = f"cache/descriptors/{wildcards.dataset}/{wildcards.descriptor}.learned.npz"
+        return [self.path(name)] if self.descriptor_spec(wildcards).get("learns") else []
+
+    def descriptor_blocks(self, wildcards: Wildcards) -> list[str]:
+        """Parts of the images, where they are described in several jobs."""
+        n = self.plan.descriptors[wildcards.dataset, wildcards.descriptor].n_blocks
+        folder = f"cache/descriptors/{wildcards.dataset}/{wildcards.descriptor}"
+        return [self.path(f"{folder}/{part}.npz") for part in parts(n)]
+
+    def images_memory(self, wildcards: Wildcards, input: Any) -> int:
+        return 1500 + 3 * round(input.size_mb)
+
+    def described(self, wildcards: Wildcards) -> list[str]:
+        """The images and what was learned from them; nothing where the parts are there to be put together."""
+        return [] if self.descriptor_blocks(wildcards) else [self.samples(wildcards)]
 
     def pairwise_source(self, wildcards: Wildcards) -> str:
         """A descriptor's features, or the user's own matrices."""
@@ -174,7 +202,19 @@ class Targets:
         return self.path(f"cache/descriptors/{wildcards.dataset}/{wildcards.descriptor}.npz")
 
     def pairwise_spec(self, wildcards: Wildcards) -> dict[str, Any]:
-        return self.plan.pairwise[wildcards.dataset, wildcards.descriptor, wildcards.measure]
+        return self.plan.pairwise[wildcards.dataset, wildcards.descriptor, wildcards.measure].spec
+
+    def pairwise_code(self, wildcards: Wildcards) -> list[str]:
+        return self.code("pairwise", self.pairwise_spec(wildcards))
+
+    def pairwise_block_code(self, wildcards: Wildcards) -> list[str]:
+        return self.code("pairwise_block", self.pairwise_spec(wildcards))
+
+    def pairwise_blocks(self, wildcards: Wildcards) -> list[str]:
+        """Blocks of rows, where the matrix is computed in several jobs."""
+        n = self.plan.pairwise[wildcards.dataset, wildcards.descriptor, wildcards.measure].n_blocks
+        folder = f"cache/pairwise/{wildcards.dataset}/{wildcards.descriptor}/{wildcards.measure}"
+        return [self.path(f"{folder}/{part}.npz") for part in parts(n)]
 
     def pairwise_memory(self, wildcards: Wildcards, input: Any) -> int:
         return 1000 + 8 * round(input.size_mb)
@@ -228,12 +268,17 @@ class Targets:
         return {"study": self.plan.study.study}
 
     def summary_spec(self) -> dict[str, Any]:
+        study = self.plan.study
         published = [
-            {"dataset": cell.dataset, "train_size": cell.train_size, "method": cell.method, "source": cell.source,
-             "value": cell.value / 100, "std": None if cell.std is None else cell.std / 100}
-            for cell in self.plan.study.published
-        ]  # fmt: skip
-        return {"reference": self.plan.reference, "published": published, "titles": self.plan.titles()}
+            cell._asdict() | {"value": cell.value / 100, "std": None if cell.std is None else cell.std / 100}
+            for cell in study.published_cells()
+        ]
+        return {
+            "reference": self.plan.reference,
+            "published": published,
+            "titles": self.plan.titles(),
+            "calibration": None if study.calibration is None else study.calibration.model_dump(),
+        }
 
     def run_spec(self) -> dict[str, Any]:
         study = self.plan.study
@@ -260,8 +305,21 @@ class Targets:
         return {
             "study": study.study, "title": study.title or study.study, "description": study.description,
             "reference": self.plan.reference, "thumbnails": study.report.thumbnails, "fits": fits, "datasets": datasets,
-            **self.plan.catalogue(),
+            "calibration": None if study.calibration is None else study.calibration.model_dump(),
+            "remarks": [{"methods": remark.methods, "text": remark.text} for remark in study.remarks],
+            "best_single": _best_single(self.plan), **self.plan.catalogue(),
         }  # fmt: skip
+
+
+def _best_single(plan: Plan) -> list[str]:
+    """Methods that take one kernel, by inner cross-validation or by the test set: what learned weights have to beat."""
+    found = {fit.method_id: fit.spec["method"]["parameters"].get("kernel_weights") for fit in plan.fits.values()}
+    return [method for method, weights in found.items() if weights in ("best_single", "oracle_single")]
+
+
+def parts(n: int) -> list[str]:
+    """Names of the parts of a job that is split: ``1of3``; none where it is not."""
+    return [f"{number}of{n}" for number in range(1, n + 1)] if n > 1 else []
 
 
 def _relative(path: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,8 @@ from mklearn.config.descriptors import image_descriptors
 from mklearn.datasets.read import read_dataset
 from mklearn.datasets.registry import dataset_spec, entry
 from mklearn.kernels.distances import MEASURES
+from mklearn.kernels.point_set_distance import point_set_distances
+from mklearn.plan.kernels import POINT_SET
 from mklearn.registry import registered
 
 MODELS: dict[str, Any] = registered("descriptors")
@@ -21,9 +25,14 @@ OF_IMAGES = [kind for kind, model in MODELS.items() if model.family == "images"]
 GIVEN: dict[str, dict[str, Any]] = {"patches": {"size": 4}, "table": {"table": "x"}}
 SMALL: dict[str, dict[str, Any]] = {
     "multiresolution": {"resolutions": [2, 4]}, "hog": {"cell": 4}, "phog": {"levels": 2, "sigma": 0.5},
-    "lbp": {"grid": 2}, "patches": {"size": 4},
+    "lbp": {"grid": 2}, "patches": {"size": 4}, "geometric_blur": {"n_points": 30, "n_components": 8},
+    "sift_points": {"n_points": 30, "n_components": 8}, "dense_sift": {"n_words": 20}, "c2_serre": {"n_patches": 12},
+    "c2_mutch_lowe": {"n_patches": 12},
 }  # fmt: skip
-"""Parameters for 8 x 8 images where the defaults are for larger ones."""
+"""Parameters for 8 x 8 images where the defaults are for larger ones; for what learns from the images, small ones."""
+LEARNS = {kind for kind, model in MODELS.items() if model.learns}
+ENLARGED = 4
+"""Times that faces of 32 x 32 pixels are enlarged for what describes surroundings; digits of 8 x 8 three times that."""
 WITHOUT_PAPER = {"pixels", "table"}
 
 
@@ -45,22 +54,24 @@ def test_descriptors_are_described_and_agree_with_their_code(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_descriptors_name_a_distance_that_there_is(kind: str) -> None:
-    assert MODELS[kind].measure in MEASURES
+    assert MODELS[kind].measure in {*MEASURES, POINT_SET}
+    assert MODELS[kind].point_sets == (MODELS[kind].measure == POINT_SET)
     assert set(required(MODELS[kind])) == set(GIVEN.get(kind, {}))
 
 
 @pytest.mark.parametrize("kind", OF_IMAGES)
 def test_on_faces(kind: str, images: NDArray[Any]) -> None:
-    parameters = MODELS[kind](kind=kind, **GIVEN.get(kind, {})).parameters()
-    check(implementation(MODELS[kind]), parameters, images, MODELS[kind].measure)
+    given = SMALL[kind] if kind in LEARNS else GIVEN.get(kind, {})
+    check(kind, MODELS[kind](kind=kind, **given).parameters(), enlarged(images, ENLARGED) if kind in LEARNS else images)
 
 
 @pytest.mark.parametrize("kind", OF_IMAGES)
 def test_on_digits(kind: str) -> None:
     from sklearn.datasets import load_digits
 
+    images = load_digits().images[:20]
     parameters = MODELS[kind](kind=kind, **SMALL.get(kind, {})).parameters()
-    check(implementation(MODELS[kind]), parameters, load_digits().images[:20], MODELS[kind].measure)
+    check(kind, parameters, enlarged(images, 3 * ENLARGED) if kind in LEARNS else images)
 
 
 @pytest.mark.parametrize("side", [8, 16, 28, 32, 64, 112])
@@ -72,9 +83,36 @@ def test_the_usual_descriptors_work_at_every_size(side: int) -> None:
         assert np.isfinite(features).all(), kind
 
 
-def check(compute: Any, parameters: dict[str, Any], images: NDArray[Any], measure: str) -> None:
+def enlarged(images: NDArray[Any], times: int) -> NDArray[Any]:
+    """Smoothly, so that it has edges where a photograph would."""
+    from mklearn.datasets.resizing import resize_images
+
+    rows, columns = images.shape[1:]
+    shape = (rows * times, columns * times)
+    return np.stack([np.asarray(image) for image in resize_images(list(images), shape=shape, interpolation="bicubic")])
+
+
+def check(kind: str, parameters: dict[str, Any], images: NDArray[Any]) -> None:
     """Finite, the same again, the same in other batches, the input kept, and fit for its own distance."""
+    model = MODELS[kind]
     before = images.copy()
+    described = implementation(model)
+    if model.learns:
+        module, name = model.learns.split(":")
+        learn = getattr(importlib.import_module(module), name)
+        learned, again = (learn(images, random_state=3, **parameters) for _ in range(2))
+        assert set(learned) == set(again)
+        for key in learned:
+            np.testing.assert_array_equal(learned[key], again[key])
+        described = partial(described, learned=learned)
+
+    def compute(some: NDArray[Any], **given: Any) -> NDArray[Any]:
+        found = described(some, **given)
+        if not model.point_sets:
+            return np.asarray(found)
+        arrays = found.as_arrays()
+        return np.concatenate([np.asarray(a, dtype=np.float64).reshape(len(some), -1) for a in arrays.values()], axis=1)
+
     features = compute(images, **parameters)
     assert features.shape[0] == len(images)
     assert features.dtype == np.float64
@@ -86,5 +124,6 @@ def check(compute: Any, parameters: dict[str, Any], images: NDArray[Any], measur
     order = np.random.default_rng(0).permutation(len(images))
     np.testing.assert_array_equal(compute(images[order], **parameters), features[order])
     assert len(np.unique(features, axis=0)) == len(images)
-    distances = MEASURES[measure](features)
+    measure = point_set_distances if model.point_sets else MEASURES[model.measure]
+    distances = measure(described(images, **parameters) if model.point_sets else features)
     assert (distances[~np.eye(len(images), dtype=bool)] > 0).all()

@@ -22,7 +22,7 @@ from mklearn.descriptors.pixels import pixels
 from mklearn.evaluation.inputs import KernelInput
 from mklearn.evaluation.split import evaluate_split
 from mklearn.kernels.distances import MEASURES
-from mklearn.plan import Plan, plan_study
+from mklearn.plan.study import Plan, plan_study
 
 DESCRIPTORS = {"pixels": pixels, "multiresolution": multiresolution, "hog": hog, "phog": phog, "lbp": lbp}
 TOLERANCE = 0.5
@@ -35,8 +35,8 @@ def study(repository: Path) -> tuple[Plan, dict[str, np.ndarray], np.ndarray]:
     dataset = next(iter(plan.datasets.values()))
     data = read_dataset(dataset.read, {})
     features = {
-        name: DESCRIPTORS[spec["kind"]](data.images, **spec["parameters"])
-        for (_, name), spec in plan.descriptors.items()
+        name: DESCRIPTORS[planned.spec["kind"]](data.images, **planned.spec["parameters"])
+        for (_, name), planned in plan.descriptors.items()
     }
     pairwise = {f"{name}/{measure}": MEASURES[measure](features[name]) for _, name, measure in plan.pairwise}
     return plan, pairwise, data.y

@@ -34,10 +34,12 @@ IMAGES = {
         "rest": {"kind": "gaussian", "descriptor": ["blocks", "patches", "phog"], "psd": "flip"},
         "linear": {"kind": "linear", "descriptor": "pixels", "centre": True},
         "square": {"kind": "polynomial", "descriptor": "pixels", "normalise": "unit_diagonal"},
+        "product": {"kind": "product", "of": ["gauss-hog", "gauss-lbp", "rest-phog"]},
     },
     "methods": {
         "kfd": {"kind": "kernel_fda", "kernels": ["gauss-hog"]},
         "best-single": {"kind": "kernel_fda", "kernel_weights": "best_single", "ridge": [1e-3, 1e-2]},
+        "product": {"kind": "kernel_fda", "kernels": ["product"]},
         "klde": {"kind": "kernel_lde", "k": 2, "k_prime": 4},
         "mkl-lda": {"kind": "mkl_dr", "a_step": "trace_ratio"},
         "mkl-lda-sdp": {"kind": "mkl_dr", "beta_step": "sdp", "max_iter": 1, "kernels": ["gauss-hog", "linear"]},
@@ -45,12 +47,19 @@ IMAGES = {
         "kpca": {"kind": "kernel_pca"},
         "kmmc": {"kind": "kernel_mmc", "kernels": ["linear"]},
         "mkmmc": {"kind": "mkmmc", "max_iter": 2, "kernels": ["gauss-hog", "linear"]},
+        "convex": {"kind": "convex_mkl_dr"},
+        "voting": {"kind": "kernel_voting", "kernels": ["gauss-hog", "linear"]},
+        "samme": {"kind": "kernel_samme", "kernels": ["gauss-hog", "linear"], "cv": 2},
+        "kernel-ridge": {"kind": "kernel_ridge", "alpha": [1e-3, 1e-2]},
+        "embedded-svc": {"kind": "embedded_linear_svc"},
+        "loo-mkl": {"kind": "loo_mkl", "kernels": ["gauss-hog", "linear"], "shrinkage": [0.0, 0.5]},
         "pca": {"kind": "pca"},
         "mmc": {"kind": "mmc", "descriptor": "hog"},
         "fisherface": {"kind": "fisherface", "n_components": 3, "ridge": [0.0, 0.1]},
         "null-space": {"kind": "null_space_lda"},
         "ledoit-wolf": {"kind": "ledoit_wolf_lda"},
         "shrinkage": {"kind": "shrinkage_lda"},
+        "raw": {"kind": "nearest_neighbour"},
         "svc": {"kind": "linear_svc", "C": [0.1, 1.0]},
         "glram": {"kind": "glram", "sizes": [2, 3]},
         "two-d-lda": {"kind": "two_d_lda", "sizes": [2, 3]},
@@ -59,6 +68,20 @@ IMAGES = {
     "protocols": {"random": {"kind": "random_per_class", "train_size": 4, "repeats": 1}},
     "report": {"thumbnails": 4},
 }
+LEARNED = {
+    "study": "learned",
+    "datasets": {"digits": {"per_class": 4, "resize": {"shape": [96, 90], "interpolation": "bicubic"}}},
+    "descriptors": {
+        "blur": {"kind": "geometric_blur", "n_points": 30, "n_components": 8},
+        "sift": {"kind": "sift_points", "n_points": 20, "n_components": 8},
+        "words": {"kind": "dense_sift", "n_words": 12},
+        "c2-serre": {"kind": "c2_serre", "n_patches": 8},
+        "c2-mutch-lowe": {"kind": "c2_mutch_lowe", "n_patches": 8},
+    },
+    "methods": {"average": {"kind": "kernel_fda"}},
+    "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
+}
+"""Descriptors that learn from the images first, and whose jobs are split."""
 OWN = {
     "study": "own",
     "datasets": {
@@ -77,7 +100,7 @@ TABLE = {
 }
 """No kernel method at all."""
 FOLDER = {"study": "folder", "datasets": {"pictures": {"kind": "image_folder", "path": "pictures"}}}
-STUDIES = (IMAGES, OWN, TABLE, FOLDER)
+STUDIES = (IMAGES, LEARNED, OWN, TABLE, FOLDER)
 
 
 # --- the user's own files
@@ -113,10 +136,14 @@ def write_own_files() -> None:
 
 def jobs() -> Iterator[dict[str, Any]]:
     """Every job of the studies, in an order in which they can run; data of the mirror's smallest file too."""
+    import mklearn.plan.kernels
+    from mklearn.config.descriptors import DenseSIFT, GeometricBlur
     from mklearn.config.study import check_study
-    from mklearn.plan import plan_study
+    from mklearn.plan.study import plan_study
     from mklearn.workflow import Targets
 
+    GeometricBlur.images_per_job = DenseSIFT.images_per_job = 15  # small data in several jobs too
+    mklearn.plan.kernels.MINUTES_PER_JOB = 1e-6
     for study in STUDIES:
         targets = Targets(plan_study(check_study(study)))
         yield from data_jobs(targets)
@@ -151,14 +178,29 @@ def model_jobs(targets: Any) -> Iterator[dict[str, Any]]:
     plan, path = targets.plan, targets.path
     for dataset, descriptor in plan.descriptors:
         w = SimpleNamespace(dataset=dataset, descriptor=descriptor)
-        inputs = {"samples": targets.samples(w), "code": targets.descriptor_code(w)}
-        features = {"features": path(f"cache/descriptors/{dataset}/{descriptor}.npz")}
-        yield job("describe", f"describe/{dataset}/{descriptor}", inputs, features, targets.descriptor_spec(w))
+        spec, folder = targets.descriptor_spec(w), f"cache/descriptors/{dataset}/{descriptor}"
+        if targets.learned(w):
+            inputs = {"samples": targets.samples(w), "code": targets.learn_code(w)}
+            yield job("learn", f"learn/{dataset}/{descriptor}", inputs, {"learned": targets.learned(w)[0]}, spec)
+        for part in targets.descriptor_blocks(w):
+            w.part = Path(part).stem
+            inputs = {"samples": targets.samples(w), "learned": targets.learned(w), "code": targets.descriptor_code(w)}
+            name = f"describe/{dataset}/{descriptor}/{w.part}"
+            yield job("describe", name, inputs, {"features": part}, targets.part_spec(w))
+        inputs = {
+            "samples": targets.described(w), "learned": targets.learned(w), "blocks": targets.descriptor_blocks(w),
+            "code": targets.descriptor_code(w),
+        }  # fmt: skip
+        yield job("describe", f"describe/{dataset}/{descriptor}", inputs, {"features": path(f"{folder}.npz")}, spec)
     for dataset, descriptor, measure in plan.pairwise:
         w = SimpleNamespace(dataset=dataset, descriptor=descriptor, measure=measure)
-        inputs = {"source": targets.pairwise_source(w), "code": targets.code("pairwise")}
+        name, code = f"pairwise/{dataset}/{descriptor}.{measure}", targets.pairwise_code(w)
+        for block in targets.pairwise_blocks(w):
+            w.part = Path(block).stem
+            inputs = {"source": targets.pairwise_source(w), "code": targets.pairwise_block_code(w)}
+            yield job("pairwise_block", f"{name}/{w.part}", inputs, {"block": block}, targets.pairwise_part_spec(w))
+        inputs = {"source": targets.pairwise_source(w), "blocks": targets.pairwise_blocks(w), "code": code}
         matrix = {"matrix": path(f"cache/pairwise/{dataset}/{descriptor}/{measure}.npz")}
-        name = f"pairwise/{dataset}/{descriptor}.{measure}"
         yield job("pairwise", name, inputs, matrix, targets.pairwise_spec(w))
     for dataset, kernel_set in plan.kernel_sets:
         w = SimpleNamespace(dataset=dataset, kernel_set=kernel_set)

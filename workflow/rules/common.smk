@@ -14,3 +14,4 @@ wildcard_constraints:
     method=targets.one_of("method"),
     source=targets.one_of("source"),
     file=targets.one_of("file"),
+    part=r"\d+of\d+",

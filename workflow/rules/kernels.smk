@@ -1,10 +1,31 @@
 # What all kernels are made from: distances and inner products among all samples, and the manifests of kernel sets.
 
 
+rule pairwise_block:
+    input:
+        source=targets.pairwise_source,
+        code=targets.pairwise_block_code,
+    output:
+        block=targets.path("cache/pairwise/{dataset}/{descriptor}/{measure}/{part}.npz"),
+    log:
+        "logs/pairwise/{dataset}/{descriptor}.{measure}/{part}.log",
+    conda:
+        "../../envs/mklearn.yaml"
+    resources:
+        mem_mb=targets.pairwise_memory,
+    params:
+        spec=targets.pairwise_part_spec,
+    message:
+        "Pairwise {wildcards.measure} of {wildcards.dataset} by {wildcards.descriptor}, part {wildcards.part}"
+    script:
+        "../scripts/pairwise_block.py"
+
+
 rule pairwise:
     input:
         source=targets.pairwise_source,
-        code=targets.code("pairwise"),
+        blocks=targets.pairwise_blocks,
+        code=targets.pairwise_code,
     output:
         matrix=targets.path("cache/pairwise/{dataset}/{descriptor}/{measure}.npz"),
     log:

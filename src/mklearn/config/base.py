@@ -37,6 +37,11 @@ class Registered(Strict):
         """What the implementation is called with: the fields that are not the study's own bookkeeping."""
         return self.model_dump(exclude=set(self.bookkeeping) | {"kind"})
 
+    def specification(self) -> dict[str, Any]:
+        """The code and what it is called with: what the key of its results is made from."""
+        kind = getattr(self, "kind")  # noqa: B009 - every registered model has one, of its own literal type
+        return {"kind": kind, "implementation": self.implementation, "parameters": self.parameters()}
+
     bookkeeping: ClassVar[frozenset[str]] = frozenset()
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from mklearn.config.base import Registered, Slug
+from mklearn.kernels.costs import point_set_seconds_per_pair
 
 Count = Annotated[int, Field(ge=1)]
 
@@ -18,6 +19,20 @@ class DescriptorBase(Registered):
     """The distance that suits it when a kernel names none."""
     family: ClassVar[str] = "images"
     """What it is computed from."""
+    learns: ClassVar[str] = ""
+    """``module:function`` that learns from the images what it needs first: words, patches, principal components."""
+    point_sets: ClassVar[bool] = False
+    """Whether it gives a set of points for each image, instead of a vector."""
+    images_per_job: ClassVar[int] = 0
+    """Images per job, for descriptors that cost; 0: all in one."""
+
+    def distance(self) -> dict[str, Any]:
+        """Parameters of the distance between sets of points."""
+        return {}
+
+    def seconds_per_pair(self) -> float:
+        """What that distance costs, roughly; 0: little enough for one job."""
+        return 0.0
 
 
 class Pixels(DescriptorBase):
@@ -108,6 +123,105 @@ class LBP(DescriptorBase):
     patterns: Literal["uniform", "rotation_invariant"] = "uniform"
 
 
+class PointSetDescriptor(DescriptorBase):
+    """Local descriptors at edge points, projected on their principal axes: a set of points for each image."""
+
+    measure = "point_set"
+    point_sets = True
+    images_per_job = 512
+    bookkeeping: ClassVar[frozenset[str]] = frozenset({"position_weight", "position_scale"})
+
+    n_points: Count = 160
+    """Edge points per image, at most."""
+    n_components: Count = 64
+    """Principal components of the local descriptors that are kept."""
+    position_weight: Annotated[float, Field(ge=0)] = 0.25
+    """Of the distance: what a point that lies ``position_scale`` pixels away is further off by."""
+    position_scale: Annotated[float, Field(gt=0)] = 270.0
+
+    def distance(self) -> dict[str, Any]:
+        """Parameters of the distance between sets of points."""
+        return {"position_weight": self.position_weight, "position_scale": self.position_scale}
+
+    def seconds_per_pair(self) -> float:
+        """For sets with all their points."""
+        return point_set_seconds_per_pair(self.n_points, self.n_components)
+
+
+class GeometricBlur(PointSetDescriptor):
+    """Oriented edges around edge points, blurred the more the further out."""
+
+    title = "Geometric blur"
+    reference = "Berg, Malik 2001; Zhang, Berg, Maire, Malik 2006"
+    implementation = "mklearn.descriptors.geometric_blur:geometric_blur"
+    learns = "mklearn.descriptors.geometric_blur:learn_geometric_blur"
+
+    kind: Literal["geometric_blur"]
+    radii: Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=1)] = [0, 3, 6, 12, 24, 36]
+    """Rings that are sampled, in pixels."""
+    samples: Annotated[list[Count], Field(min_length=1)] = [1, 8, 8, 10, 12, 12]
+    """Samples on each ring."""
+
+
+class SIFTPoints(PointSetDescriptor):
+    """Histograms of gradients around edge points."""
+
+    title = "SIFT at edge points"
+    reference = "Lowe 2004; Zhang, Berg, Maire, Malik 2006"
+    implementation = "mklearn.descriptors.sift:sift_points"
+    learns = "mklearn.descriptors.sift:learn_sift_points"
+
+    kind: Literal["sift_points"]
+    size: Annotated[float, Field(gt=0)] = 48.0
+    """Pixels per side of the patch that a point is described by."""
+
+
+class DenseSIFT(DescriptorBase):
+    """Histograms of visual words on a grid."""
+
+    title = "SIFT words on a grid"
+    reference = "Lazebnik, Schmid, Ponce 2006"
+    implementation = "mklearn.descriptors.dense_sift:dense_sift"
+    learns = "mklearn.descriptors.dense_sift:learn_dense_sift"
+    measure = "chi2"
+    images_per_job = 512
+
+    kind: Literal["dense_sift"]
+    step: Count = 8
+    """Pixels from one patch to the next."""
+    sizes: Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=1)] = [16, 24, 32]
+    """Pixels per side of the patches."""
+    n_words: Annotated[int, Field(ge=2)] = 1000
+
+
+class C2Serre(DescriptorBase):
+    """Best match of patches of oriented edges, anywhere in the image."""
+
+    title = "C2 (Serre, Wolf, Poggio)"
+    reference = "Serre, Wolf, Poggio 2005"
+    implementation = "mklearn.descriptors.c2_serre:c2_serre"
+    learns = "mklearn.descriptors.c2_serre:learn_c2_serre"
+    images_per_job = 512
+
+    kind: Literal["c2_serre"]
+    n_patches: Count = 1000
+
+
+class C2MutchLowe(DescriptorBase):
+    """Best match of sparse patches of oriented edges, near where they were cut out."""
+
+    title = "C2 (Mutch, Lowe)"
+    reference = "Mutch, Lowe 2006"
+    implementation = "mklearn.descriptors.c2_mutch_lowe:c2_mutch_lowe"
+    learns = "mklearn.descriptors.c2_mutch_lowe:learn_c2_mutch_lowe"
+    images_per_job = 512
+
+    kind: Literal["c2_mutch_lowe"]
+    n_patches: Count = 2040
+    inhibition: Annotated[float, Field(ge=0, le=1)] = 0.5
+    """How much of the responses of weak orientations is suppressed."""
+
+
 class Table(DescriptorBase):
     """A table of the user's own features."""
 
@@ -119,7 +233,11 @@ class Table(DescriptorBase):
     """Name of the table in the data set."""
 
 
-DescriptorConfig = Annotated[Pixels | Multiresolution | Patches | HOG | PHOG | LBP | Table, Field(discriminator="kind")]
+DescriptorConfig = Annotated[
+    Pixels | Multiresolution | Patches | HOG | PHOG | LBP | GeometricBlur | SIFTPoints | DenseSIFT
+    | C2Serre | C2MutchLowe | Table,
+    Field(discriminator="kind"),
+]  # fmt: skip
 
 
 def image_descriptors(side: int | None = None) -> dict[str, dict[str, object]]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from mklearn.config.base import Registered, Slug
-from mklearn.config.method_base import Lam, MethodBase, Tuned
+from mklearn.config.base import Slug
+from mklearn.config.method_base import Deciding, Embedding, Lam, Tuned, TunedCount
 
 
-class FeatureMethod(MethodBase):
+class FeatureMethod(Embedding):
     """What every method on features has."""
 
-    bookkeeping: ClassVar[frozenset[str]] = MethodBase.bookkeeping | {"descriptor"}
+    bookkeeping: ClassVar[frozenset[str]] = Embedding.bookkeeping | {"descriptor"}
     takes = "features"
 
     descriptor: Slug = "pixels"
@@ -67,18 +67,25 @@ class NullSpaceLDA(FeatureMethod):
     kind: Literal["null_space_lda"]
 
 
-class Classifier(Registered):
-    """What every classifier on features has: it decides itself, and has no dimensions to go through."""
+class Classifier(Deciding):
+    """What every classifier on features has."""
 
-    bookkeeping: ClassVar[frozenset[str]] = frozenset({"label", "descriptor"})
-    takes: ClassVar[Literal["kernels", "features", "images"]] = "features"
+    bookkeeping: ClassVar[frozenset[str]] = Deciding.bookkeeping | {"descriptor"}
+    takes = "features"
 
-    label: str | None = None
     descriptor: Slug = "pixels"
 
-    def sweep(self) -> dict[str, Any]:
-        """One accuracy, by its own labels."""
-        return {"kind": "labels"}
+
+class NearestNeighbour(Classifier):
+    """The nearest neighbour in the features themselves: what every embedding has to beat."""
+
+    title = "1-nearest neighbour"
+    reference = "Cover, Hart 1967"
+    implementation = "sklearn.neighbors:KNeighborsClassifier"
+
+    kind: Literal["nearest_neighbour"]
+    n_neighbors: TunedCount = 1
+    """How many decide; one, unless it is asked for more."""
 
 
 class LedoitWolfLDA(Classifier):
@@ -97,7 +104,7 @@ class ShrinkageLDA(Classifier):
 
     title = "LDA with shrinkage (scikit-learn)"
     reference = "Ledoit, Wolf 2004"
-    implementation = "sklearn.discriminant_analysis:LinearDiscriminantAnalysis"
+    implementation = "mklearn.subspace.shrinkage_lda:ShrinkageLDA"
 
     kind: Literal["shrinkage_lda"]
     solver: Literal["lsqr", "eigen"] = "lsqr"
@@ -112,4 +119,5 @@ class LinearSVC(Classifier):
     implementation = "mklearn.svm.linear:linear_svc"
 
     kind: Literal["linear_svc"]
-    C: Tuned = 1.0
+    C: Tuned = 10.0
+    """For features whose mean squared distance between two training samples is 1."""

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from mklearn.config.base import Registered
-from mklearn.config.method_base import Lam
+from mklearn.config.method_base import Lam, Method
 
 Count = Annotated[int, Field(ge=1)]
 
 
-class ImageMethod(Registered):
+class ImageMethod(Method):
     """What every two-dimensional method has. It is fitted anew for each number of dimensions l1 = l2."""
 
-    bookkeeping: ClassVar[frozenset[str]] = frozenset({"label", "sizes"})
-    takes: ClassVar[Literal["kernels", "features", "images"]] = "images"
+    takes = "images"
 
-    label: str | None = None
     sizes: Annotated[list[Count], Field(min_length=1)] = list(range(1, 21))
     """Dimensions l1 = l2 to go through."""
     max_iter: Count = 20
+    iterations_at: list[Count] = []
+    """Dimensions l1 = l2 at which accuracy after each iteration is recorded, for the figure."""
 
     def sweep(self) -> dict[str, Any]:
         """A fit for each size, with what they share computed once."""
         return {"kind": "refit", "sizes": list(self.sizes), "implementation": "mklearn.bilinear.path:fit_path"}
+
+    def iterations(self) -> dict[str, Any]:
+        """The fits after 1, 2, ... ``max_iter`` iterations, at the cost of one."""
+        if not self.iterations_at:
+            return {}
+        return {"sizes": list(self.iterations_at), "implementation": "mklearn.bilinear.path:fit_iterations"}
 
 
 class GLRAM(ImageMethod):

@@ -4,27 +4,37 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from mklearn.config.base import Registered, Slug
 
 Positive = Annotated[float, Field(gt=0)]
 
 
-class KernelBase(Registered):
-    """What every kernel has."""
+class OfDescriptors(Registered):
+    """What kernels have that compare samples by one descriptor."""
 
-    implementation = "mklearn.kernels.transform:KernelTransform"
     bookkeeping: ClassVar[frozenset[str]] = frozenset({"descriptor"})
 
     descriptor: Slug | Annotated[list[Slug], Field(min_length=1)] = "each"
     """The descriptor that it compares samples by; a list, or ``each``, makes one kernel of each."""
+
+
+class AnyKernel(Registered):
+    """What every kernel has."""
+
+    implementation = "mklearn.kernels.transform:KernelTransform"
+
     centre: bool = False
     """Centre in feature space about the training mean."""
     normalise: Literal["none", "unit_diagonal", "centred_trace"] = "centred_trace"
     """Bring kernels to one scale: k(x,x) = 1, or unit variance of the training samples in feature space."""
     psd: Literal["clip", "shift", "flip", "none"] = "clip"
     """What to do about negative eigenvalues; ``shift`` is warned about (identity-like kernels steal weight)."""
+
+
+class KernelBase(AnyKernel, OfDescriptors):
+    """Kernels on one descriptor."""
 
 
 class Gaussian(KernelBase):
@@ -34,7 +44,7 @@ class Gaussian(KernelBase):
     reference = "Lin, Liu, Fuh 2008, eq. (8); Gu, Zhou 2009, section 5"
 
     kind: Literal["gaussian"]
-    measure: Literal["squared_euclidean", "chi2"] | None = None
+    measure: Literal["squared_euclidean", "chi2", "point_set"] | None = None
     """Distance; by default the one that suits the descriptor."""
     bandwidth: Positive | Annotated[list[Positive], Field(min_length=1)] = 1.0
     """Multiple of the training distances' scale; a list makes one kernel of each."""
@@ -70,4 +80,29 @@ class Given(KernelBase):
     kind: Literal["precomputed"]
 
 
-KernelConfig = Annotated[Gaussian | Linear | Polynomial | Given, Field(discriminator="kind")]
+class Product(AnyKernel):
+    """Elementwise geometric mean of Gaussian kernels, exp(-(1/M) sum_m d_m^2/gamma_m): a baseline without weights.
+
+    Each gamma_m is fitted on the training samples as its kernel's own; ``centre``, ``normalise`` and ``psd`` are done
+    to the product, not to its factors. A product is a combination already: methods with ``kernels: all`` or ``each``
+    leave it out, one that is to have it names it.
+    """
+
+    title = "Product of Gaussian kernels"
+    reference = "Gehler, Nowozin 2009"
+    bookkeeping: ClassVar[frozenset[str]] = frozenset({"of"})
+
+    kind: Literal["product"]
+    of: Literal["all"] | Annotated[list[Slug], Field(min_length=2)] = "all"
+    """Its factors, by the names that methods know them by; ``all``: every Gaussian kernel that applies to the data."""
+
+    @field_validator("of")
+    @classmethod
+    def _each_once(cls, of: Literal["all"] | list[str]) -> Literal["all"] | list[str]:
+        twice = sorted({name for name in of if of.count(name) > 1}) if isinstance(of, list) else []
+        if twice:
+            raise ValueError(f"names {', '.join(twice)} more than once; a product has each factor once.")
+        return of
+
+
+KernelConfig = Annotated[Gaussian | Linear | Polynomial | Given | Product, Field(discriminator="kind")]

@@ -6,13 +6,36 @@ from typing import Annotated
 
 from pydantic import Field
 
-from mklearn.config.feature_methods import MMC, PCA, Fisherface, LedoitWolfLDA, LinearSVC, NullSpaceLDA, ShrinkageLDA
+from mklearn.config.feature_methods import (
+    MMC,
+    PCA,
+    Fisherface,
+    LedoitWolfLDA,
+    LinearSVC,
+    NearestNeighbour,
+    NullSpaceLDA,
+    ShrinkageLDA,
+)
 from mklearn.config.image_methods import GLRAM, TwoDLDA, TwoDMMC
-from mklearn.config.kernel_methods import MKLDR, MKMMC, KernelFDA, KernelLDE, KernelMMC, KernelPCA
+from mklearn.config.kernel_methods import (
+    MKLDR,
+    MKMMC,
+    ConvexMKLDR,
+    EmbeddedLinearSVC,
+    KernelFDA,
+    KernelLDE,
+    KernelMMC,
+    KernelPCA,
+    KernelRidge,
+    KernelSAMME,
+    KernelVoting,
+    LeaveOneOutMKL,
+)
 
 MethodConfig = Annotated[
-    KernelFDA | KernelLDE | KernelPCA | KernelMMC | MKLDR | MKMMC
-    | PCA | MMC | Fisherface | NullSpaceLDA | LedoitWolfLDA | ShrinkageLDA | LinearSVC
+    KernelFDA | KernelLDE | KernelPCA | KernelMMC | MKLDR | MKMMC | ConvexMKLDR | LeaveOneOutMKL
+    | KernelVoting | KernelSAMME | KernelRidge | EmbeddedLinearSVC
+    | PCA | MMC | Fisherface | NullSpaceLDA | NearestNeighbour | LedoitWolfLDA | ShrinkageLDA | LinearSVC
     | GLRAM | TwoDLDA | TwoDMMC,
     Field(discriminator="kind"),
 ]  # fmt: skip

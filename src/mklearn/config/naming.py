@@ -12,8 +12,12 @@ def kernel_names(
     """(name, descriptor, bandwidth) of every kernel that an entry stands for.
 
     A list of descriptors (or ``each``) appends the descriptor's name, a list of bandwidths the multiple:
-    ``gauss-hog-0.5``. An entry for one descriptor and one bandwidth keeps its own name.
+    ``gauss-hog-0.5``. An entry for one descriptor and one bandwidth keeps its own name; so does a product, which is of
+    no descriptor.
     """
+    if kernel.get("kind") == "product":
+        yield kernel_id, "", None
+        return
     chosen = kernel.get("descriptor", "each")
     several = chosen == "each" or isinstance(chosen, list)
     names = descriptors if chosen == "each" else chosen if isinstance(chosen, list) else [chosen]

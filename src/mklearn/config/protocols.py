@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -18,6 +18,13 @@ class ProtocolBase(Registered):
 
     datasets: Annotated[list[Slug], Field(min_length=1)] | None = None
     """Only for these data sets of the study; by default for all of them."""
+    exclude_classes: Annotated[list[str], Field(min_length=1)] | None = None
+    """Classes whose samples are in no part of any split; descriptors and kernels are those of the whole data set."""
+
+    def parameters(self) -> dict[str, Any]:
+        """What the splits are drawn with."""
+        given = super().parameters()
+        return given if self.exclude_classes else {k: v for k, v in given.items() if k != "exclude_classes"}
 
 
 class RandomPerClass(ProtocolBase):

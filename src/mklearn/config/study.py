@@ -16,7 +16,8 @@ from mklearn.config.kernels import KernelConfig
 from mklearn.config.methods import MethodConfig
 from mklearn.config.naming import kernel_names
 from mklearn.config.protocols import ProtocolConfig
-from mklearn.datasets.registry import registry
+from mklearn.config.published import Calibration, Published, PublishedCell, Remark
+from mklearn.datasets.registry import registry, selection_mistakes
 from mklearn.errors import ConfigError
 
 METHODS: dict[str, Any] = {
@@ -40,18 +41,6 @@ class Evaluation(Strict):
     """Folds of the inner cross-validation that chooses dimension and parameters."""
     reference: Slug | None = None
     """Method that all are compared with, in pairs; by default the first uniform average of all kernels."""
-
-
-class Published(Strict):
-    """A value that a paper reports for a cell of this study's table."""
-
-    dataset: Slug
-    train_size: Annotated[int, Field(ge=1)] | None = None
-    method: Slug
-    value: Annotated[float, Field(ge=0, le=100)]
-    """Accuracy in per cent."""
-    std: Annotated[float, Field(ge=0)] | None = None
-    source: str
 
 
 class Report(Strict):
@@ -83,9 +72,20 @@ class Study(Strict):
     )
     evaluation: Evaluation = Evaluation()
     published: list[Published] = []
+    """What papers report, to be compared cell by cell."""
+    published_repeats: Annotated[int, Field(ge=1)] | None = None
+    """How many random splits the published means are over, where an entry does not say; by default as many as ours."""
+    calibration: Calibration | None = None
+    """The method whose published values have to be met on a data set before others are compared there."""
+    remarks: list[Remark] = []
+    """Plain sentences about methods, shown beside the published values."""
     report: Report = Report()
 
     _datasets = field_validator("datasets", mode="before")(normalise_datasets)
+
+    def published_cells(self) -> list[PublishedCell]:
+        """The published values, one for each cell, with the study's default for the number of splits."""
+        return [cell for entry in self.published for cell in entry.cells(self.published_repeats)]
 
 
 def read_study(path: str | Path) -> Study:
@@ -144,6 +144,7 @@ def check_study(raw: Any, source: str = "config") -> Study:
     except ValidationError as error:
         mistakes += mistakes_of(error, Study)
     mistakes += cross_references(raw)
+    mistakes += _published_twice(study) if study is not None else []
     if mistakes or study is None:
         lines = [f"  {number}. {mistake}" for number, mistake in enumerate(sorted(set(mistakes)), start=1)]
         count = "1 mistake" if len(lines) == 1 else f"{len(lines)} mistakes"
@@ -173,12 +174,24 @@ def cross_references(raw: Mapping[str, Any]) -> list[Mistake]:
     for key, spec in datasets.items():
         if isinstance(spec, Mapping) and spec.get("kind") == "registered":
             path = f"datasets.{key}.name" if spec.get("name") else f"datasets.{key}"
-            refer(path, spec.get("name") or key, registered, "registered data set")
+            name = spec.get("name") or key
+            refer(path, name, registered, "registered data set")
+            if isinstance(name, str) and name in registered:
+                found = selection_mistakes(registry()[name], spec)
+                mistakes += [Mistake(f"datasets.{key}.{field}", text) for field, text in found]
     for key, spec in kernels.items():
         value = _mapping(spec).get("descriptor", "each")
         for name in value if isinstance(value, list) else [value]:
             if name != "each":
                 refer(f"kernels.{key}.descriptor", name, descriptor_names, "descriptor")
+    gaussians = _of_kind("gaussian", kernels, descriptor_names) | matrices
+    for key, spec in kernels.items():
+        if _mapping(spec).get("kind") != "product":
+            continue
+        for name in _list(_mapping(spec).get("of")):
+            refer(f"kernels.{key}.of", name, gaussians, "Gaussian kernel")
+        if _mapping(spec).get("of", "all") == "all" and not gaussians:
+            mistakes.append(Mistake(f"kernels.{key}", "is a product of all Gaussian kernels, and there are none."))
     for key, spec in descriptors.items():
         if _mapping(spec).get("kind") == "table":
             tables = {t for d in datasets.values() for t in _mapping(_mapping(d).get("tables"))}
@@ -194,13 +207,37 @@ def cross_references(raw: Mapping[str, Any]) -> list[Mistake]:
         for name in named if isinstance(named, list) else []:
             refer(f"protocols.{key}.datasets", name, set(datasets), "data set")
     reference = _mapping(raw.get("evaluation")).get("reference")
-    refer("evaluation.reference", reference, _method_names(methods, expanded), "method")
-    published = raw.get("published")
-    for number, entry in enumerate(published if isinstance(published, list) else []):
+    named_methods = _method_names(methods, expanded - _of_kind("product", kernels, descriptor_names))
+    refer("evaluation.reference", reference, named_methods, "method")
+    refer("calibration.method", _mapping(raw.get("calibration")).get("method"), named_methods, "method")
+    protocols = set(_mapping(raw.get("protocols")))
+    for number, entry in enumerate(_list(raw.get("published"))):
         refer(f"published[{number}].dataset", _mapping(entry).get("dataset"), set(datasets), "data set")
-        refer(f"published[{number}].method", _mapping(entry).get("method"), _method_names(methods, expanded), "method")
+        refer(f"published[{number}].protocol", _mapping(entry).get("protocol"), protocols, "protocol")
+    for key in ("published", "remarks"):
+        for number, entry in enumerate(_list(raw.get(key))):
+            value = _mapping(entry).get("method")
+            for name in value if isinstance(value, list) else [value]:
+                refer(f"{key}[{number}].method", name, named_methods, "method")
     if datasets and not descriptor_names and set(families.values()) - {"matrices"}:
         mistakes.append(Mistake("descriptors", "is empty, and the data sets bring no kernels of their own."))
+    return mistakes
+
+
+def _published_twice(study: Study) -> list[Mistake]:
+    """A cell is compared with one value: the second is a mistake, not a value that is dropped in silence."""
+    mistakes: list[Mistake] = []
+    first: dict[tuple[Any, ...], int] = {}
+    for number, entry in enumerate(study.published):
+        for cell in entry.cells():
+            key = (cell.dataset, cell.train_size, cell.method, cell.protocol, cell.neighbour)
+            if key in first:
+                size = "" if cell.train_size is None else f", training size {cell.train_size}"
+                place = f"{cell.dataset}{size}, {cell.method}"
+                mistakes.append(
+                    Mistake(f"published[{number}]", f"{place} has a value already, in published[{first[key]}].")
+                )
+            first.setdefault(key, number)
     return mistakes
 
 
@@ -225,9 +262,19 @@ def _kernel_names(key: str, spec: Any, descriptors: set[str]) -> set[str]:
         return {key}
 
 
+def _of_kind(kind: str, kernels: Mapping[str, Any], descriptors: set[str]) -> set[str]:
+    """Names of the kernels of one kind."""
+    chosen = {key: spec for key, spec in kernels.items() if _mapping(spec).get("kind") == kind}
+    return {name for key, spec in chosen.items() for name in _kernel_names(key, spec, descriptors)}
+
+
 def _method_names(methods: Mapping[str, Any], kernels: set[str]) -> set[str]:
     each = {key for key, spec in methods.items() if _mapping(spec).get("kernels") == "each"}
     return (set(methods) - each) | {f"{key}-{kernel}" for key in each for kernel in kernels}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

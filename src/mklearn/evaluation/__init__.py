@@ -6,6 +6,7 @@ __getattr__, __dir__, __all__ = _lazy.attach(
     __name__,
     submod_attrs={
         "nearest_neighbour": ["accuracy_by_dimension", "nearest_neighbour_indices", "nearest_neighbour_predictions"],
+        "reproduction": ["Reproduction", "compare_published"],
         "selection": ["Selection", "choose", "inner_folds", "select_by_inner_cv"],
         "statistics": ["Interval", "corrected_resampled_interval", "mean", "paired_difference", "standard_deviation"],
         "summary": ["SUMMARY_COLUMNS", "summarise"],

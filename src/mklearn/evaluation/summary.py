@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mklearn.errors import DataError
+from mklearn.evaluation.reproduction import compare_published
 from mklearn.evaluation.statistics import (
     corrected_resampled_interval,
     mean,
@@ -32,13 +33,15 @@ SCORE_COLUMNS = [
 SUMMARY_COLUMNS = [
     "study", "dataset", "dataset_title", "protocol", "train_size", "method", "method_title", "kernel_set", "neighbour",
     "selection", "dimension", "n_repeats", "n_failed", "mean", "std", "ci_low", "ci_high", "difference",
-    "difference_low", "difference_high", "published", "published_std", "published_source", "fit_seconds_mean", "status",
-    "message",
+    "difference_low", "difference_high", "published", "published_std", "published_dimension", "published_repeats",
+    "published_source", "z", "verdict", "fit_seconds_mean", "status", "message",
 ]  # fmt: skip
 
 # From best to worst: a fit that ended early or inexactly may still have a value, the last two never do.
 STATUSES = ("ok", "inaccurate", "time_limit", "not_applicable", "failed")
 _SELECTION_OF_ROWS = {"oracle": "dimension", "inner_cv": "inner_cv"}
+_COUNTED = ("", *_SELECTION_OF_ROWS.values())
+"""Selections of score rows that a summary is made of; others, such as "iteration", are for figures of their own."""
 
 
 def summarise(
@@ -47,6 +50,7 @@ def summarise(
     reference: str = "average",
     published: Sequence[Mapping[str, Any]] = (),
     titles: Mapping[str, Mapping[str, str]] | None = None,
+    calibration: Mapping[str, Any] | None = None,
     confidence: float = 0.95,
 ) -> pd.DataFrame:
     """Summarise repeats: mean, spread, interval, difference to a reference method, published value.
@@ -55,16 +59,21 @@ def summarise(
     ----------
     scores : DataFrame
         Tidy scores, one row for each fit, rule and dimension; columns as in ``SCORE_COLUMNS``. A repeat of k folds
-        counts as k values.
+        counts as k values. Rows with a selection other than "dimension" and "inner_cv" (such as "iteration") are left
+        out; a failed fit that knows none has "".
     reference : str, default="average"
         Method id that differences are taken to: paired on common (repeat, fold), for the same neighbour rule and
         selection and, where it has it, the same kernel set. Without such rows the difference is NaN.
     published : sequence of dict
-        ``{"dataset", "train_size", "method", "value", "std", "source"}`` and optionally ``"neighbour"``,
-        ``"selection"``, ``"protocol"``, ``"kernel_set"``; a key that is absent or None matches anything. ``value`` has
-        the unit of the scores (a fraction). Of several that match a row, the one that names most keys is taken.
+        ``{"dataset", "train_size", "method", "value", "std", "source"}`` and optionally ``"dimension"`` and
+        ``"repeats"`` of the published value, and ``"neighbour"``, ``"selection"``, ``"protocol"``, ``"kernel_set"``; a
+        key that is absent or None matches anything. ``value`` has the unit of the scores (a fraction). Of several that
+        match a row, the one that names most keys is taken.
     titles : dict, optional
         ``{"datasets": {id: title}, "methods": {id: title}}``; an id without a title stands for itself.
+    calibration : dict, optional
+        ``{"method", "tolerance"}`` of :func:`mklearn.evaluation.reproduction.compare_published`, which gives the
+        columns ``z`` and ``verdict`` of ``oracle`` rows with a published value.
     confidence : float, default=0.95
         Of the corrected resampled intervals (Nadeau and Bengio, 2003).
 
@@ -98,11 +107,16 @@ def summarise(
         known = names.get(f"{kind}s", {})
         table[f"{kind}_title"] = [known.get(key, key) for key in table[kind]]
     _add_published(table, published)
-    return table.astype(
-        {"train_size": "Int64", "dimension": "Int64", "n_repeats": "Int64", "n_failed": "Int64"}
+    counts = ("train_size", "dimension", "n_repeats", "n_failed", "published_dimension", "published_repeats")
+    table = table.astype(
+        dict.fromkeys(counts, "Int64")
         | {name: "float64" for name in SUMMARY_COLUMNS if name.endswith(("mean", "std", "low", "high"))}
-        | {"difference": "float64", "published": "float64"}
+        | {"difference": "float64", "published": "float64", "z": "float64"}
     )
+    cells = compare_published(table, calibration).cells
+    table["z"] = cells["z"].reindex(table.index)
+    table["verdict"] = cells["verdict"].reindex(table.index).fillna("").astype(str)
+    return table
 
 
 class _Group(NamedTuple):
@@ -126,6 +140,7 @@ def _groups(scores: pd.DataFrame) -> Iterator[_Group]:
     for column in UNIT:
         frame[column] = frame[column].astype("Int64").fillna(0)
     frame["value"] = frame["value"].astype("float64")
+    frame = frame[frame["selection"].isin(_COUNTED)]
     frame["usable"] = frame["value"].notna() & ~frame["status"].isin(["failed", "not_applicable"])
     for keys, rows in frame.groupby(order, sort=False, dropna=False):
         fixed = dict(zip(order, keys, strict=True))
@@ -137,10 +152,7 @@ def _groups(scores: pd.DataFrame) -> Iterator[_Group]:
             for selection, tag in _SELECTION_OF_ROWS.items():
                 if named and tag not in named:
                     continue
-                own = rows[
-                    rows["neighbour"].isin([neighbour, ""])
-                    & (rows["selection"].eq(tag) | ~rows["selection"].isin(_SELECTION_OF_ROWS.values()))
-                ]
+                own = rows[rows["neighbour"].isin([neighbour, ""]) & rows["selection"].isin([tag, ""])]
                 own = own[~own["usable"] | own["neighbour"].eq(neighbour)]
                 if not own.empty:
                     yield _group(fixed | {"neighbour": neighbour, "selection": selection}, own, pd)
@@ -260,7 +272,8 @@ def _worst(statuses: pd.Series) -> str:
 def _add_published(table: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -> None:
     """Write the best matching published value into the columns of a table that this module made."""
     keys = ["dataset", "train_size", "method", "neighbour", "selection", "protocol", "kernel_set"]
-    values: dict[str, list[Any]] = {"published": [], "published_std": [], "published_source": []}
+    names = ("published", "published_std", "published_dimension", "published_repeats", "published_source")
+    values: dict[str, list[Any]] = {name: [] for name in names}
     for row in table.to_dict("records"):
         named = [(sum(entry.get(key) is not None for key in keys), entry) for entry in published]
         fits = [
@@ -271,6 +284,8 @@ def _add_published(table: pd.DataFrame, published: Sequence[Mapping[str, Any]]) 
         entry = max(fits, key=lambda item: item[0])[1] if fits else {}
         values["published"].append(_number(entry.get("value")))
         values["published_std"].append(_number(entry.get("std")))
+        values["published_dimension"].append(entry.get("dimension"))
+        values["published_repeats"].append(entry.get("repeats"))
         values["published_source"].append(str(entry.get("source") or ""))
     for name, column in values.items():
         table[name] = column

@@ -12,12 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.checks import Array, as_float_matrix
+from mklearn.kernels.bandwidth import resolve_bandwidth
+from mklearn.kernels.checks import Array, as_float_matrix, check_nonnegative
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.transform import LEGAL_MEASURES, KernelTransform
 
 _TRANSFORM_KEYS = tuple(name for name in inspect.signature(KernelTransform).parameters if name != "name")
+_PRODUCT_KEYS = ("id", "kind", "factors", "centre", "normalise", "psd", "identity_like_below")
+_FACTOR_KEYS = ("id", "pairwise", "measure", "bandwidth", "bandwidth_rule")
 
 KernelSpec = str | Mapping[str, Any]
 """A kind, or a mapping with the parameters of `KernelTransform` and where to find its input."""
@@ -34,7 +37,8 @@ def build_stack(
         Pairwise matrices on all samples.
     specs : sequence of mappings
         Each has "id" (unique), "pairwise" (a key of `pairwise`) and the parameters of
-        `mklearn.kernels.transform.KernelTransform`. Parameters that a kind does not use are ignored.
+        `mklearn.kernels.transform.KernelTransform`. Parameters that a kind does not use are ignored. Of kind "product"
+        are products of Gaussian kernels: see Notes.
     train, test : array_like of int (indices) or bool (N,)
         Test samples change nothing about the training kernels. `test` may be empty.
 
@@ -45,7 +49,7 @@ def build_stack(
     test_stack : KernelStack
         M kernels, (m, n).
     infos : list of dict
-        `KernelTransform.info_` of each kernel, with its "id" and "pairwise".
+        `KernelTransform.info_` of each kernel, with its "id" and "pairwise"; of products with their "factors".
 
     Raises
     ------
@@ -53,45 +57,52 @@ def build_stack(
         No specs, unknown keys, ids that are not unique, a pairwise matrix that does not exist, illegal parameters.
     DataError
         Indices out of range, or a matrix that a kernel can't be computed from; the message names the kernel.
+
+    Notes
+    -----
+    A product has "factors" in place of "pairwise": a list of mappings with "pairwise" and, optionally, "id", "measure",
+    "bandwidth" and "bandwidth_rule", each a Gaussian kernel exp(-d_m^2/gamma_m) with gamma_m fitted on the training
+    samples as its own would be. The kernel is the elementwise geometric mean of the M factors,
+
+        k = exp(-(1/M) sum_m d_m^2/gamma_m),
+
+    the product kernel of Gehler and Nowozin (ICCV 2009). "centre", "normalise" and "psd" are about the product; nothing
+    of the kind is done to the factors.
     """
-    parsed = [_parse(spec, number, ("id", "pairwise", *_TRANSFORM_KEYS)) for number, spec in enumerate(specs)]
+    parsed = [_parse(spec, number, _stack_keys(spec)) for number, spec in enumerate(specs)]
     _check_ids([spec["id"] for spec in parsed])
-    for spec in parsed:
-        if spec.get("pairwise") not in pairwise:
-            raise ConfigError(
-                f"kernel {spec['id']!r} asks for the pairwise matrix {spec.get('pairwise')!r}; "
-                f"there are: {', '.join(map(repr, pairwise)) or 'none'}"
-            )
-    n_samples = np.shape(pairwise[parsed[0]["pairwise"]])[0]
+    needed = [_sources(spec) for spec in parsed]
+    for spec, names in zip(parsed, needed, strict=True):
+        for name in names:
+            if name not in pairwise:
+                raise ConfigError(
+                    f"kernel {spec['id']!r} asks for the pairwise matrix {name!r}; "
+                    f"there are: {', '.join(map(repr, pairwise)) or 'none'}"
+                )
+    n_samples = np.shape(pairwise[needed[0][0]])[0]
     train_index = _indices(train, n_samples, "train")
     test_index = _indices(test, n_samples, "test", may_be_empty=True)
 
+    for name in dict.fromkeys(name for names in needed for name in names):
+        shape = np.shape(pairwise[name])
+        if shape != (n_samples, n_samples):
+            raise DataError(
+                f"the pairwise matrix {name!r} has shape {shape}, but the first one is over {n_samples} samples; all "
+                "must be square and over the same samples"
+            )
+
+    dtype = np.result_type(*(_float_dtype(pairwise[name]) for names in needed for name in names))
     n, m = train_index.size, test_index.size
-    train_matrices: Array | None = None
-    test_matrices: Array | None = None
+    train_matrices: Array = np.empty((len(parsed), n, n), dtype=dtype)
+    test_matrices: Array = np.empty((len(parsed), m, n), dtype=dtype)
     infos = []
     for number, spec in enumerate(parsed):
-        matrix = np.asarray(pairwise[spec["pairwise"]])
-        if matrix.shape != (n_samples, n_samples):
-            raise DataError(
-                f"the pairwise matrix {spec['pairwise']!r} has shape {matrix.shape}, but the first one is over "
-                f"{n_samples} samples; all must be square and over the same samples"
-            )
-        transform = _transform(spec)
+        fit_one = _fit_product if spec.get("kind") == "product" else _fit_kernel
         with _named(spec["id"]):
-            transform.fit(matrix[np.ix_(train_index, train_index)])
-            if train_matrices is None or test_matrices is None:
-                dtype = np.result_type(*(_float_dtype(pairwise[other["pairwise"]]) for other in parsed))
-                train_matrices = np.empty((len(parsed), n, n), dtype=dtype)
-                test_matrices = np.empty((len(parsed), m, n), dtype=dtype)
-            train_matrices[number] = transform.kernel_train_
-            if m:
-                test_matrices[number] = transform.transform(
-                    matrix[np.ix_(test_index, train_index)], matrix[test_index, test_index]
-                )
-        infos.append({"id": spec["id"], "pairwise": spec["pairwise"], **transform.info_})
-    assert train_matrices is not None
-    assert test_matrices is not None
+            train_matrices[number], rows, info = fit_one(spec, pairwise, train_index, test_index)
+            if rows is not None:
+                test_matrices[number] = rows
+        infos.append({"id": spec["id"], **info})
     ids = [spec["id"] for spec in parsed]
     return KernelStack(train_matrices, ids), KernelStack(test_matrices, ids), infos
 
@@ -207,6 +218,78 @@ def compute_stack(X: ArrayLike, kernels: Sequence[KernelSpec], Y: ArrayLike | No
     return StackTransform(kernels).fit(Y).transform(X)
 
 
+# A training kernel, the rows of the test samples (None if there are none) and what is known of the kernel.
+_Fitted = tuple[Array, Array | None, dict[str, Any]]
+
+
+def _fit_kernel(
+    spec: Mapping[str, Any], pairwise: Mapping[str, ArrayLike], train: NDArray[np.intp], test: NDArray[np.intp]
+) -> _Fitted:
+    matrix = np.asarray(pairwise[spec["pairwise"]])
+    transform = _transform(spec).fit(matrix[np.ix_(train, train)])
+    rows = transform.transform(matrix[np.ix_(test, train)], matrix[test, test]) if test.size else None
+    return transform.kernel_train_, rows, {"pairwise": spec["pairwise"], **transform.info_}
+
+
+def _fit_product(
+    spec: Mapping[str, Any], pairwise: Mapping[str, ArrayLike], train: NDArray[np.intp], test: NDArray[np.intp]
+) -> _Fitted:
+    """The mean of the factors' exponents, as the squared distance of one Gaussian kernel of bandwidth 1."""
+    factors = [{"measure": "squared_euclidean", **factor} for factor in spec["factors"]]
+    exponent: Array | float = 0.0
+    exponent_rows: Array | float = 0.0
+    for number, factor in enumerate(factors):
+        matrix = np.asarray(pairwise[factor["pairwise"]])
+        rule = {"multiple": factor.get("bandwidth", 1.0), "rule": factor.get("bandwidth_rule", "mean_squared_distance")}
+        label = f"factor {factor.get('id', number)!r}"
+        try:
+            among = _squared(matrix[np.ix_(train, train)], factor["measure"], label)
+            factor["bandwidth"] = gamma = resolve_bandwidth(among, **rule)
+            rows = _squared(matrix[np.ix_(test, train)], factor["measure"], label) if test.size else among[:0]
+        except ConfigError as error:
+            raise ConfigError(f"kernel {spec['id']!r}, {label}: {error}") from error
+        except DataError as error:
+            raise DataError(f"{label}: {error}") from error
+        factor |= {"bandwidth_multiple": rule["multiple"], "bandwidth_rule": rule["rule"]}
+        exponent = exponent + among / among.dtype.type(gamma * len(factors))
+        exponent_rows = exponent_rows + rows / rows.dtype.type(gamma * len(factors))
+    one = {"kind": "gaussian", "measure": "squared_euclidean", "bandwidth": 1.0, "bandwidth_rule": "absolute"}
+    transform = _transform({key: value for key, value in spec.items() if key != "factors"} | one).fit(exponent)
+    kernel_rows = transform.transform(exponent_rows) if test.size else None
+    own: dict[str, Any] = {"kind": "product", "measure": "product", "bandwidth_rule": None, "bandwidth_multiple": None}
+    own |= {"bandwidth": None, "pairwise": _sources(spec), "factors": factors}
+    return transform.kernel_train_, kernel_rows, transform.info_ | own
+
+
+def _squared(block: NDArray[Any], measure: str, label: str) -> Array:
+    """What stands in a Gaussian kernel's exponent: distances squared, measures of squared distances as they are."""
+    distances = check_nonnegative(as_float_matrix(block, label), label)
+    return np.square(distances) if measure == "distance" else distances
+
+
+def _stack_keys(spec: Any) -> tuple[str, ...]:
+    product = isinstance(spec, Mapping) and spec.get("kind") == "product"
+    return _PRODUCT_KEYS if product else ("id", "pairwise", *_TRANSFORM_KEYS)
+
+
+def _sources(spec: Mapping[str, Any]) -> list[Any]:
+    """The pairwise matrices that a kernel is made from, in the order of its factors; checks a product's factors."""
+    if spec.get("kind") != "product":
+        return [spec.get("pairwise")]
+    factors = spec.get("factors")
+    if not isinstance(factors, Sequence) or isinstance(factors, str) or not factors:
+        raise ConfigError(f"kernel {spec['id']!r} is a product and needs factors: a list of Gaussian kernels")
+    legal = LEGAL_MEASURES["gaussian"]
+    for number, factor in enumerate(factors):
+        parsed = _parse(factor, number, _FACTOR_KEYS, f"kernel {spec['id']!r}, factor")
+        if parsed.get("measure", legal[0]) not in legal:
+            raise ConfigError(
+                f"kernel {spec['id']!r}, factor {parsed['id']!r}: measure {parsed['measure']!r} makes no Gaussian "
+                f"kernel; legal: {', '.join(legal)}"
+            )
+    return [factor.get("pairwise") for factor in factors]
+
+
 @contextlib.contextmanager
 def _named(name: str) -> Iterator[None]:
     """Put the kernel's id in front of the message of a `DataError` raised inside."""
@@ -216,20 +299,20 @@ def _named(name: str) -> Iterator[None]:
         raise DataError(f"kernel {name!r}: {error}") from error
 
 
-def _parse(spec: KernelSpec, number: int, legal: Sequence[str]) -> dict[str, Any]:
+def _parse(spec: KernelSpec, number: int, legal: Sequence[str], what: str = "kernel") -> dict[str, Any]:
     """The spec as a dict with an "id"; refuses keys that nobody would read."""
     if isinstance(spec, str):
         spec = {"kind": spec}
     if not isinstance(spec, Mapping):
         raise ConfigError(
-            f"kernel spec {number} is {spec!r}; a kind ({', '.join(LEGAL_MEASURES)}) or a mapping is needed"
+            f"{what} spec {number} is {spec!r}; a kind ({', '.join(LEGAL_MEASURES)}) or a mapping is needed"
         )
     name = str(spec.get("id", number))
     for key in spec:
         if key not in legal:
             near = difflib.get_close_matches(str(key), legal, n=1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise ConfigError(f"kernel {name!r} has the unknown key {key!r}{hint}; legal: {', '.join(legal)}")
+            raise ConfigError(f"{what} {name!r} has the unknown key {key!r}{hint}; legal: {', '.join(legal)}")
     return {**spec, "id": name}
 
 

@@ -37,12 +37,12 @@ from mklearn.kernels.normalise import scale_to_centred_trace, unit_diagonal
 from mklearn.kernels.psd import PSDPolicy, PSDRepair, psd_repair
 
 Kind = Literal["gaussian", "linear", "polynomial", "precomputed"]
-Measure = Literal["squared_euclidean", "chi2", "distance", "inner_product", "kernel"]
+Measure = Literal["squared_euclidean", "chi2", "point_set", "distance", "inner_product", "kernel"]
 Normalise = Literal["none", "unit_diagonal", "centred_trace"]
 
 LEGAL_MEASURES: MappingProxyType[str, tuple[str, ...]] = MappingProxyType(
     {
-        "gaussian": ("squared_euclidean", "chi2", "distance"),
+        "gaussian": ("squared_euclidean", "chi2", "point_set", "distance"),
         "linear": ("inner_product",),
         "polynomial": ("inner_product",),
         "precomputed": ("kernel",),
@@ -62,7 +62,7 @@ class KernelTransform:
     ----------
     kind : {"gaussian", "linear", "polynomial", "precomputed"}
         ``exp(-d2/gamma)``, ``x'y``, ``(scale x'y + offset)^degree``, or the matrix itself.
-    measure : {"squared_euclidean", "chi2", "distance", "inner_product", "kernel"}, optional
+    measure : {"squared_euclidean", "chi2", "point_set", "distance", "inner_product", "kernel"}, optional
         What the pairwise matrix holds. "distance" is a plain distance d and is squared, ``exp(-d^2/gamma)``; "chi2"
         goes into the exponent as it is (the chi-squared exponential kernel). Default: "squared_euclidean",
         "inner_product" or "kernel", as the kind needs.

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 from mklearn.report import frames
 from mklearn.report.findings import Findings, findings
 from mklearn.report.gallery import Panel, panels
-from mklearn.report.page import VEGA_LITE, Content, render
+from mklearn.report.page import PICKS_NOTE, VEGA_LITE, Content, render
+from mklearn.report.picks import picks_tables
+from mklearn.report.published import Published, published_part
 from mklearn.report.records import FitRecord
 from mklearn.report.series import Series, series_of
 from mklearn.report.tables import Table, escape_markdown, failure_table, kernel_table, markdown, result_table
@@ -39,7 +41,8 @@ def build_report(
     run: Mapping[str, Any],
     figure_files: bool = True,
 ) -> list[Path]:
-    """Write ``index.html``, ``summary.md``, ``summary.csv`` and ``figures/*.svg|png``.
+    """Write ``index.html``, ``summary.md``, ``summary.csv``, ``figures/*.svg|png`` and, with published values,
+    ``reproduction.csv``.
 
     The same arguments give the same bytes: nothing in the report depends on when or where it is written.
 
@@ -58,7 +61,9 @@ def build_report(
         and ``thumbnails``, uint8 of shape (k, height, width); every key but ``id`` may be missing.
     run : dict
         ``versions: dict, machine, command, seed, utc, commit, config_text, reference`` (a method id, default "average")
-        and ``descriptors, kernels, methods``: lists of ``{id, title, reference}``; every key may be missing.
+        and ``descriptors, kernels, methods``: lists of ``{id, title, reference}``; ``calibration`` as in
+        :func:`mklearn.evaluation.reproduction.compare_published`, ``remarks``: list of ``{methods, text}``,
+        ``best_single``: ids of the methods that take the best single kernel. Every key may be missing.
     figure_files : bool, default=True
         Whether to write ``figures/``.
 
@@ -71,8 +76,11 @@ def build_report(
     series = series_of(summary, reference)
     title = _reference_title(summary, reference)
     settings = frames.settings_of(summary)
-    found = findings(summary, settings, series, reference, title)
-    gallery = panels(settings, scores, summary, fits, series, reference, title)
+    beside = [reference, *(run.get("best_single") or [])]
+    published = published_part(summary, series, run.get("calibration"), run.get("remarks") or [], beside)
+    found = findings(summary, settings, series, reference, title, published.alerts)
+    gallery = panels(settings, scores, summary, fits, series, reference, title, published.labelled)
+    picks = frames.picks(fits)
     content = Content(
         title=str(study.get("title") or study.get("id") or "Study"),
         summary=_what_was_run(study, scores, settings, series, data, run),
@@ -84,13 +92,17 @@ def build_report(
         data=[_data_card(entry) for entry in data],
         run=_run_facts(run),
         series=series,
+        published=published,
+        picks=picks_tables(picks, summary, settings, series, beside),
     )
     out_dir.mkdir(parents=True, exist_ok=True)
     written = [
         _write(out_dir / "index.html", render(content).encode()),
         _write(out_dir / "summary.md", _markdown_report(content, found).encode()),
-        _write(out_dir / "summary.csv", summary.to_csv(index=False, lineterminator="\n").encode()),
+        _write(out_dir / "summary.csv", _csv(summary)),
     ]
+    if len(published.cells):
+        written.append(_write(out_dir / "reproduction.csv", _csv(published.cells)))
     if figure_files:
         written += _write_figures(out_dir / "figures", gallery, series)
     return written
@@ -160,6 +172,7 @@ def _reference_title(summary: pd.DataFrame, reference: str) -> str:
 def _markdown_report(content: Content, found: Findings) -> str:
     """The findings and result tables as Markdown, for a repository's reports folder."""
     blocks = [f"# {escape_markdown(content.title)}", escape_markdown(content.summary)]
+    blocks += [f"> **Not comparable.** {escape_markdown(alert)}" for alert in found.alerts]
     blocks.append(f"**{escape_markdown(found.headline)}**")
     blocks.append(
         "Inner CV: mean ± std over repeats, with dimension and parameters chosen by cross-validation inside the "
@@ -168,13 +181,34 @@ def _markdown_report(content: Content, found: Findings) -> str:
         "variance of a mean accuracy on the pool of samples where the test part is large, and not corrected for the "
         "number of comparisons."
     )
+    blocks += _published_blocks(content.published)
     for table, (_, sentence) in zip(content.results, found.settings, strict=True):
         blocks += [f"## {escape_markdown(table.caption)}", escape_markdown(sentence), markdown(table).rstrip()]
+    for table in content.picks:
+        blocks += [f"## Picked kernels: {escape_markdown(table.caption)}", PICKS_NOTE, markdown(table).rstrip()]
     for table in content.kernel_tables:
         blocks += [f"## Kernels: {escape_markdown(table.caption)}", markdown(table).rstrip()]
     if content.failures.rows:
         blocks += [f"## {content.failures.caption}", markdown(content.failures).rstrip()]
     return "\n\n".join(blocks) + "\n"
+
+
+def _published_blocks(published: Published) -> list[str]:
+    """Published values as Markdown: the statement, each method over all cells, remarks, a table for each source."""
+    blocks = [escape_markdown(text) for text in (published.statement, published.calibration, published.note) if text]
+    if published.overview is not None:
+        blocks += [markdown(published.overview).rstrip()]
+    if published.remarks:
+        blocks.append(
+            "\n".join(f"- **{escape_markdown(who)}**: {escape_markdown(text)}" for who, text in published.remarks)
+        )
+    for table in published.tables:
+        blocks += [f"### {escape_markdown(table.caption)}", markdown(table).rstrip()]
+    return ["## Published values", *blocks] if blocks else []
+
+
+def _csv(frame: pd.DataFrame) -> bytes:
+    return frame.to_csv(index=False, lineterminator="\n").encode()
 
 
 def _write_figures(folder: Path, gallery: Sequence[Panel], series: Series) -> list[Path]:

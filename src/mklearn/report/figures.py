@@ -177,6 +177,44 @@ def accuracy_by_train_size(summary: pd.DataFrame, series: Series, canvas: Canvas
     return finish(layers, canvas, 300, store, title=rule_title(neighbour), subtitle="accuracy, %")
 
 
+def fit_time_by_train_size(times: pd.DataFrame, series: Series, canvas: Canvas, *, title: str) -> Chart:
+    """Median seconds of a fit against the training size, on a logarithmic scale.
+
+    Parameters
+    ----------
+    times : DataFrame
+        ``label, train_size, seconds``, one row for each fit.
+    """
+    store = Store()
+    frame = times.assign(seconds=times["seconds"].clip(lower=1e-4))
+    median = frame.groupby(["label", "train_size"], sort=False)["seconds"].median().reset_index()
+    low, high = float(median["seconds"].min()) / 1.3, float(median["seconds"].max()) * 1.3
+    x = alt.X(
+        "n:Q",
+        title="training size",
+        scale=alt.Scale(zero=False, nice=False, padding=14),
+        axis=alt.Axis(format="d", values=sorted({int(size) for size in frame["train_size"]})),
+    )
+    y = alt.Y(
+        "y:Q",
+        title=None,
+        scale=alt.Scale(type="log", nice=False, domain=[low, high]),
+        axis=alt.Axis(format="~g", values=_decades(low, high)),
+    )
+    columns = {"label": "s", "train_size": "n", "seconds": "y"}
+    tooltip = [
+        alt.Tooltip("s:N", title="method"),
+        alt.Tooltip("n:Q", title="training size"),
+        alt.Tooltip("y:Q", title="median seconds", format=".3g"),
+    ]
+    middle = alt.Chart(store.add(plain_rows(median, columns))).encode(
+        x=x, y=y, color=colour_of(series, canvas), tooltip=tooltip
+    )
+    lines = middle.mark_line(strokeWidth=2).encode(strokeDash=dash_of(series, canvas), opacity=opacity_of())
+    dots = middle.mark_point(filled=True, size=50).encode(opacity=opacity_of())
+    return finish(alt.layer(lines, dots), canvas, 300, store, title=title, subtitle="median seconds for one fit")
+
+
 def kernel_weights(
     weights: pd.DataFrame, series: Series, canvas: Canvas, *, label: str, domain: tuple[float, float]
 ) -> Chart:

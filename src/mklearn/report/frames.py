@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 MAX_CURVE_POINTS = 120
 MAX_EMBEDDING_POINTS = 2500
+PICKED = 0.999
+"""A kernel with more than this share of the weight is the one that was picked."""
+NEARLY_ALWAYS = 0.9
+"""In so many repeats a method has to pick one kernel for its weights to be shown as picks."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,12 @@ class Setting:
     protocol: str
     train_size: int | None
     title: str
+    dataset_title: str = ""
+
+    @property
+    def family(self) -> str:
+        """The protocol without its training size: settings of one family differ in nothing else."""
+        return protocol_family(self.protocol, self.train_size)
 
     def of(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Rows of a score or summary table that belong to this setting."""
@@ -43,18 +53,31 @@ def settings_of(summary: pd.DataFrame) -> list[Setting]:
     """The settings of a summary table, in order of first appearance."""
     columns = ["dataset", "dataset_title", "protocol", "train_size"]
     rows = summary[columns].assign(protocol=summary["protocol"].fillna("")).drop_duplicates()
-    several = rows.drop_duplicates(["dataset", "protocol"])["dataset"].value_counts()
+    rows = rows.assign(family=families(rows))
+    several = rows.drop_duplicates(["dataset", "family"])["dataset"].value_counts()
     return [
         Setting(
             row["dataset"],
             row["protocol"],
             None if missing(row["train_size"]) else int(row["train_size"]),
             setting_title(
-                str(row["dataset_title"]), row["train_size"], row["protocol"] if several[row["dataset"]] > 1 else ""
+                str(row["dataset_title"]), row["train_size"], row["family"] if several[row["dataset"]] > 1 else ""
             ),
+            str(row["dataset_title"]),
         )
         for row in records(rows)
     ]
+
+
+def protocol_family(protocol: str, train_size: Any) -> str:
+    """``faces`` of ``faces-p2`` with training size 2: what the plan calls a protocol that has several sizes."""
+    return protocol if missing(train_size) else protocol.removesuffix(f"-p{int(train_size)}")
+
+
+def families(frame: pd.DataFrame) -> list[str]:
+    """The protocol's family of every row of a score or summary table."""
+    pairs = zip(frame["protocol"].fillna(""), frame["train_size"], strict=True)
+    return [protocol_family(str(protocol), size) for protocol, size in pairs]
 
 
 def usable(scores: pd.DataFrame) -> pd.DataFrame:
@@ -101,9 +124,32 @@ def curves(scores: pd.DataFrame, series: Series) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else table.assign(best=pd.Series(dtype=bool))
 
 
+def iterations(scores: pd.DataFrame, series: Series) -> pd.DataFrame:
+    """Mean and spread over repeats after each iteration: ``label, neighbour, dimension, iteration, mean, std, ...``.
+
+    From score rows with selection "iteration": ``n_iter`` iterations, at size ``dimension``.
+    """
+    rows = usable(scores)
+    if "n_iter" not in rows.columns:
+        rows = rows.assign(n_iter=None)
+    rows = with_labels(rows[rows["selection"].eq("iteration")], series).dropna(subset=["n_iter", "dimension"])
+    keys = ["label", "neighbour", "dimension", "n_iter"]
+    table = (
+        rows.assign(value=rows["value"].astype("float64"), neighbour=rows["neighbour"].fillna(""))
+        .groupby(keys, sort=False)["value"]
+        .agg(["mean", "std", "count"])
+        .reset_index()
+        .rename(columns={"count": "n", "n_iter": "iteration"})
+        .sort_values(["dimension", "iteration"], kind="stable", ignore_index=True)
+    )
+    spread = table["std"].fillna(0.0)
+    return table.assign(low=table["mean"] - spread, high=table["mean"] + spread)
+
+
 def fit_times(scores: pd.DataFrame, series: Series) -> pd.DataFrame:
     """``label, repeat, seconds``: one row for each fit."""
     rows = with_labels(usable(scores), series).dropna(subset=["fit_seconds"])
+    rows = rows[rows["selection"].ne("iteration")]
     fits = rows.drop_duplicates(["repeat", "fold", "method", "kernel_set"])
     return fits[["label", "repeat"]].assign(seconds=fits["fit_seconds"].astype("float64"))
 
@@ -127,6 +173,36 @@ def weights(record: FitRecord) -> pd.DataFrame:
 def vary(weights: pd.DataFrame) -> bool:
     """Whether weights were learned: not one and the same for every kernel in every repeat."""
     return bool(len(weights) and np.ptp(weights["weight"].to_numpy()) > 1e-12)
+
+
+def pick_counts(record: FitRecord) -> dict[str, int]:
+    """How many repeats put all the weight on each kernel; under "" those that mix kernels."""
+    table = np.atleast_2d(np.asarray(record.weights, dtype=float))
+    table = table[~np.isnan(table).any(axis=1)]
+    counts = dict.fromkeys(record.kernel_ids, 0) | {"": 0}
+    for row in table:
+        total = row.sum()
+        top = int(row.argmax())
+        picked = total > 0 and row[top] > PICKED * total and row.min() >= -1e-9
+        counts[record.kernel_ids[top] if picked else ""] += 1
+    return counts
+
+
+def picks(fits: Sequence[FitRecord]) -> list[tuple[FitRecord, dict[str, int]]]:
+    """Fits of methods that nearly always put all the weight on one kernel of a data set, with their counts.
+
+    A method is judged over all settings of a data set, so that a figure of it has a row for each of them.
+    """
+    counted = [(record, pick_counts(record)) for record in fits if record.weights is not None]
+    groups: dict[tuple[str, str], list[dict[str, int]]] = {}
+    for record, counts in counted:
+        groups.setdefault((record.dataset, record.method), []).append(counts)
+    chosen = set()
+    for key, group in groups.items():
+        total, mixed = sum(sum(counts.values()) for counts in group), sum(counts[""] for counts in group)
+        if total and len(group[0]) > 2 and total - mixed >= NEARLY_ALWAYS * total:
+            chosen.add(key)
+    return [(record, counts) for record, counts in counted if (record.dataset, record.method) in chosen]
 
 
 def embedding(record: FitRecord) -> pd.DataFrame:

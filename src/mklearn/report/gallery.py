@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from mklearn.evaluation.reproduction import OTHER_DATA
 from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
 from mklearn.report import figures, frames
+from mklearn.report import picks as picked
 from mklearn.report.canvas import FILE, PAGE, Chart, specification
+from mklearn.report.figure_iterations import accuracy_by_iteration
+from mklearn.report.figure_published import split_noise_scores
 from mklearn.report.frames import Setting
 from mklearn.report.records import FitRecord
 from mklearn.report.series import Series
@@ -19,7 +23,12 @@ from mklearn.report.wording import in_order, rule_title
 if TYPE_CHECKING:
     import pandas as pd
 
-SECTIONS = ("difference", "train-size", "dimension", "weights", "objective", "embedding", "time", "kernels")
+SECTIONS = (
+    "published", "difference", "train-size", "dimension", "iterations", "weights", "picks", "objective", "embedding",
+    "train-time", "time", "kernels",
+)  # fmt: skip
+MAX_SIZES = 6
+"""Sizes of a method whose accuracy against iterations is shown; of more, the smallest, the largest and some between."""
 
 
 @dataclass(frozen=True)
@@ -59,17 +68,26 @@ def panels(
     series: Series,
     reference: str,
     reference_title: str,
+    published: pd.DataFrame,
 ) -> list[Panel]:
-    """All figures of a report: by section, and by setting within a section."""
+    """All figures of a report: by section, and by setting within a section.
+
+    ``published`` are the published cells with their z, see :class:`mklearn.report.published.Published`.
+    """
     gallery = _Gallery()
+    _of_published(gallery, published)
     labelled = frames.with_labels(summary, series)
     chosen = labelled[labelled["selection"].eq("inner_cv")]
+    found = frames.picks(fits)
     for setting in settings:
         _of_scores(gallery, setting, setting.of(scores), setting.of(chosen), series, reference, reference_title)
         records = frames.records_of(setting, fits)
-        _of_fits(gallery, setting, records, series)
+        _of_iterations(gallery, setting, setting.of(scores), series)
+        _of_fits(gallery, setting, [record for record in records if not _is_pick(record, found)], records, series)
         _of_kernels(gallery, setting, frames.kernel_info(records))
+    _of_picks(gallery, found, labelled, series)
     _of_train_sizes(gallery, chosen, series)
+    _of_train_times(gallery, settings, scores, series)
     return sorted(gallery.panels, key=lambda panel: SECTIONS.index(panel.section))
 
 
@@ -127,11 +145,73 @@ def _of_scores(
         gallery.add("time", title, "", "Dots on a logarithmic scale: seconds of each fit of each method.", draw)
 
 
-def _of_fits(gallery: _Gallery, setting: Setting, records: Sequence[FitRecord], series: Series) -> None:
+def _of_published(gallery: _Gallery, published: pd.DataFrame) -> None:
+    for title, cells in published.dropna(subset=["z"]).groupby("dataset_title", sort=False):
+        alt = "Dots: published minus our accuracy of each method and training size, in units of split noise."
+        other = " (another crop: not comparable)" if cells["verdict"].eq(OTHER_DATA).all() else ""
+        draw: Callable[..., Chart] = partial(split_noise_scores, cells, title=f"{title}{other}")
+        gallery.add("published", str(title), "", alt, draw)
+
+
+def _of_iterations(gallery: _Gallery, setting: Setting, scores: pd.DataFrame, series: Series) -> None:
+    curves = frames.iterations(scores, series)
+    rules = _rules(curves)
+    for rule in rules:
+        own = curves[curves["neighbour"].isin([rule, ""])]
+        sizes = sorted({int(size) for size in own["dimension"]})
+        steps = max(1, min(MAX_SIZES, len(sizes)) - 1)
+        for size in dict.fromkeys(sizes[round(i * (len(sizes) - 1) / steps)] for i in range(steps + 1)):
+            detail = f"size {size}" if len(rules) == 1 else f"size {size}, {rule_title(rule)}"
+            draw: Callable[..., Chart] = partial(
+                accuracy_by_iteration, own[own["dimension"].eq(size)], series, title=detail
+            )
+            alt = "Lines: mean accuracy of each method after each iteration."
+            gallery.add("iterations", setting.title, detail, alt, draw)
+
+
+def _is_pick(record: FitRecord, found: Sequence[tuple[FitRecord, dict[str, int]]]) -> bool:
+    return any(record is other for other, _ in found)
+
+
+def _of_picks(
+    gallery: _Gallery, found: Sequence[tuple[FitRecord, dict[str, int]]], labelled: pd.DataFrame, series: Series
+) -> None:
+    """One panel for each method on each data set, with a row for each setting."""
+    titles = dict(zip(labelled["dataset"], labelled["dataset_title"], strict=True))
+    for dataset, method in dict.fromkeys((record.dataset, record.method) for record, _ in found):
+        own = [item for item in found if (item[0].dataset, item[0].method) == (dataset, method)]
+        label = series.of_method(method, own[0][0].method_title)
+        draw: Callable[..., Chart] = partial(picked.picked_kernels, own, series, label=label)
+        alt = "Numbers in a grid: how many repeats pick each kernel, a row for each setting."
+        gallery.add("picks", str(titles.get(dataset, dataset)), label, alt, draw)
+
+
+def _of_train_times(gallery: _Gallery, settings: Sequence[Setting], scores: pd.DataFrame, series: Series) -> None:
+    """One panel for each data set with several training sizes."""
+    import pandas as pd
+
+    keys = list(dict.fromkeys((setting.dataset, setting.family) for setting in settings))
+    for key in keys:
+        own = [s for s in settings if (s.dataset, s.family) == key and s.train_size is not None]
+        parts = [frames.fit_times(setting.of(scores), series).assign(train_size=setting.train_size) for setting in own]
+        times = pd.concat([part for part in parts if len(part)]) if any(len(part) for part in parts) else None
+        if times is None or times["train_size"].nunique() < 2:
+            continue
+        several = sum(dataset == key[0] for dataset, _ in keys) > 1
+        title = f"{own[0].dataset_title}, {key[1]}" if several else own[0].dataset_title
+        draw: Callable[..., Chart] = partial(figures.fit_time_by_train_size, times, series, title=title)
+        alt = "Lines on a logarithmic scale: median seconds of a fit of each method at each training size."
+        gallery.add("train-time", title, "", alt, draw)
+
+
+def _of_fits(
+    gallery: _Gallery, setting: Setting, mixing: Sequence[FitRecord], records: Sequence[FitRecord], series: Series
+) -> None:
+    """Weights of the methods that mix kernels, and objective and embedding of all."""
     title = setting.title
     learned = [
         (record, weights)
-        for record in records
+        for record in mixing
         if record.weights is not None and frames.vary(weights := frames.weights(record))
     ]
     ends = [end for _, weights in learned for end in (weights["weight"].min(), weights["weight"].max())]
@@ -157,12 +237,13 @@ def _of_kernels(gallery: _Gallery, setting: Setting, info: pd.DataFrame | None) 
 
 
 def _of_train_sizes(gallery: _Gallery, chosen: pd.DataFrame, series: Series) -> None:
-    for _, rows in chosen.groupby(["dataset", "protocol"], sort=False):
+    chosen = chosen.assign(family=frames.families(chosen))
+    for _, rows in chosen.groupby(["dataset", "family"], sort=False):
         known = rows.dropna(subset=["train_size", "mean"])
         if known["train_size"].nunique() < 2:
             continue
-        title, dataset, protocol = (str(known[name].iloc[0]) for name in ("dataset_title", "dataset", "protocol"))
-        heading = title if chosen[chosen["dataset"].eq(dataset)]["protocol"].nunique() == 1 else f"{title}, {protocol}"
+        title, dataset, family = (str(known[name].iloc[0]) for name in ("dataset_title", "dataset", "family"))
+        heading = title if chosen[chosen["dataset"].eq(dataset)]["family"].nunique() == 1 else f"{title}, {family}"
         for rule in _rules(known):
             draw = partial(figures.accuracy_by_train_size, known, series, neighbour=rule)
             alt = "Lines: accuracy of each method at each training size."

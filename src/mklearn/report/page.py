@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from typing import Any
@@ -20,12 +20,18 @@ from markupsafe import Markup
 
 from mklearn.report.findings import Findings
 from mklearn.report.gallery import Panel
+from mklearn.report.published import Published
 from mklearn.report.series import Series
 from mklearn.report.tables import Table
 from mklearn.report.theme import DARK, LIGHT, SCHEMES, vega_config
 
 VEGA_LITE = "6.4"
 _EXPORT = "window.vegaEmbed = vegaEmbed;"
+
+PICKS_NOTE = (
+    "In the tables: accuracy by inner CV | oracle (dimension chosen on the test samples), %, and below it the picked "
+    "kernels with their numbers of repeats; the average and the best single kernels stand beside them."
+)
 
 FIGURE_SECTIONS = {
     "difference": (
@@ -46,11 +52,22 @@ FIGURE_SECTIONS = {
         "Mean test accuracy over repeats with a band of one standard deviation. A ring marks the best dimension of the "
         "mean curve, the oracle's choice; dotted lines are methods without a dimension.",
     ),
+    "iterations": (
+        "Iterations",
+        "Accuracy against iterations",
+        "Mean test accuracy over repeats after each iteration, at a fixed size, with a band of one standard deviation.",
+    ),
     "weights": (
         "Weights",
         "Kernel weights",
         "One tick for each repeat, a dot for their mean. The dashed line is the uniform weight. Methods with fixed "
-        "uniform weights are left out.",
+        "uniform weights, and those that put all the weight on one kernel, are left out.",
+    ),
+    "picks": (
+        "Picked kernels",
+        "Which kernel is picked",
+        "Methods that put more than 99.9 % of the weight on one kernel in nine of ten repeats or more. The numbers "
+        f"count the repeats that pick each kernel. {PICKS_NOTE}",
     ),
     "objective": (
         "Objective",
@@ -62,6 +79,12 @@ FIGURE_SECTIONS = {
         "Embedding",
         "The first two dimensions in one repeat: rings are training samples, dots are test samples. Point at a "
         "sample to see its class.",
+    ),
+    "train-time": (
+        "Training time",
+        "Training time against training size",
+        "Median wall-clock seconds over repeats of one fit, with the selection of its parameters where the method has "
+        "any, on a logarithmic scale.",
     ),
     "time": (
         "Run time",
@@ -91,7 +114,8 @@ class Content:
     data: Sequence[Mapping[str, Any]]
     run: Mapping[str, Any]
     series: Series
-    notes: Sequence[str] = field(default_factory=tuple)
+    published: Published
+    picks: Sequence[Table]
 
 
 def render(content: Content) -> str:
@@ -107,6 +131,7 @@ def render(content: Content) -> str:
     return _environment().from_string(_asset("index.html.j2")).render(
         page=content,
         sections=sections,
+        published_panels=[panel for panel in content.panels if panel.section == "published"],
         legend=[
             {"label": label, "light": light, "dark": dark, "dash": " ".join(map(str, dash)) if dash[1] else "none"}
             for label, light, dark, dash in looks
@@ -163,7 +188,7 @@ def _groups(panels: Sequence[Panel], section: str) -> list[dict[str, Any]]:
     for panel in panels:
         if panel.section == section:
             groups.setdefault(panel.heading, []).append(panel)
-    if len(groups) > 1 and section != "kernels" and all(len(found) == 1 for found in groups.values()):
+    if len(groups) > 1 and section not in ("kernels", "picks") and all(len(found) == 1 for found in groups.values()):
         return [{"heading": "", "panels": [found[0] for found in groups.values()]}]
     return [{"heading": heading, "panels": found} for heading, found in groups.items()]
 

@@ -37,6 +37,8 @@ class Cell:
     sort: str = ""
     kind: str = ""  # css classes: "number", "strong", "up", "down", "warn"
     note: str = ""  # read out and shown on hover
+    below: str = ""  # a second line
+    detail: str = ""  # a third one, in the page only
 
 
 @dataclass(frozen=True)
@@ -250,9 +252,14 @@ def markdown(table: Table) -> str:
         "| " + " | ".join("---:" if column.numeric else "---" for column in table.columns) + " |",
     ]
     for row in table.rows:
-        texts = (f"**{escape_markdown(c.text)}**" if "strong" in c.kind else escape_markdown(c.text) for c in row)
+        texts = (f"**{escape_markdown(_flat(c))}**" if "strong" in c.kind else escape_markdown(_flat(c)) for c in row)
         lines.append("| " + " | ".join(texts) + " |")
     return "\n".join(lines) + "\n"
+
+
+def _flat(cell: Cell) -> str:
+    """A cell on one line."""
+    return f"{cell.text} | {cell.below}" if cell.below else cell.text
 
 
 def escape_markdown(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -65,8 +66,20 @@ def points(fraction: Any) -> str:
     """A difference of accuracies in percentage points, signed, with two digits."""
     if missing(fraction):
         return DASH
-    text = _number(100.0 * float(fraction), 2)
-    return text if text.startswith(MINUS) or text == "0.00" else f"+{text}"
+    return signed(100.0 * float(fraction), 2)
+
+
+def signed(value: Any, digits: int) -> str:
+    """A number with its sign: ``+1.3``, ``−0.2``, ``0.0``."""
+    if missing(value):
+        return DASH
+    text = _number(float(value), digits)
+    return text if text.startswith(MINUS) or float(text) == 0 else f"+{text}"
+
+
+def short_title(title: str) -> str:
+    """``ORL faces`` of ``ORL faces (aligned and cropped, 32 x 32)``."""
+    return re.sub(r"\s*\([^()]*\)$", "", title) or title
 
 
 def seconds(value: Any) -> str:

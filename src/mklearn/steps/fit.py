@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import resource
 import sys
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,8 @@ from mklearn.datasets.samples import SampleSet
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import DataError, NotApplicable
 from mklearn.evaluation.inputs import KernelInput, MethodInput, SampleInput
+from mklearn.evaluation.iterations import accuracy_by_iteration
+from mklearn.evaluation.oracle import best_on_test
 from mklearn.evaluation.split import EXPECTED, Fitted, SplitResult, evaluate_split
 from mklearn.provenance import array_digest, canonical, code_fingerprint, stamp
 from mklearn.steps.log import logger, progress
@@ -37,17 +41,15 @@ def fit(
     fingerprint = code_fingerprint(code or [])
     rows: list[dict[str, Any]] = []
     fits: list[tuple[Split, Fitted]] = []
-    for split in progress(plan, len(plan), f"{spec['method']['id']}: split"):
+    for split, result in _results(samples, spec, y, plan):
         common = _common(spec, split, fingerprint)
-        try:
-            result = _evaluate(samples, spec, y, split)
-        except EXPECTED as reason:
-            status = "not_applicable" if isinstance(reason, NotApplicable) else "failed"
-            logger.warning("repeat %d, fold %d: %s: %s", split.repeat, split.fold, status, reason)
-            rows.append(common | {"status": status, "message": " ".join(str(reason).split())})
-            continue
-        rows += _rows(result, common)
-        fits.append((split, next(iter(result.rules.values())).fitted))
+        if isinstance(result, SplitResult):
+            rows += _rows(result, common)
+            rows += _iteration_rows(samples, spec, y, split, common)
+            fits.append((split, next(iter(result.rules.values())).fitted))
+        else:
+            status = "not_applicable" if isinstance(result, NotApplicable) else "failed"
+            rows.append(common | {"status": status, "message": " ".join(str(result).split())})
     record = stamp(spec, digests, code or [])
     frame = pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
     write_parquet(scores, frame, record)
@@ -92,14 +94,37 @@ def _samples(
     return SampleInput(images.astype(np.float64)), {"images": array_digest(images)}
 
 
-def _evaluate(samples: MethodInput, spec: dict[str, Any], y: np.ndarray, split: Split) -> SplitResult:
-    evaluation = spec["evaluation"]
+def _results(
+    samples: MethodInput, spec: dict[str, Any], y: np.ndarray, plan: Splits
+) -> Iterator[tuple[Split, SplitResult | Exception]]:
+    """Each split with what the method gives on it, or with the failure that is its result."""
+    method, inner = spec["method"], spec["evaluation"]["inner_folds"]
+    splits = progress(plan, len(plan), f"{method['id']}: split")
+    if method["parameters"].get("kernel_weights") != "oracle_single":
+        for split in splits:
+            yield split, _evaluate(samples, spec, method, y, split, inner)
+        return
+    kept = list(plan)
+    by_kernel = []
+    for one in np.eye(samples.n_kernels).tolist():
+        single = method | {"parameters": method["parameters"] | {"kernel_weights": one}}
+        by_kernel.append([_evaluate(samples, spec, single, y, split, None) for split in kept])
+    yield from zip(kept, best_on_test(by_kernel), strict=True)
+
+
+def _evaluate(
+    samples: MethodInput, spec: dict[str, Any], method: dict[str, Any], y: np.ndarray, split: Split, inner: Any
+) -> SplitResult | Exception:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = evaluate_split(
-            samples, spec["method"], y, split.train, split.test,
-            neighbours=evaluation["neighbours"], inner=evaluation["inner_folds"], seed=spec["seed"],
-        )  # fmt: skip
+        try:
+            result: SplitResult | Exception = evaluate_split(
+                samples, method, y, split.train, split.test,
+                neighbours=spec["evaluation"]["neighbours"], inner=inner, seed=spec["seed"],
+            )  # fmt: skip
+        except EXPECTED as reason:
+            logger.warning("repeat %d, fold %d: %s: %s", split.repeat, split.fold, type(reason).__name__, reason)
+            result = reason
     for message in sorted({str(warning.message) for warning in caught}):
         logger.warning("repeat %d, fold %d: %s", split.repeat, split.fold, message)
     return result
@@ -131,6 +156,7 @@ def _rows(result: SplitResult, common: dict[str, Any]) -> list[dict[str, Any]]:
             "objective": float(getattr(estimator, "objective_", np.nan)),
             "gap": float(certificate.get("gap", np.nan)),
             "solver": str(certificate.get("solver", "")),
+            "status": "inaccurate" if getattr(estimator, "status_", "") == "inaccurate" else "ok",
             "message": _message(estimator),
             "fit_seconds": rule.fitted.fit_seconds,
             "predict_seconds": rule.fitted.predict_seconds,
@@ -145,6 +171,25 @@ def _rows(result: SplitResult, common: dict[str, Any]) -> list[dict[str, Any]]:
         else:
             rows.append(shared | chosen | {"value": rule.chosen_accuracy})
     return rows
+
+
+def _iteration_rows(
+    samples: MethodInput, spec: dict[str, Any], y: np.ndarray, split: Split, common: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Accuracy after each iteration, for methods that are asked for it; by the first nearest-neighbour rule."""
+    method = spec["method"]
+    if "iterations" not in method:
+        return []
+    train, test = samples.prepare(split.train, split.test).arrays(None)
+    module, name = method["implementation"].split(":")
+    estimator = getattr(importlib.import_module(module), name)(**method["parameters"])
+    rule = spec["evaluation"]["neighbours"][0]
+    curves = accuracy_by_iteration(estimator, train, test, y[split.train], y[split.test], method["iterations"], rule)
+    return [
+        common | {"neighbour": rule, "selection": "iteration", "dimension": size, "n_iter": t, "value": float(value)}
+        for size, curve in curves.items()
+        for t, value in enumerate(curve, start=1)
+    ]
 
 
 def _model(fits: list[tuple[Split, Fitted]], spec: dict[str, Any], y: np.ndarray) -> dict[str, Any]:
@@ -181,7 +226,9 @@ def _history(estimator: Any) -> list[dict[str, Any]]:
 
 
 def _message(estimator: Any) -> str:
-    """What a reader of the table has to know: steps of the SDP whose only optimum is no kernel at all."""
+    """What a reader of the table has to know: the estimator's own word, or steps of the SDP that have no solution."""
+    if getattr(estimator, "message_", ""):
+        return str(estimator.message_)
     steps = [entry for entry in getattr(estimator, "history_", []) if "mixed_sign" in entry]
     mixed = sum(bool(entry["mixed_sign"]) for entry in steps)
     if not mixed or estimator.get_params().get("beta_step") not in ("sdp", "central_path"):

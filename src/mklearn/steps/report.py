@@ -17,12 +17,15 @@ from mklearn.report.build import build_report
 from mklearn.report.records import FitRecord
 from mklearn.steps.log import logger
 
+THUMBNAIL = 64
+"""Pixels of a thumbnail's longer side, at most."""
+
 
 def report(
     scores: Path, summary: Path, record: Path, models: list[Path], samples: list[Path], page: Path, *,
     spec: dict[str, Any], code: list[Path] | None = None,
 ) -> None:  # fmt: skip
-    """Write ``page`` (index.html) and, beside it, summary.md, summary.csv and figures/."""
+    """Write ``page`` (index.html) and, beside it, summary.md, summary.csv, reproduction.csv and figures/."""
     fits = [_fit(path, entry) for path, entry in zip(models, spec["fits"], strict=True)]
     held = [SampleSet.load(path) for path in samples]
     labels = {entry["id"]: data.classes for entry, data in zip(spec["datasets"], held, strict=True)}
@@ -31,7 +34,8 @@ def report(
     machine = run["machine"]
     run["machine"] = f"{machine['processor']}, {machine['cores']} cores, {machine['system']}"
     run |= {"config_text": yaml_text(run["config"]), "reference": spec["reference"], "methods": spec["methods"],
-            "kernels": spec["kernels"], "descriptors": spec["descriptors"]}  # fmt: skip
+            "kernels": spec["kernels"], "descriptors": spec["descriptors"], "calibration": spec.get("calibration"),
+            "remarks": spec.get("remarks", []), "best_single": spec.get("best_single", [])}  # fmt: skip
     written = build_report(
         page.parent,
         study={name: spec[name] for name in ("study", "title", "description")},
@@ -83,16 +87,26 @@ def _data(entry: dict[str, Any], data: SampleSet, thumbnails: int) -> dict[str, 
 
 
 def _thumbnails(data: SampleSet, count: int) -> np.ndarray:
-    """(k, rows, cols) uint8: the first image of each class, then the second, up to ``count``; stretched to 0..255."""
+    """(k, rows, cols) uint8: the first image of each class, then the second, up to ``count``; stretched to 0..255.
+
+    Images of different shapes keep their own, in the middle of a square.
+    """
     from mklearn.datasets.resizing import resize_images
 
-    order = np.argsort(np.array([np.count_nonzero(data.y[:i] == y) for i, y in enumerate(data.y)]), kind="stable")
+    nth = pd.Series(data.y).groupby(data.y).cumcount().to_numpy()
     assert data.images is not None
-    chosen = [np.asarray(data.images[int(i)], dtype=np.float64) for i in order[:count]]
-    shape = chosen[0].shape[:2]
-    scale = min(1.0, 64 / max(shape))
-    size = (max(1, round(shape[0] * scale)), max(1, round(shape[1] * scale)))
+    chosen = [np.asarray(data.images[int(i)], dtype=np.float64) for i in np.argsort(nth, kind="stable")[:count]]
     grey = [image.mean(axis=2) if image.ndim == 3 else image for image in chosen]
-    small = np.stack([np.asarray(resize_images([image], shape=size)[0], dtype=float) for image in grey])
-    low, high = small.min(), small.max()
-    return np.round(255 * (small - low) / max(high - low, 1e-12)).astype(np.uint8)
+    small = [np.asarray(resize_images([image], shape=_small(image.shape))[0], dtype=float) for image in grey]
+    low, high = min(image.min() for image in small), max(image.max() for image in small)
+    frame = np.array([image.shape for image in small]).max(axis=0)
+    shown = np.full((len(small), *frame), high)
+    for place, image in zip(shown, small, strict=True):
+        top, left = (frame - image.shape) // 2
+        place[top : top + image.shape[0], left : left + image.shape[1]] = image
+    return np.asarray(np.round(255 * (shown - low) / max(high - low, 1e-12)), dtype=np.uint8)
+
+
+def _small(shape: tuple[int, ...]) -> tuple[int, int]:
+    scale = min(1.0, THUMBNAIL / max(shape[:2]))
+    return max(1, round(shape[0] * scale)), max(1, round(shape[1] * scale))

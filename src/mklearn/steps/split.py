@@ -6,8 +6,11 @@ import importlib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mklearn.atomic import read_parquet
 from mklearn.datasets.splits import given
+from mklearn.errors import ConfigError
 from mklearn.steps.log import logger
 
 
@@ -19,13 +22,24 @@ def split(labels: Path, splits: Path, *, spec: dict[str, Any], file: Path | None
     """
     table, _ = read_parquet(labels)
     ids, y = table["id"].to_numpy(dtype=str), table["y"].to_numpy()
+    parameters = dict(spec["parameters"])
+    excluded = parameters.pop("exclude_classes", [])
+    classes = table.drop_duplicates("y").sort_values("y")["label"].to_numpy(dtype=str)
+    unknown = sorted(set(excluded) - set(classes))
+    if unknown:
+        raise ConfigError(
+            f"the protocol's exclude_classes names {', '.join(unknown)}, which data set {spec['dataset']!r} does not "
+            f"have; its classes: {', '.join(classes)}."
+        )
+    kept = np.flatnonzero(~np.isin(classes[y], excluded))
     if spec["kind"] == "given":
-        drawn = given(file or spec["parameters"]["path"], ids)
+        drawn = given(file or parameters["path"], ids)
+        drawn = drawn.restricted(kept) if excluded else drawn
     else:
         module, function = spec["implementation"].split(":")
-        classes = table.drop_duplicates("y").sort_values("y")["label"].to_numpy(dtype=str)
         draw = getattr(importlib.import_module(module), function)
-        drawn = draw(y, **spec["parameters"], seed=spec["seed"], name=spec["dataset"], classes=classes)
+        drawn = draw(y[kept], **parameters, seed=spec["seed"], name=spec["dataset"], classes=classes)
+        drawn = drawn.among(kept, len(y)) if excluded else drawn
     logger.info("%d splits; the first has %d training and %d test samples", len(drawn), len(drawn[0].train),
                 len(drawn[0].test))  # fmt: skip
     drawn.save(splits, ids)

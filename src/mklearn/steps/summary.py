@@ -1,4 +1,4 @@
-"""Step: the summary table of a study: per method the mean, spread, interval and difference to the reference."""
+"""Step: the summary table of a study: per method the mean, spread, interval, difference to the reference, verdict."""
 
 from __future__ import annotations
 
@@ -6,12 +6,35 @@ from pathlib import Path
 from typing import Any
 
 from mklearn.atomic import read_parquet, write_parquet
+from mklearn.evaluation.reproduction import compare_published, sentence, unmatched
 from mklearn.evaluation.summary import summarise
 from mklearn.provenance import stamp
+from mklearn.steps.log import logger
 
 
 def summary(scores: Path, table: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
-    """Summarise the score table; ``spec`` has the reference method, published values and titles."""
+    """Summarise the score table; ``spec`` has the reference method, published values, titles and calibration.
+
+    The log says which data sets are others than the papers' by the calibration, and which published values no row
+    could be compared with.
+    """
     frame, _ = read_parquet(scores)
-    result = summarise(frame, reference=spec["reference"], published=spec["published"], titles=spec["titles"])
+    published, calibration = spec["published"], spec.get("calibration")
+    result = summarise(
+        frame, reference=spec["reference"], published=published, titles=spec["titles"], calibration=calibration
+    )
+    for check in compare_published(result, calibration).checks:
+        if check.status == "missed":
+            logger.warning(
+                "%s Use the registered data set with the registry's own files and size "
+                "(`python -m mklearn datasets` lists them).",
+                sentence(check),
+            )
+        else:
+            logger.info("calibration: %s", sentence(check))
+    for entry in unmatched(result, published):
+        logger.warning(
+            "published value without a row in this study: %s, training size %s, %s (%s)",
+            entry["dataset"], entry["train_size"], entry["method"], entry["source"],
+        )  # fmt: skip
     write_parquet(table, result, stamp(spec, {}, code or []))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from mklearn.config.base import nearest
 from mklearn.config.study import check_study
 from mklearn.errors import ConfigError
-from mklearn.plan import plan_study
+from mklearn.plan.study import plan_study
 
 STUDY: dict[str, Any] = {
     "study": "everything",
@@ -50,9 +50,33 @@ STUDY: dict[str, Any] = {
         "given": {"kind": "given", "path": "splits.csv"},
     },
     "evaluation": {"neighbours": ["cosine"], "inner_folds": 4, "reference": "average"},
-    "published": [{"dataset": "digits", "train_size": 4, "method": "mkl", "value": 90.5, "std": 1.5, "source": "x"}],
+    "published": [
+        {
+            "dataset": "digits",
+            "train_size": 4,
+            "method": "mkl",
+            "value": 90.5,
+            "std": 1.5,
+            "source": "x",
+            "repeats": 20,
+        },
+        {
+            "dataset": "digits",
+            "train_size": [4, 6],
+            "method": ["few", "average"],
+            "value": [80.0, 82.5],
+            "dimension": [3, None],
+            "neighbour": "cosine",
+            "source": "y",
+        },
+    ],
+    "published_repeats": 10,
+    "calibration": {"method": "average", "tolerance": 2.5},
+    "remarks": [{"method": ["mkl", "few"], "text": "Its weights are a vertex."}, {"method": "mkl", "text": "Slow."}],
     "report": {"thumbnails": 5},
 }
+ROW = {"dataset": "digits", "train_size": [4, 6], "method": "mkl", "value": [80.0, 82.5], "source": "x"}
+"""A row of published values."""
 Path = tuple[str | int, ...]
 
 
@@ -159,7 +183,9 @@ def test_all_mistakes_are_told_at_once(paths: list[Path]) -> None:
     assert sorted(told) == sorted(dotted((*path, "unheard-of")) for path in paths)
 
 
-PLANNED = {name: value for name, value in STUDY.items() if name not in ("protocols", "published")}
+PLANNED = {
+    name: value for name, value in STUDY.items() if name not in ("protocols", "published", "calibration", "remarks")
+}
 PLANNED["datasets"] = {name: STUDY["datasets"][name] for name in ("digits", "small")}
 PLANNED["descriptors"] = {name: value for name, value in STUDY["descriptors"].items() if name != "colours"}
 """The part that needs no files."""
@@ -240,6 +266,21 @@ def test_nearest(word: Any, legal: list[str], expected: str) -> None:
         ({"protocols": {"r": {"train_size": 4}}}, "protocols.r: has no 'kind'. Say which kind it is."),
         ({"evaluation": {"neighbours": ["cosinus"]}},
          "evaluation.neighbours[0]: 'cosinus' is not legal. Did you mean 'cosine'? Legal values: cosine, euclidean."),
+        ({"calibration": {"method": "averag"}},
+         "calibration.method: there is no method 'averag'. Did you mean 'average'? Legal: average, few, mkl."),
+        ({"calibration": {"method": "mkl", "tolerance": 0}}, "calibration.tolerance: should be greater than 0"),
+        ({"remarks": [{"method": ["mkl", "fewer"], "text": "x"}]}, "remarks[0].method: there is no method 'fewer'."),
+        ({"remarks": [{"method": "mkl", "text": ""}]}, "remarks[0].text: "),
+        ({"published": [ROW | {"value": [80.0]}]},
+         "published[0]: lists stand for the same cells and differ in length: train_size has 2, value has 1."),
+        ({"published": [ROW | {"value": 80.0}]}, "published[0]: train_size and value are both one number"),
+        ({"published": [ROW | {"train_size": 4}]}, "published[0]: train_size and value are both one number or both"),
+        ({"published": [ROW | {"train_size": 4, "value": 80.0, "std": [1.0]}]}, "published[0]: train_size and "),
+        ({"published": [ROW | {"method": ["mkl", "mlk"]}]}, "published[0].method: there is no method 'mlk'."),
+        ({"published": [ROW | {"value": [80.0, 800.0]}]}, "published[0].value[1]: should be less than or equal to 100"),
+        ({"published": [ROW, ROW | {"train_size": 6, "value": 1.0}]},
+         "published[1]: digits, training size 6, mkl has a value already, in published[0]."),
+        ({"published": [ROW | {"train_size": [4, 4]}]}, "published[0]: digits, training size 4, mkl has a value"),
         ({"report": {"thumbnails": 1000}}, "report.thumbnails: should be less than or equal to 60; found 1000."),
         ({"study": "a/b"}, "study: 'a/b' is not a legal name"),
         ({"kernels": {"k": {"kind": "gaussian", "bandwidth": float("inf")}}}, "kernels.k.bandwidth: "),
@@ -248,3 +289,27 @@ def test_nearest(word: Any, legal: list[str], expected: str) -> None:
 def test_sentences(change: dict[str, Any], sentence: str) -> None:
     lines = mistakes(STUDY | change)
     assert any(line.startswith(sentence) for line in lines), lines
+
+
+def test_a_row_of_published_values_is_a_cell_for_each_size_and_method() -> None:
+    study = check_study(STUDY)
+    cells = [(c.method, c.train_size, c.value, c.dimension, c.repeats) for c in study.published_cells()]
+    assert cells == [
+        ("mkl", 4, 90.5, None, 20),
+        ("few", 4, 80.0, 3, 10), ("few", 6, 82.5, None, 10),
+        ("average", 4, 80.0, 3, 10), ("average", 6, 82.5, None, 10),
+    ]  # fmt: skip
+    single = [
+        {
+            "dataset": "digits",
+            "train_size": size,
+            "method": method,
+            "value": value,
+            "neighbour": "cosine",
+            "source": "y",
+        }
+        for method in ("few", "average")
+        for size, value in ((4, 80.0), (6, 82.5))
+    ]
+    long = check_study(STUDY | {"published": single}).published_cells()
+    assert [cell._replace(dimension=None) for cell in study.published_cells()[1:]] == long

@@ -19,7 +19,7 @@ from tests.workflow.conftest import SMOKE
 from mklearn.config.naming import kernel_names
 from mklearn.config.study import check_study
 from mklearn.errors import ConfigError
-from mklearn.plan import Plan, plan_study
+from mklearn.plan.study import Plan, plan_study
 from mklearn.provenance import canonical
 from mklearn.workflow import Targets
 
@@ -77,7 +77,7 @@ def test_what_is_left_out_is_filled_in() -> None:
 def test_the_usual_descriptors_follow_the_size_of_the_images() -> None:
     def resolutions(**dataset: Any) -> Any:
         plan = planned({"study": "s", "datasets": {"digits": dataset}})
-        found = [d["parameters"] for d in plan.descriptors.values() if d["kind"] == "multiresolution"]
+        found = [d.spec["parameters"] for d in plan.descriptors.values() if d.spec["kind"] == "multiresolution"]
         return found[0]["resolutions"]
 
     assert resolutions() == [2, 4]
@@ -193,7 +193,7 @@ def source(plan: Plan, method: str) -> Any:
 def test_features_of_a_descriptor_are_made_even_where_no_kernel_needs_them() -> None:
     plan = planned(SMOKE | {"kernels": {"k": {"kind": "linear", "descriptor": "pixels"}},
                             "methods": {"m": {"kind": "mmc", "descriptor": "blocks", "lam": [0.5, 1]}}})  # fmt: skip
-    assert {spec["kind"] for spec in plan.descriptors.values()} >= {"multiresolution"}
+    assert {descriptor.spec["kind"] for descriptor in plan.descriptors.values()} >= {"multiresolution"}
     assert not plan.kernel_sets
     fit, manifest, (features,) = source(plan, "m")
     assert (fit.kernel_set, manifest, fit.spec["kernels"]) == (None, [], [])
@@ -355,7 +355,8 @@ def test_specifications_tell_no_words_and_no_places(tmp_path: Path) -> None:
                                     "results": str(tmp_path / "SECRET")}  # fmt: skip
     study["methods"]["average"]["label"] = "SECRET"
     plan = planned(study)
-    specs = [*plan.descriptors.values(), *plan.pairwise.values(), *plan.kernel_sets.values(), *plan.protocols.values(),
+    made = [*plan.descriptors.values(), *plan.pairwise.values()]
+    specs = [*(entry.spec for entry in made), *plan.kernel_sets.values(), *plan.protocols.values(),
              *(fit.spec for fit in plan.fits.values()), *(d.read for d in plan.datasets.values())]  # fmt: skip
     assert "SECRET" not in json.dumps(specs)
 
@@ -370,7 +371,7 @@ def test_keys_do_not_depend_on_the_order_of_a_study_file(order: list[str], datas
 def test_specifications_survive_json_and_snakemake() -> None:
     """They travel as text: to cluster jobs, into logs and artefacts."""
     plan = planned(SMOKE)
-    for spec in [*plan.descriptors.values(), *(fit.spec for fit in plan.fits.values())]:
+    for spec in [*(d.spec for d in plan.descriptors.values()), *(fit.spec for fit in plan.fits.values())]:
         assert json.loads(canonical(spec)) == spec
 
 

@@ -235,3 +235,34 @@ def test_empty_table_gives_an_empty_summary(rows):
     summary = summarise(table(rows).iloc[:0])
     assert list(summary.columns) == SUMMARY_COLUMNS
     assert summary.empty
+
+
+def test_rows_of_other_selections_count_in_neither_column(rows):
+    """Accuracy against iterations is for a figure; it must not win the oracle, nor count as a repeat."""
+    more = [
+        row("mkldr", repeat, 1.0, selection="iteration", dimension=3) | {"n_iter": t}
+        for repeat in range(5)
+        for t in range(4)
+    ]
+    pd.testing.assert_frame_equal(summarise(table(rows + more)), summarise(table(rows)))
+
+
+def test_published_dimension_and_repeats(rows):
+    published = [
+        {
+            "dataset": "d",
+            "train_size": 5,
+            "method": "mkldr",
+            "value": 0.8,
+            "source": "x",
+            "dimension": 14,
+            "repeats": 20,
+        }
+    ]
+    summary = summarise(table(rows), published=published)
+    got = pick(summary, "mkldr", "oracle")
+    assert (got["published_dimension"], got["published_repeats"]) == (14, 20)
+    other = pick(summary, "average", "oracle")
+    assert pd.isna(other["published_dimension"])
+    assert pd.isna(other["published_repeats"])
+    assert other["verdict"] == ""

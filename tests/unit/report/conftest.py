@@ -117,6 +117,9 @@ def _evaluate(digits: Any, dataset: str, size: int, repeats: int) -> list[dict[s
                 rows.append(
                     fit | {"neighbour": rule, "selection": "inner_cv", "dimension": chosen, "value": curve[chosen - 1]}
                 )
+        for q, n_iter in ((3, 1), (3, 2), (3, 3), (9, 1), (9, 2)):
+            made = {"neighbour": "euclidean", "selection": "iteration", "dimension": q, "n_iter": n_iter}
+            rows.append(base | {"method": "mkldr", "value": 0.7 + 0.05 * n_iter + 0.01 * repeat} | made)
         for selection in ("dimension", "inner_cv"):
             rows.append(
                 base | {"method": "svc", "neighbour": "", "selection": selection, "value": 0.86 + 0.01 * repeat}
@@ -167,7 +170,7 @@ def _fits(digits: Any, dataset: str, size: int, repeats: int, titles: dict[str, 
         }
     )
     records = []
-    for method in ("average", "mkldr", "random"):
+    for method in ("average", "mkldr", "random", "kfd"):
         weights = np.array([_weights(repeat)[method] for repeat in range(repeats)])
         weights /= weights.sum(axis=1, keepdims=True)
         K = np.tensordot(weights[0], [rbf_kernel(digits.data, digits.data[train], gamma=g) for g in GAMMAS.values()], 1)
@@ -196,7 +199,7 @@ def _fits(digits: Any, dataset: str, size: int, repeats: int, titles: dict[str, 
                 list(GAMMAS),
                 weights,
                 pd.DataFrame(history) if method == "mkldr" else None,
-                points if method != "random" else None,
+                points if method in ("average", "mkldr") else None,
                 info,
             )
         )

@@ -42,7 +42,18 @@ def test_writes_what_it_says_and_nothing_else(built):
 def test_every_kind_of_figure_is_there(built):
     folder, _ = built
     slugs = specs_of((folder / "index.html").read_text(encoding="utf-8"))["specs"]
-    for section in ("difference", "dimension", "weights", "objective", "embedding", "time", "kernels"):
+    sections = (
+        "published",
+        "difference",
+        "dimension",
+        "iterations",
+        "weights",
+        "picks",
+        "objective",
+        "embedding",
+        "time",
+    )
+    for section in (*sections, "kernels"):
         assert any(slug.startswith(section) for slug in slugs), section
 
 
@@ -62,7 +73,7 @@ def test_figure_files_can_be_opened(built):
 def test_same_arguments_give_the_same_bytes(built, study, tmp_path):
     folder, _ = built
     build_report(tmp_path, **study, figure_files=False)
-    for name in ("index.html", "summary.md", "summary.csv"):
+    for name in ("index.html", "summary.md", "summary.csv", "reproduction.csv"):
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
     assert not (tmp_path / "figures").exists()
 

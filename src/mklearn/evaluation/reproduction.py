@@ -1,0 +1,227 @@
+"""Which published values a study reproduces: every published cell beside ours, in units of the split noise.
+
+A published accuracy is a mean over random splits, and so is ours. Two such means of the same method on the same data
+differ by chance; how much follows from the spread over splits:
+
+    z = (published - ours) / (sd sqrt(1/n_ours + 1/n_published)),
+
+with sd our standard deviation over splits, since papers rarely print theirs: it is assumed to be the same. n_published
+is the number of splits that the published mean is over; where it is not known it is taken to be ours. Published tables
+choose the dimension on the test samples, so the value that is compared is that of the selection ``oracle``; what inner
+cross-validation chose stands beside it and is not judged.
+
+z > 0 says that the published value is higher than ours. |z| <= 3 is what other random splits explain.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TOLERANCE = 3.0
+"""Up to this |z| a cell is reproduced."""
+
+REPRODUCED = "reproduced"
+LOWER = "ours is lower than published"
+HIGHER = "ours is higher than published"
+NO_VALUE = "no value"
+NO_SPREAD = "no spread to judge by"
+OTHER_DATA = "another crop: not comparable"
+VERDICTS = (REPRODUCED, LOWER, HIGHER, NO_VALUE, NO_SPREAD, OTHER_DATA)
+
+CELL_COLUMNS = [
+    "study", "dataset", "dataset_title", "protocol", "train_size", "method", "method_title", "kernel_set", "neighbour",
+    "mean", "std", "n_repeats", "dimension", "inner_cv_mean", "published", "published_std", "published_dimension",
+    "published_repeats", "published_source", "difference_points", "noise_points", "z", "verdict", "reason",
+]  # fmt: skip
+_PLACE = ("study", "dataset", "protocol", "train_size", "method", "kernel_set", "neighbour")
+
+
+class Check(NamedTuple):
+    """Whether the data set is the papers': the published cells of the calibration method against ours.
+
+    Attributes
+    ----------
+    status : {"met", "missed", "unchecked"}
+        "unchecked" where the method has no published cell on the data set, or none that can be judged.
+    cells : list of dict
+        ``train_size, mean, published, z`` of each of its cells that can be judged.
+    worst : dict or None
+        The cell of the largest |z|.
+    """
+
+    dataset: str
+    dataset_title: str
+    method: str
+    method_title: str
+    tolerance: float
+    status: str
+    cells: list[dict[str, Any]]
+
+    @property
+    def worst(self) -> dict[str, Any] | None:
+        return max(self.cells, key=lambda cell: abs(cell["z"]), default=None)
+
+
+class Reproduction(NamedTuple):
+    """Every published cell with its verdict, and the calibration of each data set that has one."""
+
+    cells: pd.DataFrame
+    checks: list[Check]
+
+
+def compare_published(summary: pd.DataFrame, calibration: Mapping[str, Any] | None = None) -> Reproduction:
+    """Compare a summary with the published values in it.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        From :func:`mklearn.evaluation.summary.summarise`: accuracies and published values as fractions.
+    calibration : dict, optional
+        ``{"method", "tolerance"}``: on a data set where a published cell of this method is off by more than
+        ``tolerance`` units of split noise, the data are others than the paper's and no cell is judged.
+
+    Returns
+    -------
+    reproduction : Reproduction
+        ``cells`` has the columns ``CELL_COLUMNS``, a row for each ``oracle`` row of the summary that has a published
+        value, in its order and with its index. Accuracies are fractions; ``difference_points`` (published - ours) and
+        ``noise_points`` (the denominator of z) are percentage points. ``verdict`` is one of ``VERDICTS``. ``reason``
+        says why there is no value or nothing to judge by.
+    """
+    oracle = summary[summary["selection"].eq("oracle") & summary["published"].notna()]
+    inner = {
+        _place(row): row["mean"] for row in _records(summary[summary["selection"].eq("inner_cv") & _named(summary)])
+    }
+    rows = [_cell(row, inner.get(_place(row), math.nan)) for row in _records(oracle)]
+    checks = _checks(summary, rows, calibration) if calibration else []
+    missed = {check.dataset: check for check in checks if check.status == "missed"}
+    for row in rows:
+        if row["dataset"] in missed and row["verdict"] != NO_VALUE:
+            row |= {"verdict": OTHER_DATA, "reason": sentence(missed[row["dataset"]])}
+    return Reproduction(_frame(rows, oracle), checks)
+
+
+def z_score(published: float, ours: float, std: float, n_ours: float, n_published: float) -> float:
+    """Difference of two means over random splits in units of its standard error, see the module; NaN without spread."""
+    noise = split_noise(std, n_ours, n_published)
+    return (published - ours) / noise if noise > 0 else math.nan
+
+
+def split_noise(std: float, n_ours: float, n_published: float) -> float:
+    """Standard error of the difference of two independent means over random splits with the same spread."""
+    if not (n_ours > 0 and n_published > 0):
+        return math.nan
+    return std * math.sqrt(1.0 / n_ours + 1.0 / n_published)
+
+
+def sentence(check: Check) -> str:
+    """What a calibration says of a data set, for the log and the report."""
+    name, title = check.method_title, check.dataset_title
+    worst = check.worst
+    if check.status == "unchecked" or worst is None:
+        return f"{title}: not calibrated, {name} has no published value here that ours could be judged by."
+    where = "" if worst["train_size"] is None else f" with training size {worst['train_size']}"
+    if check.status == "met":
+        cells = "cell" if len(check.cells) == 1 else "cells"
+        return (
+            f"{title}: {name} is within {check.tolerance:g} units of split noise of its published value in "
+            f"{'all ' if len(check.cells) > 1 else ''}{len(check.cells)} {cells} (largest |z| {abs(worst['z']):.1f})."
+        )
+    return (
+        f"{title}: {name} reaches {100 * worst['mean']:.1f} %{where}, published {100 * worst['published']:.1f} % "
+        f"(z = {worst['z']:+.1f}, tolerance {check.tolerance:g}): this is another crop of the pictures than the "
+        "paper's, and nothing on it can be compared with the paper."
+    )
+
+
+def unmatched(summary: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Published entries that no row of the summary takes: a training size, method or rule that was not run."""
+    rows = _records(summary)
+    keys = ("dataset", "train_size", "method", "neighbour", "selection", "protocol", "kernel_set")
+    return [
+        entry
+        for entry in published
+        if not any(all(entry.get(key) is None or _plain(row[key]) == entry[key] for key in keys) for row in rows)
+    ]
+
+
+def _cell(row: dict[str, Any], inner: float) -> dict[str, Any]:
+    """One published cell with its verdict, from the ``oracle`` row of the summary."""
+    ours, std, n_ours, published = row["mean"], row["std"], int(row["n_repeats"]), row["published"]
+    n_published = row["published_repeats"] or n_ours
+    noise = split_noise(std, n_ours, n_published)
+    z = z_score(published, ours, std, n_ours, n_published)
+    verdict, reason = _verdict(row, z)
+    return {name: row[name] for name in CELL_COLUMNS if name in row} | {
+        "inner_cv_mean": inner,
+        "difference_points": 100.0 * (published - ours),
+        "noise_points": 100.0 * noise,
+        "z": z,
+        "verdict": verdict,
+        "reason": reason,
+    }
+
+
+def _verdict(row: dict[str, Any], z: float) -> tuple[str, str]:
+    if math.isnan(row["mean"]):
+        return NO_VALUE, str(row["message"] or row["status"])
+    if math.isnan(z):
+        reason = "one repeat" if row["n_repeats"] < 2 else "the same accuracy in every repeat"
+        return NO_SPREAD, reason
+    if abs(z) <= TOLERANCE:
+        return REPRODUCED, ""
+    return (LOWER if z > 0 else HIGHER), ""
+
+
+def _checks(
+    summary: pd.DataFrame, rows: Sequence[dict[str, Any]], calibration: Mapping[str, Any]
+) -> list[Check]:  # fmt: skip
+    """The calibration of every data set that has published cells."""
+    method, tolerance = str(calibration["method"]), float(calibration["tolerance"])
+    titles = summary.loc[summary["method"].eq(method), "method_title"]
+    title = str(titles.iloc[0]) if len(titles) else method
+    checks = []
+    for dataset, dataset_title in dict.fromkeys((row["dataset"], row["dataset_title"]) for row in rows):
+        cells = [
+            {name: row[name] for name in ("train_size", "mean", "published", "z")}
+            for row in rows
+            if row["dataset"] == dataset and row["method"] == method and not math.isnan(row["z"])
+        ]
+        within = all(abs(cell["z"]) <= tolerance for cell in cells)
+        status = "unchecked" if not cells else "met" if within else "missed"
+        checks.append(Check(dataset, dataset_title, method, title, tolerance, status, cells))
+    return checks
+
+
+def _frame(rows: list[dict[str, Any]], oracle: pd.DataFrame) -> pd.DataFrame:
+    import pandas as pd
+
+    frame = pd.DataFrame(rows, columns=CELL_COLUMNS, index=oracle.index)
+    counts = ("train_size", "n_repeats", "dimension", "published_dimension", "published_repeats")
+    numbers = ("mean", "std", "inner_cv_mean", "published", "published_std", "difference_points", "noise_points", "z")
+    return frame.astype(dict.fromkeys(counts, "Int64") | dict.fromkeys(numbers, "float64"))
+
+
+def _named(summary: pd.DataFrame) -> pd.Series:
+    """Rows of methods that have a published value; the others need not be looked at."""
+    return summary["method"].isin(summary.loc[summary["published"].notna(), "method"].unique())
+
+
+def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(row[key] for key in _PLACE)
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows as dicts of builtin types; a missing integer or text is None, a missing float NaN."""
+    return [{str(name): _plain(value) for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+def _plain(value: Any) -> Any:
+    import pandas as pd
+
+    return None if value is pd.NA or value is None else value

@@ -1,0 +1,67 @@
+"""The fits of the plan: one job for each method, data set and protocol, all repeats inside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mklearn.config.methods import MethodConfig
+from mklearn.plan.datasets import PlannedDataset
+from mklearn.plan.protocols import PlannedProtocol
+from mklearn.plan.sources import Source
+from mklearn.provenance import key
+
+if TYPE_CHECKING:
+    from mklearn.plan.study import Plan
+
+Spec = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class PlannedFit:
+    """One job of the study: a method on all repeats of one protocol of one data set."""
+
+    dataset: PlannedDataset
+    protocol: str
+    protocol_id: str
+    train_size: int | None
+    method: str
+    method_id: str
+    label: str
+    kernel_set: str | None
+    """Of a method on kernels."""
+    descriptor: str | None
+    """Of a method on features; methods on images have neither."""
+    spec: Spec
+
+
+def add_fits(
+    plan: Plan,
+    dataset: PlannedDataset,
+    protocols: list[PlannedProtocol],
+    method: MethodConfig,
+    fit_id: str,
+    source: Source,
+) -> None:
+    """Register one fit for each protocol."""
+    parameters = method.parameters()
+    if source.weights is not None:
+        parameters["kernel_weights"] = source.weights
+    evaluation = plan.study.evaluation
+    iterations = {"iterations": method.iterations()} if method.iterations() else {}
+    folds = method.inner_folds or evaluation.inner_folds
+    base: Spec = {
+        "method": {"id": fit_id, "implementation": method.implementation, "parameters": parameters,
+                   "sweep": method.sweep(), **iterations, **source.takes},
+        "kernels": source.kernels,
+        "evaluation": {"neighbours": list(evaluation.neighbours), "inner_folds": folds},
+        "seed": plan.study.seed,
+    }  # fmt: skip
+    method_key = key(fit_id, base)
+    label = source.label or method.label or fit_id
+    for protocol in protocols:
+        spec = base | {"dataset": dataset.id, "protocol": protocol.id, "train_size": protocol.train_size}
+        plan.fits[dataset.key, protocol.key, method_key] = PlannedFit(
+            dataset, protocol.key, protocol.id, protocol.train_size, method_key, fit_id, label, source.kernel_set,
+            source.descriptor, spec,
+        )  # fmt: skip

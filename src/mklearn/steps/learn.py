@@ -1,0 +1,32 @@
+"""Step: what a descriptor learns from the images before it describes any: words, patches, principal components.
+
+It sees images of the whole data set, so many of them drawn at random, and no label.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mklearn.atomic import write_npz
+from mklearn.datasets.samples import SampleSet
+from mklearn.errors import DataError
+from mklearn.provenance import canonical, file_digest, stamp
+from mklearn.steps.log import logger
+
+
+def learn(samples: Path, learned: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
+    """Write the arrays that ``spec["learns"]`` makes of the images, by the study's seed."""
+    data = SampleSet.load(samples)
+    if data.images is None:
+        raise DataError(f"{samples}: has no images, and descriptor {spec['kind']!r} needs them.")
+    drawn = np.random.default_rng(spec["seed"]).permutation(len(data))[: spec["learns_from"]]
+    images = data.subset(np.sort(drawn)).images
+    module, function = spec["learns"].split(":")
+    arrays = getattr(importlib.import_module(module), function)(images, random_state=spec["seed"], **spec["parameters"])
+    logger.info("%s: learned %s", spec["kind"], ", ".join(f"{name} {array.shape}" for name, array in arrays.items()))
+    record = stamp(spec, {"samples": file_digest(samples)}, code or [])
+    write_npz(learned, **arrays, names=sorted(arrays), spec=canonical(spec), provenance=canonical(record))

@@ -1,0 +1,146 @@
+"""Products of Gaussian kernels: the geometric mean of what the factors would be, fitted on training samples only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mklearn.errors import ConfigError, DataError
+from mklearn.kernels.distances import chi2_distance, squared_euclidean
+from mklearn.kernels.specs import build_stack
+from mklearn.kernels.transform import KernelTransform
+
+pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+
+FACTORS: list[dict[str, Any]] = [
+    {"id": "wide", "pairwise": "d2", "bandwidth": 2.0},
+    {"pairwise": "chi2", "measure": "chi2", "bandwidth": 0.5, "bandwidth_rule": "squared_mean_distance"},
+    {"pairwise": "d", "measure": "distance"},
+]
+PRODUCT: dict[str, Any] = {"id": "p", "kind": "product", "factors": FACTORS}
+TRAIN, TEST = np.array([3, 0, 7, 8, 9, 2, 11, 12]), np.array([1, 4, 17])
+
+
+def pairwise(seed: int = 0) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X, histograms, other = rng.random((18, 4)), rng.random((18, 5)), rng.random((18, 3))
+    return {
+        "d2": squared_euclidean(X),
+        "chi2": chi2_distance(histograms),
+        "d": np.sqrt(squared_euclidean(other)),
+        "gram": X @ X.T,
+    }
+
+
+def factors_alone(matrices: dict[str, np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray], list[Any]]:
+    """Each factor as a kernel of its own."""
+    alone = [{"kind": "gaussian", "psd": "none", **factor, "id": str(m)} for m, factor in enumerate(FACTORS)]
+    K, K_test, infos = build_stack(matrices, alone, TRAIN, TEST)
+    return list(K), list(K_test), infos
+
+
+def test_the_product_is_the_geometric_mean_of_its_factors() -> None:
+    matrices = pairwise()
+    K, K_test, (info,) = build_stack(matrices, [PRODUCT | {"psd": "none"}], TRAIN, TEST)
+    train, test, infos = factors_alone(matrices)
+    np.testing.assert_allclose(K["p"], np.prod(train, axis=0) ** (1 / 3), rtol=1e-12)
+    np.testing.assert_allclose(K_test["p"], np.prod(test, axis=0) ** (1 / 3), rtol=1e-12)
+    assert (info["id"], info["kind"], info["measure"]) == ("p", "product", "product")
+    assert info["pairwise"] == ["d2", "chi2", "d"]
+    assert [factor["bandwidth"] for factor in info["factors"]] == pytest.approx([i["bandwidth"] for i in infos])
+    assert [factor["bandwidth_multiple"] for factor in info["factors"]] == [2.0, 0.5, 1.0]
+    assert info["bandwidth"] is info["bandwidth_rule"] is info["bandwidth_multiple"] is None
+
+
+@pytest.mark.parametrize("normalise", ["none", "unit_diagonal", "centred_trace"])
+@pytest.mark.parametrize("centre", [False, True])
+@pytest.mark.parametrize("psd", ["clip", "flip", "shift"])
+def test_normalisation_centring_and_repair_are_of_the_product(normalise: str, centre: bool, psd: str) -> None:
+    matrices = pairwise(1)
+    matrices["d"][:] = np.abs(matrices["d"] - 0.6) * (1 - np.eye(18))  # no metric: negative eigenvalues
+    choices: dict[str, Any] = {"normalise": normalise, "centre": centre, "psd": psd}
+    K, K_test, (info,) = build_stack(matrices, [PRODUCT | choices], TRAIN, TEST)
+    train, test, _ = factors_alone(matrices)
+    mean, mean_rows = (np.prod(kernels, axis=0) ** (1 / 3) for kernels in (train, test))
+    expected = KernelTransform("precomputed", **choices).fit(mean)
+    np.testing.assert_allclose(K["p"], expected.kernel_train_, atol=1e-12)
+    np.testing.assert_allclose(K_test["p"], expected.transform(mean_rows, np.ones(3)), atol=1e-12)
+    for name in ("min_eigenvalue", "n_negative", "shift", "divisor", "off_diagonal_mass"):
+        assert info[name] == pytest.approx(expected.info_[name], abs=1e-12), name
+
+
+def test_one_factor_is_the_kernel_itself() -> None:
+    common = {"normalise": "centred_trace", "centre": True}
+    specs = [
+        {"id": "p", "kind": "product", "factors": [{"pairwise": "d2", "bandwidth": 0.7}], **common},
+        {"id": "g", "kind": "gaussian", "pairwise": "d2", "bandwidth": 0.7, **common},
+    ]
+    K, K_test, _ = build_stack(pairwise(), specs, TRAIN, TEST)
+    np.testing.assert_allclose(K["p"], K["g"], atol=1e-12)
+    np.testing.assert_allclose(K_test["p"], K_test["g"], atol=1e-12)
+
+
+def test_the_scales_of_the_distances_do_not_matter() -> None:
+    matrices = pairwise()
+    scaled = {name: (10.0**number) * P for number, (name, P) in enumerate(matrices.items())}
+    for stacks in zip(*(build_stack(m, [PRODUCT], TRAIN, TEST)[:2] for m in (matrices, scaled)), strict=True):
+        np.testing.assert_allclose(stacks[0].matrices, stacks[1].matrices, rtol=1e-9)
+
+
+def test_test_samples_change_nothing_about_the_training_kernel() -> None:
+    matrices, changed = pairwise(), pairwise()
+    for P in changed.values():
+        outside = np.setdiff1d(np.arange(18), TRAIN)
+        P[outside] *= 9
+        P[:, outside] *= 9
+    K, K_test, infos = build_stack(matrices, [PRODUCT], TRAIN, TEST)
+    other, other_test, other_infos = build_stack(changed, [PRODUCT], TRAIN, TEST)
+    np.testing.assert_array_equal(K.matrices, other.matrices)
+    assert infos == other_infos
+    assert not np.allclose(K_test.matrices, other_test.matrices)
+    alone, none, _ = build_stack(matrices, [PRODUCT], TRAIN, [])
+    np.testing.assert_array_equal(alone.matrices, K.matrices)
+    assert none.shape == (1, 0, 8)
+    single = build_stack(matrices, [PRODUCT], TRAIN, TEST[1:2])[1]
+    np.testing.assert_allclose(single.matrices[0, 0], K_test.matrices[0, 1])
+
+
+def test_beside_other_kernels_and_in_single_precision() -> None:
+    matrices = pairwise()
+    single = {name: P.astype(np.float32) for name, P in matrices.items()}
+    specs = [{"id": "l", "kind": "linear", "pairwise": "gram"}, PRODUCT]
+    K, _, infos = build_stack(matrices, specs, TRAIN, TEST)
+    K32, _, _ = build_stack(single, specs, TRAIN, TEST)
+    assert K.ids == ("l", "p")
+    assert infos[0]["pairwise"] == "gram"
+    assert K32.dtype == np.float32
+    np.testing.assert_allclose(K32.matrices, K.matrices, rtol=1e-4, atol=1e-5)
+    for name, P in pairwise().items():
+        np.testing.assert_array_equal(matrices[name], P)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"factors": []}, ConfigError, "kernel 'p' is a product and needs factors"),
+        ({"factors": "all"}, ConfigError, "kernel 'p' is a product and needs factors"),
+        ({"factors": [{"pairwise": "d3"}]}, ConfigError, "kernel 'p' asks for the pairwise matrix 'd3'"),
+        ({"factors": [{"measure": "chi2"}]}, ConfigError, "kernel 'p' asks for the pairwise matrix None"),
+        ({"factors": [{"pairwise": "d2", "psd": "clip"}]}, ConfigError, "kernel 'p', factor '0' has the unknown key"),
+        ({"factors": [{"pairwise": "gram", "measure": "inner_product"}]}, ConfigError, "makes no Gaussian kernel"),
+        ({"factors": [{"pairwise": "d2", "bandwidth": -1}]}, ConfigError, "kernel 'p', factor 0: .*bandwidth"),
+        ({"factors": [{"pairwise": "d2", "id": "a", "bandwidth_rule": "median"}]}, ConfigError, "factor 'a': .*median"),
+        ({"pairwise": "d2"}, ConfigError, "unknown key 'pairwise'"),
+        ({"degree": 2}, ConfigError, "unknown key 'degree'"),
+        ({"normalise": "max"}, ConfigError, "kernel 'p': normalise = 'max' is not legal"),
+        ({"factors": [{"pairwise": "d2"}, {"pairwise": "zero", "id": "z"}]}, DataError, "kernel 'p': factor 'z': all"),
+        ({"factors": [{"pairwise": "less", "id": "z"}]}, DataError, "kernel 'p': factor 'z': .*negative"),
+        ({"factors": [{"pairwise": "d2"}, {"pairwise": "small"}]}, DataError, r"'small' has shape \(3, 3\)"),
+    ],
+)
+def test_errors_name_the_product_and_its_factor(change: dict[str, Any], error: type[Exception], message: str) -> None:
+    more = {"zero": np.zeros((18, 18)), "less": np.eye(18) - 1, "small": np.zeros((3, 3))}
+    with pytest.raises(error, match=message):
+        build_stack(pairwise() | more, [PRODUCT | change], TRAIN, TEST)
