@@ -104,11 +104,17 @@ def _results(
         for split in splits:
             yield split, _evaluate(samples, spec, method, y, split, inner)
         return
+    assert isinstance(samples, KernelInput)
     kept = list(plan)
+    alone = method | {"parameters": method["parameters"] | {"kernel_weights": "uniform"}}
     by_kernel = []
-    for one in np.eye(samples.n_kernels).tolist():
-        single = method | {"parameters": method["parameters"] | {"kernel_weights": one}}
-        by_kernel.append([_evaluate(samples, spec, single, y, split, None) for split in kept])
+    for kernel, one in zip(samples.kernels, np.eye(samples.n_kernels), strict=True):
+        single = KernelInput(samples.pairwise, [kernel])
+        results = [_evaluate(single, spec, alone, y, split, None) for split in kept]
+        for result in results:
+            for rule in result.rules.values() if isinstance(result, SplitResult) else []:
+                rule.fitted.weights = one  # among all the kernels there are to choose from
+        by_kernel.append(results)
     yield from zip(kept, best_on_test(by_kernel), strict=True)
 
 
