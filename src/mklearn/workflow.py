@@ -31,6 +31,7 @@ def open_study(config: Mapping[str, Any], workflow: Any) -> Targets:
         After every mistake in the study was printed, one per line.
     """
     from mklearn.run_lock import clear_stale_locks
+    from mklearn.scheduling import coalesce_reevaluations
 
     source = ", ".join(os.path.relpath(path) for path in workflow.configfiles)
     try:
@@ -46,6 +47,7 @@ def open_study(config: Mapping[str, Any], workflow: Any) -> Targets:
     if workflow.is_main_process:
         os.environ["MKLEARN_COMMAND"] = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
         clear_stale_locks(Path.cwd())
+        coalesce_reevaluations()
         # Jobs in a conda environment of their own find the package, which is not installed there.
         paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
         os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))

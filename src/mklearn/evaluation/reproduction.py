@@ -89,11 +89,11 @@ def compare_published(summary: pd.DataFrame, calibration: Mapping[str, Any] | No
     -------
     reproduction : Reproduction
         ``cells`` has the columns ``CELL_COLUMNS``, a row for each ``oracle`` row of the summary that has a published
-        value, in its order and with its index. Accuracies are fractions; ``difference_points`` (published - ours) and
-        ``noise_points`` (the denominator of z) are percentage points. ``verdict`` is one of ``VERDICTS``. ``reason``
-        says why there is no value or nothing to judge by.
+        value (for methods without a dimension their only row), in its order and with its index. Accuracies are
+        fractions; ``difference_points`` (published - ours) and ``noise_points`` (the denominator of z) are percentage
+        points. ``verdict`` is one of ``VERDICTS``. ``reason`` says why there is no value or nothing to judge by.
     """
-    oracle = summary[summary["selection"].eq("oracle") & summary["published"].notna()]
+    oracle = summary[summary["published"].notna() & _judged(summary)]
     inner = {
         _place(row): row["mean"] for row in _records(summary[summary["selection"].eq("inner_cv") & _named(summary)])
     }
@@ -104,6 +104,15 @@ def compare_published(summary: pd.DataFrame, calibration: Mapping[str, Any] | No
         if row["dataset"] in missed and row["verdict"] != NO_VALUE:
             row |= {"verdict": OTHER_DATA, "reason": sentence(missed[row["dataset"]])}
     return Reproduction(_frame(rows, oracle), checks)
+
+
+def _judged(summary: pd.DataFrame) -> pd.Series:
+    """Rows that stand for what a paper reports: the oracle's, and the only one of a method without a dimension."""
+    import pandas as pd
+
+    oracle = {_place(row) for row in _records(summary[summary["selection"].eq("oracle")])}
+    only = [_place(row) not in oracle for row in _records(summary)]
+    return summary["selection"].eq("oracle") | pd.Series(only, index=summary.index, dtype=bool)
 
 
 def z_score(published: float, ours: float, std: float, n_ours: float, n_published: float) -> float:

@@ -209,6 +209,10 @@ def _references(groups: Sequence[_Group], reference: str) -> dict[tuple[Any, ...
 def _reference(group: _Group, references: Mapping[tuple[Any, ...], list[_Group]]) -> _Group | None:
     """The reference method's group in the same place; of the same kernel set if there is one."""
     found = references.get(_place(group), [])
+    if not found and not group.keys["neighbour"]:  # it decides itself: against the reference by the study's first rule
+        setting, selection = _place(group)[:-2], group.keys["selection"]
+        places = (place for place in references if place[:-2] == setting and place[-1] == selection)
+        found = references.get(next(places, ()), [])
     same = [other for other in found if other.keys["kernel_set"] == group.keys["kernel_set"]]
     return next(iter(same or found), None)
 

@@ -291,7 +291,7 @@ def _note(labelled: pd.DataFrame) -> str:
     rule = f" Rule: {rules[0]}." if len(rules) == 1 else ""
     return (
         "Each cell: ours (mean ± std, %) | published (%). Ours is the oracle's value: the best dimension of the mean "
-        "test curve, chosen on the test samples, as the papers have it. "
+        "test curve, chosen on the test samples, as the papers have it; of a method that decides itself, its value. "
         "z = (published − ours) / (sd √(1/n ours + 1/n published)), with our standard deviation over splits, which "
         "assumes that the paper's is the same; the published means are taken to be over "
         f"{' or '.join(filter(None, (known, unknown)))}. |z| ≤ {TOLERANCE:g} is what other random splits explain: "

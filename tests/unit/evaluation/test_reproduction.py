@@ -152,3 +152,30 @@ def test_no_argument_is_changed():
     copy = summary.copy(deep=True)
     compare_published(summary, CALIBRATION)
     pd.testing.assert_frame_equal(summary, copy)
+
+
+def test_a_method_without_a_dimension_is_judged_by_its_only_row() -> None:
+    """A classifier has no dimension to choose on the test set: raw nearest neighbours calibrate by their own value."""
+    frames = [
+        row | {"repeat": repeat, "value": row["value"] + 0.01 * (repeat % 3 - 1)}
+        for row in (
+            {"method": "raw", "neighbour": "", "selection": "inner_cv", "dimension": None, "value": 0.70},
+            {"method": "pca", "neighbour": "euclidean", "selection": "dimension", "dimension": 1, "value": 0.70},
+            {"method": "pca", "neighbour": "euclidean", "selection": "inner_cv", "dimension": 1, "value": 0.70},
+        )
+        for repeat in range(6)
+    ]
+    shared = {
+        "study": "s", "dataset": "orl", "protocol": "p", "train_size": 2, "fold": 0, "kernel_set": "features",
+        "status": "ok", "message": "", "n_train": 80, "n_test": 320, "fit_seconds": 0.1,
+    }  # fmt: skip
+    scores = pd.DataFrame([shared | row for row in frames])
+    published = [{"dataset": "orl", "train_size": 2, "method": method, "value": 0.705} for method in ("raw", "pca")]
+    calibration = {"method": "raw", "tolerance": 3}
+    summary = summarise(scores, reference="pca", published=published, calibration=calibration)
+    found = compare_published(summary, calibration)
+    assert found.cells["method"].tolist() == ["raw", "pca"]
+    assert found.cells["verdict"].tolist() == ["reproduced"] * 2
+    assert [check.status for check in found.checks] == ["met"]
+    raw = summary[summary["method"].eq("raw")]
+    assert raw["difference"].tolist() == pytest.approx([0.0])  # to the reference by the study's first rule

@@ -165,10 +165,12 @@ def test_usable_but_inexact_fits_count_and_are_marked(rows):
 
 def test_methods_without_a_dimension(rows):
     svc = [row("svc", r, v, neighbour="") for r, v in enumerate([0.8, 0.7, 0.9])]
-    got = pick(summarise(table(rows + svc)), "svc", "oracle", "")
+    summary = summarise(table(rows + svc))
+    got = pick(summary, "svc", "oracle", "")
     assert got["mean"] == pytest.approx(0.8)
     assert pd.isna(got["dimension"])
-    assert math.isnan(got["difference"])
+    # It has no rule of its own: against the reference by the rule that comes first.
+    assert got["difference"] == pytest.approx(0.8 - pick(summary, "average", "oracle")["mean"])
 
 
 def test_single_repeat_has_no_interval(rows):
