@@ -6,6 +6,7 @@ parameter ``focus``; a chart for a file has a fixed width and a legend.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -69,16 +70,29 @@ def specification(chart: Chart, description: str) -> dict[str, Any]:
     return chart.to_dict(validate=False) | {"datasets": data}
 
 
-def colour_of(series: Series, canvas: Canvas) -> alt.Color:
-    """Colour of the series; the colours themselves are the scheme's (``config.range.category``)."""
-    legend = alt.Legend(title=None, symbolType="stroke", symbolOpacity=1, symbolSize=400) if canvas.legend else None
+def colour_of(series: Series, canvas: Canvas, shown: Iterable[str] | None = None) -> alt.Color:
+    """Colour of the series; the colours themselves are the scheme's (``config.range.category``).
+
+    The legend, where the canvas has one, names the series that are ``shown``, or all.
+    """
+    legend = None
+    if canvas.legend:
+        values = _in_order(series, shown)
+        legend = alt.Legend(title=None, symbolType="stroke", symbolOpacity=1, symbolSize=400, values=values)
     return alt.Color("s:N", scale=alt.Scale(domain=list(series.labels)), legend=legend)
 
 
-def dash_of(series: Series, canvas: Canvas) -> alt.StrokeDash:
-    """Line pattern of the series."""
-    legend = alt.Legend(title=None, symbolOpacity=1, symbolSize=400) if canvas.legend else None
+def dash_of(series: Series, canvas: Canvas, shown: Iterable[str] | None = None) -> alt.StrokeDash:
+    """Line pattern of the series; the legend as for `colour_of`."""
+    legend = None
+    if canvas.legend:
+        legend = alt.Legend(title=None, symbolOpacity=1, symbolSize=400, values=_in_order(series, shown))
     return alt.StrokeDash("s:N", scale=alt.Scale(domain=list(series.labels), range=series.dashes()), legend=legend)
+
+
+def _in_order(series: Series, shown: Iterable[str] | None) -> list[str]:
+    names = set(series.labels if shown is None else shown)
+    return [label for label in series.labels if label in names]
 
 
 def opacity_of() -> Any:

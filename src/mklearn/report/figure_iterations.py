@@ -29,7 +29,7 @@ def accuracy_by_iteration(curves: pd.DataFrame, series: Series, canvas: Canvas, 
         x=alt.X(
             "t:Q", title="iterations", scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(format="d", tickMinStep=1)
         ),
-        color=colour_of(series, canvas),
+        color=colour_of(series, canvas, frame["label"]),
     )
     scale, axis = alt.Scale(zero=False, nice=True), alt.Axis(tickCount=6)
     y = alt.Y("y:Q", title=None, scale=scale, axis=axis)
@@ -38,7 +38,8 @@ def accuracy_by_iteration(curves: pd.DataFrame, series: Series, canvas: Canvas, 
         y2="high:Q",
         opacity=band_opacity_of(frame["label"].nunique()),
     )
-    lines = base.mark_line(strokeWidth=2).encode(y=y, strokeDash=dash_of(series, canvas), opacity=opacity_of())
+    dash = dash_of(series, canvas, frame["label"])
+    lines = base.mark_line(strokeWidth=2).encode(y=y, strokeDash=dash, opacity=opacity_of())
     dots = base.mark_point(filled=True, size=34).encode(
         y=y,
         opacity=opacity_of(),

@@ -106,7 +106,7 @@ def accuracy_by_dimension(curves: pd.DataFrame, series: Series, canvas: Canvas, 
     )
     x = alt.X("q:Q", title="dimension", scale=_dimension_scale(sweep), axis=alt.Axis(format="d", tickMinStep=1))
     y = alt.Y("y:Q", title=None, scale=_FLOATING, axis=alt.Axis(tickCount=6))
-    colour, dash = colour_of(series, canvas), dash_of(series, canvas)
+    colour, dash = (encode(series, canvas, {*sweep["label"], *flat["label"]}) for encode in (colour_of, dash_of))
     tooltip = [
         alt.Tooltip("s:N", title="method"),
         alt.Tooltip("q:Q", title="dimension"),
@@ -156,7 +156,7 @@ def accuracy_by_train_size(summary: pd.DataFrame, series: Series, canvas: Canvas
             scale=alt.Scale(zero=False, nice=False, padding=10),
             axis=alt.Axis(format="d", values=sorted({int(size) for size in frame["train_size"]})),
         ),
-        color=colour_of(series, canvas),
+        color=colour_of(series, canvas, frame["label"]),
         tooltip=[
             alt.Tooltip("s:N", title="method"),
             alt.Tooltip("n:Q", title="training size"),
@@ -171,7 +171,9 @@ def accuracy_by_train_size(summary: pd.DataFrame, series: Series, canvas: Canvas
         y=alt.Y("low:Q", title=None, scale=_FLOATING, axis=axis), y2="high:Q", opacity=faint
     )
     y = alt.Y("y:Q", title=None, scale=_FLOATING, axis=axis)
-    lines = chart.mark_line(strokeWidth=2).encode(y=y, strokeDash=dash_of(series, canvas), opacity=opacity_of())
+    lines = chart.mark_line(strokeWidth=2).encode(
+        y=y, strokeDash=dash_of(series, canvas, frame["label"]), opacity=opacity_of()
+    )
     dots = chart.mark_point(filled=True, size=50).encode(y=y, opacity=opacity_of())
     layers = alt.layer(band, lines, dots)
     return finish(layers, canvas, 300, store, title=rule_title(neighbour), subtitle="accuracy, %")
@@ -208,9 +210,10 @@ def fit_time_by_train_size(times: pd.DataFrame, series: Series, canvas: Canvas, 
         alt.Tooltip("y:Q", title="median seconds", format=".3g"),
     ]
     middle = alt.Chart(store.add(plain_rows(median, columns))).encode(
-        x=x, y=y, color=colour_of(series, canvas), tooltip=tooltip
+        x=x, y=y, color=colour_of(series, canvas, median["label"]), tooltip=tooltip
     )
-    lines = middle.mark_line(strokeWidth=2).encode(strokeDash=dash_of(series, canvas), opacity=opacity_of())
+    dash = dash_of(series, canvas, median["label"])
+    lines = middle.mark_line(strokeWidth=2).encode(strokeDash=dash, opacity=opacity_of())
     dots = middle.mark_point(filled=True, size=50).encode(opacity=opacity_of())
     return finish(alt.layer(lines, dots), canvas, 300, store, title=title, subtitle="median seconds for one fit")
 
