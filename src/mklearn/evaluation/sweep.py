@@ -53,6 +53,15 @@ class Outcome:
         ]
         return np.array(hits)
 
+    def predictions(self, rule: str, y_train: NDArray[Any], place: int | None) -> NDArray[Any]:
+        """Labels given to the test samples at one of ``dimensions``, by its position; None: at the last one."""
+        if self.sweep == "labels":
+            return self.test[0]
+        last = len(self.dimensions) - 1
+        position = last if place is None else min(place, last)
+        number, width = (position, None) if self.sweep == "refit" else (0, self.dimensions[position])
+        return nearest_neighbour_predictions(self.train[number], y_train, self.test[number], rule, width)  # type: ignore[arg-type]
+
 
 def run(
     estimator: Any, train: NDArray[Any], test: NDArray[Any], y: NDArray[Any], sweep: Mapping[str, Any] = LEADING

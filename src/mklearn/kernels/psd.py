@@ -38,6 +38,8 @@ class PSDRepair:
         Number of eigenvalues below ``-tolerance`` times the largest absolute one.
     negative_mass : float
         Sum of the absolute values of those, divided by the sum of all absolute values.
+    eigenvalues : ndarray, shape (n,)
+        All of them before repair, largest first.
     shift : float
         What policy "shift" added to the diagonal; 0 otherwise.
     vectors, multipliers : ndarray, shapes (n, r) and (r,), or None
@@ -50,6 +52,7 @@ class PSDRepair:
     relative_min_eigenvalue: float
     n_negative: int
     negative_mass: float
+    eigenvalues: NDArray[np.float64]
     shift: float = 0.0
     vectors: NDArray[np.float64] | None = None
     multipliers: NDArray[np.float64] | None = None
@@ -148,7 +151,7 @@ def psd_repair(
     smallest = float(values[0])
     negative = values < -tolerance * size
     mass = float(np.abs(values[negative]).sum() / np.abs(values).sum()) if size else 0.0
-    measured = (policy, smallest, smallest / size if size else 0.0, int(negative.sum()), mass)
+    measured = (policy, smallest, smallest / size if size else 0.0, int(negative.sum()), mass, values[::-1])
     if not negative.any() or policy == "none":
         return PSDRepair(symmetric, *measured)
     if policy == "shift":

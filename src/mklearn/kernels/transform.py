@@ -35,6 +35,7 @@ from mklearn.kernels.identity_like import (
 )
 from mklearn.kernels.normalise import scale_to_centred_trace, unit_diagonal
 from mklearn.kernels.psd import PSDPolicy, PSDRepair, psd_repair
+from mklearn.kernels.spectrum import spectrum_curve
 
 Kind = Literal["gaussian", "linear", "polynomial", "precomputed"]
 Measure = Literal["squared_euclidean", "chi2", "point_set", "distance", "inner_product", "kernel"]
@@ -100,7 +101,8 @@ class KernelTransform:
         Little off-diagonal mass, or a diagonal shift above a tenth of the mean diagonal.
     repair_ : PSDRepair
     info_ : dict
-        All of the above that are plain numbers, strings or booleans.
+        All of the above that are plain numbers, strings or booleans, and ``spectrum``: the eigenvalues before repair
+        as in `mklearn.kernels.spectrum.spectrum_curve`.
 
     Raises
     ------
@@ -333,6 +335,7 @@ class KernelTransform:
             "n_negative": repair.n_negative,
             "negative_mass": repair.negative_mass,
             "shift": repair.shift,
+            "spectrum": spectrum_curve(repair.eigenvalues),
             "off_diagonal_mass": self.off_diagonal_mass_,
             "identity_like": self.identity_like_,
             "n_train": self.n_train_,

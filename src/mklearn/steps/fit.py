@@ -21,7 +21,7 @@ from mklearn.errors import DataError, NotApplicable
 from mklearn.evaluation.inputs import KernelInput, MethodInput, SampleInput
 from mklearn.evaluation.iterations import accuracy_by_iteration
 from mklearn.evaluation.oracle import best_on_test
-from mklearn.evaluation.split import EXPECTED, Fitted, SplitResult, evaluate_split
+from mklearn.evaluation.split import EXPECTED, RuleResult, SplitResult, evaluate_split
 from mklearn.provenance import array_digest, canonical, code_fingerprint, stamp
 from mklearn.steps.log import logger, progress
 
@@ -40,13 +40,13 @@ def fit(
     plan = Splits.load(splits, table["id"].to_numpy(dtype=str))
     fingerprint = code_fingerprint(code or [])
     rows: list[dict[str, Any]] = []
-    fits: list[tuple[Split, Fitted]] = []
+    fits: list[tuple[Split, SplitResult]] = []
     for split, result in _results(samples, spec, y, plan):
         common = _common(spec, split, fingerprint)
         if isinstance(result, SplitResult):
             rows += _rows(result, common)
             rows += _iteration_rows(samples, spec, y, split, common)
-            fits.append((split, next(iter(result.rules.values())).fitted))
+            fits.append((split, result))
         else:
             status = "not_applicable" if isinstance(result, NotApplicable) else "failed"
             rows.append(common | {"status": status, "message": " ".join(str(result).split())})
@@ -198,14 +198,17 @@ def _iteration_rows(
     ]
 
 
-def _model(fits: list[tuple[Split, Fitted]], spec: dict[str, Any], y: np.ndarray) -> dict[str, Any]:
-    """What a report shows: kernel weights and objective of every repeat, kernel diagnostics, a 2-D embedding."""
+def _model(results: list[tuple[Split, SplitResult]], spec: dict[str, Any], y: np.ndarray) -> dict[str, Any]:
+    """What a report shows: weights and objective of every split, kernel diagnostics, confusion, a 2-D embedding."""
+    rules = [(split, next(iter(result.rules.items()))) for split, result in results]
+    fits = [(split, rule.fitted) for split, (_, rule) in rules]
     kernel_ids = np.array([kernel["id"] for kernel in spec["kernels"]], dtype=str)
     arrays: dict[str, Any] = {
         "kernel_ids": kernel_ids,
         "weights": np.array([fitted.weights for _, fitted in fits]).reshape(len(fits), len(kernel_ids)),
         "repeats": np.array([split.repeat for split, _ in fits], dtype=np.int64),
         "kernel_info": canonical([_clean(fitted.kernel_info) for _, fitted in fits[:1]]),
+        "confusion": _confusion(rules, y),
     }
     history = [
         {"repeat": split.repeat, "fold": split.fold, "half_step": number, **entry}
@@ -221,6 +224,14 @@ def _model(fits: list[tuple[Split, Fitted]], spec: dict[str, Any], y: np.ndarray
         arrays["embedding_y"] = np.concatenate([y[index] for _, _, index in roles])
         arrays["embedding_test"] = np.repeat([False, True], [len(split.train), len(split.test)])
     return arrays
+
+
+def _confusion(rules: list[tuple[Split, tuple[str, RuleResult]]], y: np.ndarray) -> np.ndarray:
+    """Test samples of all splits by true class (row) and predicted class (column), at the chosen dimension."""
+    counts = np.zeros((y.max() + 1,) * 2, dtype=np.int32)
+    for split, (neighbour, rule) in rules:
+        np.add.at(counts, (y[split.test], rule.fitted.outcome.predictions(neighbour, y[split.train], rule.place)), 1)
+    return counts
 
 
 def _history(estimator: Any) -> list[dict[str, Any]]:

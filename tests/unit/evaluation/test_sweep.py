@@ -274,3 +274,16 @@ def test_times_are_of_fitting_and_of_test_samples_and_add_up_over_sizes(
     outcome = run(Slow(), X, X_test, y, sweep)
     assert (outcome.fit_seconds, outcome.predict_seconds) == expected
     assert [model.n_components for model in outcome.estimators] == (sweep.get("sizes") or [1])
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("sweep", [{"kind": "leading"}, {"kind": "refit", "sizes": [1, 2, 3]}])
+def test_predictions_are_those_that_the_accuracy_counts(sweep: dict[str, Any], rule: str) -> None:
+    rng = np.random.default_rng(0)
+    y, y_test = np.arange(30) % 3, np.arange(21) % 3
+    X, X_test = (rng.normal(size=(len(labels), 5)) + np.eye(5)[labels] for labels in (y, y_test))
+    outcome = run(PCA(n_components=4), X, X_test, y, sweep)
+    accuracies = outcome.accuracies(rule, y, y_test)
+    for place, accuracy in enumerate(accuracies):
+        assert np.mean(outcome.predictions(rule, y, place) == y_test) == accuracy
+    assert np.array_equal(outcome.predictions(rule, y, None), outcome.predictions(rule, y, len(accuracies) - 1))
