@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, eigh, get_lapack_funcs
 
 from mklearn.errors import ConfigError, DataError, SolverFailed
 
@@ -18,6 +18,8 @@ Floats = NDArray[np.floating]
 # Entries this close (relatively) to the largest one count as tied with it; the first of them decides the sign, so that
 # a vector such as (a, -a) does not change its sign with the last bit.
 _SIGN_TIE = 1e-6
+
+_FEW = 8  # one of so many eigenvectors, or less, is few
 
 
 def fix_signs(vectors: ArrayLike) -> Floats:
@@ -95,19 +97,43 @@ def generalized_eigh(
         raise ConfigError(f"which={which!r}: must be 'smallest' or 'largest'")
     wanted = (0, p - 1) if which == "smallest" else (n - p, n - 1)
     if B is None:
-        values, vectors = eigh(a, subset_by_index=wanted, check_finite=False)
+        values, vectors = _some_eigenpairs(a, wanted)
     else:
         b = _symmetric(B, "B")
         if b.shape != a.shape:
             raise DataError(f"B has shape {b.shape}, A has {a.shape}: both must be (n, n) with the same n")
         factor = _cholesky(b)
-        half = solve_triangular(factor, a, trans="T", check_finite=False)
-        reduced = solve_triangular(factor, half.T, trans="T", check_finite=False)
-        values, vectors = eigh((reduced + reduced.T) / 2, subset_by_index=wanted, check_finite=False)
-        vectors = solve_triangular(factor, vectors, check_finite=False)
+        reduce, solve = get_lapack_funcs(("sygst", "trtrs"), (a, factor))
+        reduced, _ = reduce(a, factor, itype=1, lower=0)
+        values, vectors = _some_eigenpairs(reduced, wanted)
+        vectors, _ = solve(factor, vectors, lower=0)
     if which == "largest":
         values, vectors = values[::-1], vectors[:, ::-1]
     return np.ascontiguousarray(values), fix_signs(vectors)
+
+
+def _some_eigenpairs(a: Floats, wanted: tuple[int, int]) -> tuple[Floats, Floats]:
+    """Eigenpairs first to last (from 0, ascending) of a symmetric matrix, of which the upper triangle is read.
+
+    LAPACK is called by itself: for the small matrices that alternations solve by the ten thousand, the checks around
+    it cost more than the eigenvectors. Divide and conquer (syevd) gives all of them, and is faster than asking syevr
+    for more than a few: 0.09 against 0.25 ms for 20 of 32, 17 against 22 for 101 of 400, but 17 against 12 for 39.
+    """
+    n, (first, last) = len(a), wanted
+    few = (last - first + 1) * _FEW < n
+    solve, sizes = get_lapack_funcs(("syevr", "syevr_lwork") if few else ("syevd", "syevd_lwork"), (a,))
+    work, integer_work, _ = sizes(n, lower=0)
+    room = {"lower": 0, "lwork": int(work), "liwork": int(integer_work)}
+    if few:
+        values, vectors, _, _, info = solve(a, range="I", il=first + 1, iu=last + 1, **room)
+        values = values[: last - first + 1]
+    else:
+        values, vectors, info = solve(a, **room)
+        values, vectors = values[first : last + 1], vectors[:, first : last + 1]
+    if info:
+        name = "syevr" if few else "syevd"
+        raise SolverFailed(f"the eigenvalues of a matrix of size {n} were not found (LAPACK {name}: info {info})")
+    return values, vectors
 
 
 def _symmetric(matrix: ArrayLike, name: str) -> Floats:

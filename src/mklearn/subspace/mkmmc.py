@@ -28,6 +28,8 @@ Keep = Literal["last", "best"]
 _ON = 1e-12
 # A gain in the theta-step below this, relatively, is rounding: the weights stay.
 _ROUNDING = 1e-12
+# Objectives of A-steps this close, relatively, are equal (under "sample" they all are): the earliest of them is kept.
+_EQUAL = 1e-9
 
 
 @dataclass
@@ -354,8 +356,9 @@ def alternate_margins(
             status = "cycle"
             break
         theta = answer.theta
-    objectives = [float(values.sum()) for values, _ in answers]
-    kept = len(answers) - 1 if keep == "last" else int(np.argmax(objectives))
+    objectives = np.array([float(values.sum()) for values, _ in answers])
+    best = float(objectives.max())
+    kept = len(answers) - 1 if keep == "last" else int(np.argmax(objectives >= best - _EQUAL * abs(best)))
     return Margins(
         weights=thetas[kept],
         eigenvalues=answers[kept][0],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -32,6 +33,23 @@ def test_solves_the_eigenproblem(n, seed, which, data):
     everything = np.sort(np.linalg.eigvals(np.linalg.solve(B, A)).real)
     expected = everything[:p] if which == "smallest" else everything[::-1][:p]
     np.testing.assert_allclose(values, expected, atol=1e-7 * max(1, np.abs(everything).max()))
+
+
+@pytest.mark.parametrize("n_components", [1, 7, 8, 40, 60, None])
+@pytest.mark.parametrize("which", ["smallest", "largest"])
+@pytest.mark.parametrize("right", [True, False])
+def test_few_and_many_eigenvectors_are_the_same_ones(n_components, which, right):
+    """Two drivers of LAPACK are behind this, one for few eigenvectors and one for many."""
+    rng = np.random.default_rng(1)
+    A = rng.normal(size=(60, 60))
+    A, B = A + A.T, (np.cov(rng.normal(size=(60, 90))) if right else None)
+    values, vectors = generalized_eigh(A, B, n_components, which)
+    metric = np.eye(60) if B is None else B
+    expected = scipy.linalg.eigh(A, metric, eigvals_only=True)
+    expected = expected if which == "smallest" else expected[::-1]
+    np.testing.assert_allclose(values, expected[:n_components], atol=1e-10 * np.abs(expected).max())
+    np.testing.assert_allclose(A @ vectors, (metric @ vectors) * values, atol=1e-9 * np.abs(expected).max())
+    np.testing.assert_allclose(vectors.T @ metric @ vectors, np.eye(len(values)), atol=1e-10)
 
 
 def test_the_end_of_the_spectrum_is_the_signed_one():
