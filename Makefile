@@ -3,6 +3,8 @@
 
 PYTHON ?= python3
 CORES  ?= all
+STUDY  ?=
+OF     := $(if $(STUDY),--configfile $(STUDY))
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
@@ -10,18 +12,23 @@ UV     := $(shell command -v uv 2>/dev/null || echo .tools/bin/uv)
 COMPILE := pip compile -q --no-config --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run why test lint format lock schema mosek clean clean-cache
+.PHONY: help setup run why failed test lint format lock schema mosek slurm clean clean-cache
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 setup: $(READY) ## make .venv from requirements.lock (every package pinned by hash)
 
-run: $(READY) ## the default study: results/digits/report/index.html
-	$(BIN)/snakemake --cores $(CORES)
+run: $(READY) ## the default study: results/digits/report/index.html; another one: make run STUDY=FILE.yaml
+	$(BIN)/snakemake --cores $(CORES) $(OF)
 
-why: $(READY) ## what a run would do now, and for which reasons; nothing is run
-	$(BIN)/snakemake --cores 1 --dry-run
+why: $(READY) ## what a run would do now, and for which reasons; nothing is run (STUDY=FILE.yaml)
+	$(BIN)/snakemake --cores 1 --dry-run $(OF)
+
+failed: $(READY) ## the fits that failed, and why; then runs just those again (STUDY=FILE.yaml)
+	@$(BIN)/python -m mklearn failed $(STUDY)
+	@again="$$($(BIN)/python -m mklearn failed --targets $(STUDY))"; \
+	if [ -n "$$again" ]; then $(BIN)/snakemake --cores $(CORES) $(OF) --forcerun $$again; else echo "Nothing to run again."; fi
 
 test: $(READY) ## the whole test suite
 	$(BIN)/python -m pytest -n auto --dist worksteal
@@ -41,6 +48,7 @@ format: $(READY) ## bring the code into the house's format
 lock: $(UV) ## resolve the dependencies again: requirements.lock, envs/*
 	$(UV) $(COMPILE) --upgrade --group dev pyproject.toml -o requirements.lock
 	$(UV) $(COMPILE) --upgrade --extra mosek -c requirements.lock pyproject.toml -o envs/mosek.lock
+	$(UV) $(COMPILE) --upgrade --extra slurm -c requirements.lock pyproject.toml -o envs/slurm.lock
 	echo uv | $(UV) $(COMPILE) --upgrade - -o envs/bootstrap.lock
 	$(PYTHON) envs/from_lock.py
 
@@ -50,6 +58,9 @@ schema: $(READY) ## write the JSON schema of study files from the models
 mosek: $(READY) $(UV) ## add MOSEK (needs a licence of its own; without one mklearn goes on with CLARABEL)
 	$(UV) pip install -q --python $(BIN)/python --require-hashes -r envs/mosek.lock
 	$(BIN)/python -m mklearn solvers
+
+slurm: $(READY) $(UV) ## add Snakemake's executor for SLURM clusters; then: snakemake --workflow-profile workflow/profiles/slurm
+	$(UV) pip install -q --python $(BIN)/python --require-hashes -r envs/slurm.lock
 
 clean: ## remove what runs and tests have made, except downloads and the cache of descriptors, kernels and fits
 	rm -rf logs .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -1,5 +1,6 @@
 """mklearn: from images, features or kernels to a table of methods. `make help` and the README say how to run it."""
 
+from mklearn.lost_jobs import after_failure
 from snakemake.utils import min_version
 
 min_version("9.0")
@@ -11,7 +12,16 @@ if not workflow.configfiles:
     configfile: "config.yaml"
 
 
+# Used with --software-deployment-method apptainer only; envs/apptainer.def says how it is built.
+container: "envs/mklearn.sif"
+
+
 report: "workflow/report/study.rst"
+
+
+# Jobs that died: the tables without them, with a row and a reason for each.
+onerror:
+    after_failure(targets, workflow)
 
 
 include: "workflow/rules/common.smk"

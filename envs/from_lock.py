@@ -1,6 +1,7 @@
 """Write envs/mklearn.yaml, the conda environment, with the same versions as requirements.lock (`make lock` runs this).
 
-Only direct dependencies are named: conda-forge resolves what they need. A test compares the two files.
+Only direct dependencies are named: conda-forge resolves what they need. A test compares them. Two packages have
+versions on conda-forge that count otherwise than on PyPI, and come by pip with the lock's version.
 """
 
 from __future__ import annotations
@@ -10,12 +11,8 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-CONDA_NAMES = {
-    "altair": "altair",
-    "lazy-loader": "lazy_loader",
-    "vl-convert-python": "vl-convert-python",
-    "snakemake": "snakemake-minimal",
-}
+CONDA_NAMES = {"lazy-loader": "lazy_loader", "snakemake": "snakemake-minimal"}
+BY_PIP = {"opencv-python-headless", "vl-convert-python"}
 
 
 def locked(lock: Path) -> dict[str, str]:
@@ -34,7 +31,10 @@ def environment() -> str:
         "channels: [conda-forge, bioconda, nodefaults]",
         "dependencies:",
         f"  - python {project['requires-python']}",
-        *(f"  - {CONDA_NAMES.get(name, name)} =={versions[name]}" for name in sorted(names)),
+        *(f"  - {CONDA_NAMES.get(name, name)} =={versions[name]}" for name in sorted({*names} - BY_PIP)),
+        "  - pip",
+        "  - pip:",
+        *(f"      - {name}=={versions[name]}" for name in sorted({*names} & BY_PIP)),
     ]
     return "\n".join(lines) + "\n"
 

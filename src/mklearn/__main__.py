@@ -53,6 +53,24 @@ def _parser() -> argparse.ArgumentParser:
     schema = commands.add_parser("schema", help="print the JSON schema of study files (for completion in editors)")
     schema.set_defaults(run=_schema)
 
+    explain = commands.add_parser(
+        "explain",
+        help="say where a file came from, and why a run would or would not make it again",
+        description="Run it in the folder of the checkout. FILE may be missing: then it says how it would be made.",
+    )
+    explain.add_argument("file", metavar="FILE", help="a file in results/ (or a log in logs/)")
+    explain.add_argument("--study", metavar="STUDY.yaml", help="the study to ask about (default: config.yaml)")
+    explain.set_defaults(run=_explain)
+
+    failed = commands.add_parser(
+        "failed",
+        help="list the fits of a study that failed or are missing, and why",
+        description="Run it in the folder of the checkout. `make failed` lists them, and runs them again.",
+    )
+    failed.add_argument("study", nargs="*", metavar="STUDY.yaml", help="study files (default: config.yaml)")
+    failed.add_argument("--targets", action="store_true", help="only the files that `snakemake --forcerun` takes")
+    failed.set_defaults(run=_failed)
+
     step = commands.add_parser(
         "step",
         help="run one step of the workflow by itself",
@@ -104,6 +122,22 @@ def _schema(options: argparse.Namespace) -> None:
     from mklearn.config.schema import study_schema
 
     print(study_schema(), end="")
+
+
+def _explain(options: argparse.Namespace) -> None:
+    from mklearn.explain import explain
+
+    print(explain(options.file, options.study), end="")
+
+
+def _failed(options: argparse.Namespace) -> None:
+    from mklearn.failures import files_to_run_again, report
+
+    studies = options.study or ["config.yaml"]
+    if not options.targets:
+        print(report(studies))
+    elif files := files_to_run_again(studies):
+        print("\n".join(files))
 
 
 def _step(options: argparse.Namespace) -> None:

@@ -11,7 +11,7 @@ import os
 import platform
 import re
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,27 @@ def file_digest(path: str | Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def input_digests(**files: str | Path | Sequence[str | Path] | None) -> dict[str, Any]:
+    """sha256 of a step's input files, by the step's names for them; inputs that are not there are left out.
+
+    ``{"samples": "ab12...", "blocks": {"1of2.npz": "...", "2of2.npz": "..."}}``: several files of one input are named
+    as :func:`names_below` names them.
+    """
+    found: dict[str, Any] = {}
+    for name, given in files.items():
+        if isinstance(given, (str, Path)):
+            found[name] = file_digest(given)
+        elif given:
+            found[name] = {short: file_digest(path) for short, path in names_below(given).items()}
+    return found
+
+
+def names_below(paths: Sequence[str | Path]) -> dict[str, Path]:
+    """Files by the part of their paths below the folder that they have in common: the same wherever it lies."""
+    folder = os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in paths])
+    return {os.path.relpath(os.path.abspath(path), folder).replace(os.sep, "/"): Path(path) for path in paths}
+
+
 def array_digest(array: Any) -> str:
     """sha256 of an array's type, shape and C-ordered bytes: the same for equal arrays, however they are stored."""
     import numpy as np
@@ -63,8 +84,13 @@ def code_of(*modules: str) -> list[str]:
     Left out: package ``__init__`` files and the modules of ``SILENT``. Templates and styles are in: the files of a
     folder beside a module and of its name (``page/`` beside ``page.py``) belong to the module.
     """
+    return list(_code_of(tuple(sorted(set(filter(None, modules))))))
+
+
+@functools.cache  # a plan asks for each of its jobs
+def _code_of(modules: tuple[str, ...]) -> tuple[str, ...]:
     seen: dict[str, Path] = {}
-    todo = [module for module in modules if module]
+    todo = list(modules)
     while todo:
         module = todo.pop()
         path = _source(module)
@@ -73,7 +99,7 @@ def code_of(*modules: str) -> list[str]:
         seen[module] = path
         todo.extend(_imports(path))
     kept = [path for module, path in seen.items() if path.name != "__init__.py" and module not in SILENT]
-    return sorted(str(file) for path in kept for file in (path, *_data_files(path)))
+    return tuple(sorted(str(file) for path in kept for file in (path, *_data_files(path))))
 
 
 def step_code(step: str, spec: Mapping[str, Any] | None = None) -> list[str]:
@@ -96,14 +122,19 @@ def _named_modules(spec: Any) -> list[str]:
 
 def code_fingerprint(files: Iterable[str | Path]) -> str:
     """12 hex digits over the content of source files, independent of where they lie."""
-    digest = hashlib.sha256()
-    for path in sorted(map(Path, files), key=lambda p: p.as_posix()):
+    return digest(code_digests(files))[:12]
+
+
+def code_digests(files: Iterable[str | Path]) -> dict[str, str]:
+    """The first 12 hex digits of each source file's sha256, by its place in the package (outside of it, its name)."""
+    found = {}
+    for path in map(Path, files):
         try:
             name = path.resolve().relative_to(PACKAGE).as_posix()
         except ValueError:
             name = path.name
-        digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()[:12]
+        found[name] = file_digest(path)[:12]
+    return found
 
 
 def _source(module: str) -> Path | None:
@@ -123,7 +154,7 @@ def _data_files(module: Path) -> list[Path]:
 @functools.cache
 def _imports(path: Path) -> tuple[str, ...]:
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _statements(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -132,11 +163,23 @@ def _imports(path: Path) -> tuple[str, ...]:
     return tuple(sorted(name for name in found if name.split(".")[0] == "mklearn"))
 
 
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Every statement, however deep, without the expressions in them: those can't import."""
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        yield node
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(node, part, None)
+            todo += inner if isinstance(inner, list) else []
+
+
 # --- the machine, the versions, the commit
 
 
 def versions(packages: Iterable[str] = ("numpy", "scipy", "scikit-learn", "scikit-image", "cvxpy", "clarabel", "mosek",
-                                        "pandas", "pyarrow", "snakemake")) -> dict[str, str]:  # fmt: skip
+                                        "numba", "opencv-python-headless", "pandas", "pyarrow", "h5py", "pydantic",
+                                        "altair", "snakemake")) -> dict[str, str]:  # fmt: skip
     """Versions of Python, mklearn and the packages that numbers depend on; those not installed are left out."""
     found = {"python": platform.python_version(), "mklearn": importlib.metadata.version("mklearn")}
     for package in packages:
@@ -148,14 +191,17 @@ def versions(packages: Iterable[str] = ("numpy", "scipy", "scikit-learn", "sciki
 
 
 def machine() -> dict[str, Any]:
-    """Processor, cores, system: what run times depend on."""
+    """Processor, cores, memory, system: what run times depend on."""
+    import psutil
+
     model = platform.processor()
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
         model = next(line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith("model name"))
     except (OSError, StopIteration):
         pass
-    return {"system": platform.platform(), "processor": model, "cores": os.cpu_count()}
+    memory = round(psutil.virtual_memory().total / 2**20)
+    return {"system": platform.platform(), "processor": model, "cores": os.cpu_count(), "memory_mb": memory}
 
 
 def commit(folder: str | Path = ".") -> str:
@@ -171,10 +217,15 @@ def commit(folder: str | Path = ".") -> str:
 
 
 def stamp(spec: Mapping[str, Any], inputs: Mapping[str, Any], code: Iterable[str | Path]) -> dict[str, Any]:
-    """What every artefact carries beside its data. No times and no paths: equal inputs give equal bytes."""
+    """What every artefact carries beside its data. No times and no paths: equal inputs give equal bytes.
+
+    ``inputs`` are those of :func:`input_digests`. Where the stamp lies in each kind of file: :mod:`mklearn.stamps`.
+    """
+    files = list(code)
     return {
         "spec": dict(spec),
         "inputs": dict(inputs),
-        "code": code_fingerprint(code),
+        "code": code_fingerprint(files),
+        "modules": code_digests(files),
         "mklearn": importlib.metadata.version("mklearn"),
     }

@@ -37,6 +37,15 @@ def clear_stale_locks(folder: Path) -> bool:
     return stale
 
 
+def others_run(folder: Path) -> bool:
+    """Whether another run in a working folder has left a note and, as far as can be told from here, is alive."""
+    runs = [_read(path) for path in (folder / ".snakemake" / "mklearn-runs").glob("*.json")]
+    here = socket.gethostname()
+    return any(
+        run.get("host") != here or (run.get("pid") != os.getpid() and _lives(run)) for run in runs if run.get("host")
+    )
+
+
 def _lives(run: dict[str, Any]) -> bool:
     return run.get("started") is not None and _started(run["pid"]) == run["started"]
 

@@ -5,6 +5,7 @@ Everything here is cheap: it runs again in every job of a cluster run.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shlex
@@ -15,21 +16,25 @@ from typing import Any
 
 from mklearn.config.study import check_study, read_yaml
 from mklearn.errors import UserError
+from mklearn.kernels.costs import point_set_seconds_per_pair
+from mklearn.plan import resources
 from mklearn.plan.datasets import PlannedDataset
 from mklearn.plan.study import Plan, plan_study
-from mklearn.provenance import PACKAGE, step_code
+from mklearn.provenance import PACKAGE, code_fingerprint, step_code
 
 Wildcards = Any
 
 
 def open_study(config: Mapping[str, Any], workflow: Any) -> Targets:
-    """Check the study, plan it, and make stale locks of an interrupted run go away.
+    """Check the study, plan it, and make what a killed run has left go away: its locks, and its jobs in SLURM.
 
     Raises
     ------
     SystemExit
         After every mistake in the study was printed, one per line.
     """
+    from mklearn.left_jobs import cancel_left_jobs
+    from mklearn.lost_jobs import listen
     from mklearn.run_lock import clear_stale_locks
     from mklearn.scheduling import coalesce_reevaluations
 
@@ -38,6 +43,10 @@ def open_study(config: Mapping[str, Any], workflow: Any) -> Targets:
         for path in workflow.configfiles:
             read_yaml(path)  # Snakemake has read them, but not noticed a key that stands twice
         plan = plan_study(check_study(dict(config), source=source))
+        if workflow.is_main_process:
+            clear_stale_locks(Path.cwd())
+            if not workflow.output_settings.dryrun:
+                cancel_left_jobs(Path.cwd())
     except UserError as error:
         # Snakemake would add where in our code it was raised, which is no help with a study file.
         print(f"\nmklearn: {error}\nNothing was run.", file=sys.stderr)
@@ -46,8 +55,8 @@ def open_study(config: Mapping[str, Any], workflow: Any) -> Targets:
         os.environ.setdefault("MKLEARN_MIRROR", plan.study.mirror)
     if workflow.is_main_process:
         os.environ["MKLEARN_COMMAND"] = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
-        clear_stale_locks(Path.cwd())
         coalesce_reevaluations()
+        listen()
         # Jobs in a conda environment of their own find the package, which is not installed there.
         paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
         os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
@@ -91,12 +100,12 @@ class Targets:
         }
         return "|".join(re.escape(value) for value in sorted(values[wildcard])) or "none"
 
-    def code(self, step: str, spec: Mapping[str, Any] | None = None) -> list[str]:
-        """Source files behind a step, as an input of its rule: compared by content, they make it run again.
+    def code(self, step: str, spec: Mapping[str, Any] | None = None) -> str:
+        """The fingerprint of the source files behind a step: as a parameter of its rule, it makes the job run again.
 
-        Relative to the checkout, so that a checkout and its results can be moved and copied together.
+        One word instead of forty inputs: what a large plan costs is its files.
         """
-        return [_relative(path) for path in step_code(step, spec)]
+        return _fingerprint(tuple(step_code(step, spec)))
 
     # --- targets
 
@@ -121,6 +130,22 @@ class Targets:
     def all_samples(self) -> list[str]:
         return [self._samples(dataset) for dataset in self.plan.datasets.values()]
 
+    def files(self) -> list[str]:
+        """Every file that the study makes and keeps; not the parts that some of them are put together from."""
+        plan = self.plan
+        made = {dataset.original: f"data/{dataset.original}" for dataset in plan.datasets.values()}
+        names = [f"{name}{end}" for name in made.values() for end in (".npz", ".labels.parquet")]
+        names += [f"resized/{dataset.key}.npz" for dataset in plan.datasets.values() if dataset.resize]
+        names += [f"descriptors/{'/'.join(key)}.npz" for key in plan.descriptors]
+        learning = [key for key, descriptor in plan.descriptors.items() if "learns" in descriptor.spec]
+        names += [f"descriptors/{'/'.join(key)}.learned.npz" for key in learning]
+        names += [f"pairwise/{'/'.join(key)}.npz" for key in plan.pairwise]
+        names += [f"splits/{'/'.join(key)}.parquet" for key in dict.fromkeys((d, p) for d, p, _ in plan.fits)]
+        downloads = [path for dataset in plan.datasets.values() for path in dataset.downloads]
+        cached = [self.path(f"cache/{name}") for name in names]
+        tables = [*self.everything(), self.path("{study}/run.json")]
+        return [*downloads, *cached, *self.kernels(), *self.all_scores(), *self.all_models(), *tables]
+
     # --- data
 
     def download_spec(self, wildcards: Wildcards) -> dict[str, Any]:
@@ -133,7 +158,7 @@ class Targets:
     def read_spec(self, wildcards: Wildcards) -> dict[str, Any]:
         return self._datasets[wildcards.dataset].read
 
-    def read_code(self, wildcards: Wildcards) -> list[str]:
+    def read_code(self, wildcards: Wildcards) -> str:
         return self.code("read", self.read_spec(wildcards))
 
     def original(self, wildcards: Wildcards) -> str:
@@ -156,7 +181,7 @@ class Targets:
         path = self.plan.protocols[wildcards.protocol]["parameters"].get("path")
         return [path] if path else []
 
-    def split_code(self, wildcards: Wildcards) -> list[str]:
+    def split_code(self, wildcards: Wildcards) -> str:
         return self.code("split", self.split_spec(wildcards))
 
     def split_spec(self, wildcards: Wildcards) -> dict[str, Any]:
@@ -167,7 +192,7 @@ class Targets:
     def descriptor_spec(self, wildcards: Wildcards) -> dict[str, Any]:
         return self.plan.descriptors[wildcards.dataset, wildcards.descriptor].spec
 
-    def descriptor_code(self, wildcards: Wildcards) -> list[str]:
+    def descriptor_code(self, wildcards: Wildcards) -> str:
         return self.code("describe", self.descriptor_spec(wildcards))
 
     def part_spec(self, wildcards: Wildcards) -> dict[str, Any]:
@@ -176,7 +201,7 @@ class Targets:
     def pairwise_part_spec(self, wildcards: Wildcards) -> dict[str, Any]:
         return self.pairwise_spec(wildcards) | {"part": wildcards.part}
 
-    def learn_code(self, wildcards: Wildcards) -> list[str]:
+    def learn_code(self, wildcards: Wildcards) -> str:
         return self.code("learn", self.descriptor_spec(wildcards))
 
     def learned(self, wildcards: Wildcards) -> list[str]:
@@ -189,9 +214,6 @@ class Targets:
         n = self.plan.descriptors[wildcards.dataset, wildcards.descriptor].n_blocks
         folder = f"cache/descriptors/{wildcards.dataset}/{wildcards.descriptor}"
         return [self.path(f"{folder}/{part}.npz") for part in parts(n)]
-
-    def images_memory(self, wildcards: Wildcards, input: Any) -> int:
-        return 1500 + 3 * round(input.size_mb)
 
     def described(self, wildcards: Wildcards) -> list[str]:
         """The images and what was learned from them; nothing where the parts are there to be put together."""
@@ -206,10 +228,10 @@ class Targets:
     def pairwise_spec(self, wildcards: Wildcards) -> dict[str, Any]:
         return self.plan.pairwise[wildcards.dataset, wildcards.descriptor, wildcards.measure].spec
 
-    def pairwise_code(self, wildcards: Wildcards) -> list[str]:
+    def pairwise_code(self, wildcards: Wildcards) -> str:
         return self.code("pairwise", self.pairwise_spec(wildcards))
 
-    def pairwise_block_code(self, wildcards: Wildcards) -> list[str]:
+    def pairwise_block_code(self, wildcards: Wildcards) -> str:
         return self.code("pairwise_block", self.pairwise_spec(wildcards))
 
     def pairwise_blocks(self, wildcards: Wildcards) -> list[str]:
@@ -217,9 +239,6 @@ class Targets:
         n = self.plan.pairwise[wildcards.dataset, wildcards.descriptor, wildcards.measure].n_blocks
         folder = f"cache/pairwise/{wildcards.dataset}/{wildcards.descriptor}/{wildcards.measure}"
         return [self.path(f"{folder}/{part}.npz") for part in parts(n)]
-
-    def pairwise_memory(self, wildcards: Wildcards, input: Any) -> int:
-        return 1000 + 8 * round(input.size_mb)
 
     def matrices(self, wildcards: Wildcards) -> list[str]:
         names = self.plan.kernel_sets[wildcards.dataset, wildcards.kernel_set]["pairwise"]
@@ -255,14 +274,73 @@ class Targets:
         names = self.plan.kernel_sets[wildcards.dataset, name]["pairwise"] if name else []
         return [ancient(self.path(f"cache/pairwise/{wildcards.dataset}/{name}.npz")) for name in names]
 
-    def fit_code(self, wildcards: Wildcards) -> list[str]:
+    def fit_code(self, wildcards: Wildcards) -> str:
         return self.code("fit", self.fit_spec(wildcards))
 
     def fit_spec(self, wildcards: Wildcards) -> dict[str, Any]:
         return self._fit(wildcards).spec
 
-    def fit_memory(self, wildcards: Wildcards, input: Any) -> int:
-        return 1500 + 4 * round(input.size_mb)
+    # --- what jobs ask a cluster for: by the plan, and by the size of their input
+
+    def _n_samples(self, dataset: PlannedDataset) -> int:
+        """As planned; of a user's own data as counted, once they are read."""
+        samples = Path(self.path(f"cache/data/{dataset.original}.npz"))
+        return dataset.n_samples or resources.counted_samples(samples) or resources.UNKNOWN_SAMPLES
+
+    def read_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        return resources.asked_mb(resources.reading_mb(self._read_mb(wildcards, input)), attempt)
+
+    def read_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        return resources.asked_minutes(2 * self._read_mb(wildcards, input), attempt)
+
+    def _read_mb(self, wildcards: Wildcards, input: Any) -> float:
+        """Of what is read: a folder of images is no input of the rule."""
+        return float(input.size_mb + resources.folder_mb(self.read_spec(wildcards)))
+
+    def images_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        n = self._n_samples(self._datasets[wildcards.dataset])
+        return resources.asked_mb(resources.images_mb(input.size_mb, n), attempt)
+
+    def images_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        return resources.asked_minutes(resources.images_seconds(input.size_mb), attempt)
+
+    def pairwise_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        n = self._n_samples(self._datasets[wildcards.dataset])
+        return resources.asked_mb(resources.pairwise_mb(n, input.size_mb), attempt)
+
+    def pairwise_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        n = self._n_samples(self._datasets[wildcards.dataset])
+        seconds = resources.pairwise_seconds(n, input.size_mb)
+        planned = self.plan.pairwise[wildcards.dataset, wildcards.descriptor, wildcards.measure]
+        if "rows" in planned.spec:  # between sets of points
+            points = self.descriptor_spec(wildcards)["parameters"]
+            per_pair = point_set_seconds_per_pair(points["n_points"], points["n_components"])
+            seconds = n**2 / 2 * per_pair / planned.n_blocks
+        return resources.asked_minutes(seconds, attempt)
+
+    def fit_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        fit = self._fit(wildcards)
+        if not fit.kernel_set:
+            return resources.asked_mb(resources.sample_fit_mb(input.size_mb), attempt)
+        n, n_train = self._fit_samples(wildcards)
+        matrices = self.plan.kernel_sets[wildcards.dataset, fit.kernel_set]["pairwise"]
+        data = resources.kernel_fit_mb(n, n_train, len(matrices), len(fit.spec["kernels"]))
+        return resources.asked_mb(data, attempt)
+
+    def fit_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        _, n_train = self._fit_samples(wildcards)
+        protocol = self.plan.protocols[wildcards.protocol]
+        return resources.fit_minutes(self.fit_spec(wildcards), protocol, n_train, attempt)
+
+    def _fit_samples(self, wildcards: Wildcards) -> tuple[int, int]:
+        """All samples, and those of one split's training."""
+        dataset = self._fit(wildcards).dataset
+        n, protocol = self._n_samples(dataset), self.plan.protocols[wildcards.protocol]
+        return n, resources.training_samples(protocol, n, resources.number_of_classes(dataset.read))
+
+    def licences(self, wildcards: Wildcards) -> int:
+        spec = self.fit_spec(wildcards)
+        return resources.licences(spec["method"], len(spec["kernels"]))
 
     # --- tables and report
 
@@ -301,7 +379,10 @@ class Targets:
         datasets = [
             {"id": dataset.id, "title": dataset.title, "about": dataset.about,
              "files": [{"name": Path(path).name, "path": path, "source": dataset.sources.get(path, path)}
-                       for path in dataset.files[:64]]}
+                       for path in dataset.files[:64]],
+             "descriptors": [{"id": name.rsplit("-", 1)[0], "kind": planned.spec["kind"],
+                              "parameters": planned.spec["parameters"]}
+                             for (key, name), planned in self.plan.descriptors.items() if key == dataset.key]}
             for dataset in self.plan.datasets.values()
         ]  # fmt: skip
         return {
@@ -324,6 +405,6 @@ def parts(n: int) -> list[str]:
     return [f"{number}of{n}" for number in range(1, n + 1)] if n > 1 else []
 
 
-def _relative(path: str) -> str:
-    relative = os.path.relpath(path)
-    return path if relative.startswith(os.pardir) else relative
+@functools.cache  # thousands of jobs have few lists of code
+def _fingerprint(files: tuple[str, ...]) -> str:
+    return code_fingerprint(files)

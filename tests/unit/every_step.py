@@ -3,7 +3,7 @@
 Usage: ``python every_step.py FOLDER``. Jobs are made as Snakemake makes them - the same plan, files, specifications
 and log - and run in forked processes that have loaded third-party packages but nothing of mklearn. Of each job
 ``records.json`` has its step, name, log, outputs, the mklearn modules that it loaded, the files of the package that it
-opened, and the source files that its rule declares.
+opened, and the fingerprint of the code that its rule declares.
 """
 
 from __future__ import annotations
@@ -88,6 +88,7 @@ OWN = {
         "features": {"kind": "feature_tables", "tables": {"first": "first.csv", "second": "second.parquet"}},
         "distances": {"kind": "precomputed", "measure": "squared_euclidean", "matrices": {"d": "d.npz"},
                       "labels": "labels.csv"},
+        "kernels": {"kind": "precomputed", "measure": "kernel", "matrices": {"k": "k.npz"}, "labels": "labels.csv"},
     },
     "methods": {"average": {"kind": "kernel_fda"}},
     "protocols": {"given": {"kind": "given", "path": "splits.csv"}, "folds": {"kind": "k_fold", "folds": 2}},
@@ -101,6 +102,11 @@ TABLE = {
 """No kernel method at all."""
 FOLDER = {"study": "folder", "datasets": {"pictures": {"kind": "image_folder", "path": "pictures"}}}
 STUDIES = (IMAGES, LEARNED, OWN, TABLE, FOLDER)
+MIRRORED = {
+    "study": "mirrored",
+    "datasets": {"orl-resized": {"per_class": 2}, "olivetti": {"per_class": 2}, "usps": {"per_class": 5}, "yale": None},
+}
+"""One data set for each reader of files that are downloaded, but for Caltech-101's: that archive has 130 MB."""
 
 
 # --- the user's own files
@@ -121,6 +127,7 @@ def write_own_files() -> None:
     about.assign(w=X[:, 2], x=X[:, 3]).to_parquet("second.parquet", index=False)
     difference = X[:, None] - X[None]
     np.savez("d.npz", matrix=(difference**2).sum(axis=2), ids=about["id"].to_numpy(dtype=str))
+    np.savez("k.npz", matrix=X @ X.T, ids=about["id"].to_numpy(dtype=str))
     roles = np.where(np.arange(36) % 3 == 0, "test", "train")
     pd.DataFrame({"id": about["id"], "role": roles}).to_csv("splits.csv", index=False)
     for name in ("cat", "dog"):
@@ -135,7 +142,7 @@ def write_own_files() -> None:
 
 
 def jobs() -> Iterator[dict[str, Any]]:
-    """Every job of the studies, in an order in which they can run; data of the mirror's smallest file too."""
+    """Every job of the studies, in an order in which they can run; data of the mirror's small files too."""
     import mklearn.plan.kernels
     from mklearn.config.descriptors import DenseSIFT, GeometricBlur
     from mklearn.config.study import check_study
@@ -152,11 +159,11 @@ def jobs() -> Iterator[dict[str, Any]]:
         if study is IMAGES:
             yield from table_jobs(targets)
     if os.environ.get("MKLEARN_MIRROR"):
-        yield from data_jobs(Targets(plan_study(check_study({"study": "faces", "datasets": ["yale"]}))))
+        yield from data_jobs(Targets(plan_study(check_study(MIRRORED))))
 
 
-def job(step: str, log: str, inputs: Any, outputs: Any, spec: Any) -> dict[str, Any]:
-    return {"step": step, "log": f"logs/{log}.log", "inputs": inputs, "outputs": outputs, "spec": spec}
+def job(step: str, log: str, inputs: Any, outputs: Any, spec: Any, code: str | None = None) -> dict[str, Any]:
+    return {"step": step, "log": f"logs/{log}.log", "inputs": inputs, "outputs": outputs, "spec": spec, "code": code}
 
 
 def data_jobs(targets: Any) -> Iterator[dict[str, Any]]:
@@ -165,13 +172,14 @@ def data_jobs(targets: Any) -> Iterator[dict[str, Any]]:
             yield job("download", f"download/{Path(path).name}", {}, {"target": path}, spec)
         w = SimpleNamespace(dataset=dataset.original)
         made = {"samples": targets.original(w), "labels": targets.labels(w)}
-        inputs = {"files": targets.source_files(w), "code": targets.read_code(w)}
-        yield job("read", f"read/{dataset.original}", inputs, made, targets.read_spec(w))
+        inputs = {"files": targets.source_files(w)}
+        yield job("read", f"read/{dataset.original}", inputs, made, targets.read_spec(w), targets.read_code(w))
         if dataset.resize:
             w = SimpleNamespace(dataset=dataset.key)
-            inputs = {"samples": targets.original(w), "code": targets.code("resize")}
-            resized = {"resized": targets.samples(w)}
-            yield job("resize", f"resize/{dataset.key}", inputs, resized, targets.resize_spec(w))
+            inputs, resized = {"samples": targets.original(w)}, {"resized": targets.samples(w)}
+            yield job(
+                "resize", f"resize/{dataset.key}", inputs, resized, targets.resize_spec(w), targets.code("resize")
+            )
 
 
 def model_jobs(targets: Any) -> Iterator[dict[str, Any]]:
@@ -179,29 +187,31 @@ def model_jobs(targets: Any) -> Iterator[dict[str, Any]]:
     for dataset, descriptor in plan.descriptors:
         w = SimpleNamespace(dataset=dataset, descriptor=descriptor)
         spec, folder = targets.descriptor_spec(w), f"cache/descriptors/{dataset}/{descriptor}"
+        code = targets.descriptor_code(w)
         if targets.learned(w):
-            inputs = {"samples": targets.samples(w), "code": targets.learn_code(w)}
-            yield job("learn", f"learn/{dataset}/{descriptor}", inputs, {"learned": targets.learned(w)[0]}, spec)
+            inputs, learned = {"samples": targets.samples(w)}, {"learned": targets.learned(w)[0]}
+            yield job("learn", f"learn/{dataset}/{descriptor}", inputs, learned, spec, targets.learn_code(w))
         for part in targets.descriptor_blocks(w):
             w.part = Path(part).stem
-            inputs = {"samples": targets.samples(w), "learned": targets.learned(w), "code": targets.descriptor_code(w)}
+            inputs = {"samples": targets.samples(w), "learned": targets.learned(w)}
             name = f"describe/{dataset}/{descriptor}/{w.part}"
-            yield job("describe", name, inputs, {"features": part}, targets.part_spec(w))
+            yield job("describe", name, inputs, {"features": part}, targets.part_spec(w), code)
         inputs = {
             "samples": targets.described(w), "learned": targets.learned(w), "blocks": targets.descriptor_blocks(w),
-            "code": targets.descriptor_code(w),
         }  # fmt: skip
-        yield job("describe", f"describe/{dataset}/{descriptor}", inputs, {"features": path(f"{folder}.npz")}, spec)
+        features = {"features": path(f"{folder}.npz")}
+        yield job("describe", f"describe/{dataset}/{descriptor}", inputs, features, spec, code)
     for dataset, descriptor, measure in plan.pairwise:
         w = SimpleNamespace(dataset=dataset, descriptor=descriptor, measure=measure)
         name, code = f"pairwise/{dataset}/{descriptor}.{measure}", targets.pairwise_code(w)
         for block in targets.pairwise_blocks(w):
             w.part = Path(block).stem
-            inputs = {"source": targets.pairwise_source(w), "code": targets.pairwise_block_code(w)}
-            yield job("pairwise_block", f"{name}/{w.part}", inputs, {"block": block}, targets.pairwise_part_spec(w))
-        inputs = {"source": targets.pairwise_source(w), "blocks": targets.pairwise_blocks(w), "code": code}
+            inputs, spec = {"source": targets.pairwise_source(w)}, targets.pairwise_part_spec(w)
+            block_code = targets.pairwise_block_code(w)
+            yield job("pairwise_block", f"{name}/{w.part}", inputs, {"block": block}, spec, block_code)
+        inputs = {"source": targets.pairwise_source(w), "blocks": targets.pairwise_blocks(w)}
         matrix = {"matrix": path(f"cache/pairwise/{dataset}/{descriptor}/{measure}.npz")}
-        yield job("pairwise", name, inputs, matrix, targets.pairwise_spec(w))
+        yield job("pairwise", name, inputs, matrix, targets.pairwise_spec(w), code)
     for dataset, kernel_set in plan.kernel_sets:
         w = SimpleNamespace(dataset=dataset, kernel_set=kernel_set)
         manifest = {"manifest": path(f"cache/kernels/{dataset}/{kernel_set}.json")}
@@ -209,20 +219,21 @@ def model_jobs(targets: Any) -> Iterator[dict[str, Any]]:
         yield job("kernel_set", name, {"matrices": targets.matrices(w)}, manifest, spec)
     for dataset, protocol in dict.fromkeys((d, p) for d, p, _ in plan.fits):
         w = SimpleNamespace(dataset=dataset, protocol=protocol)
-        inputs = {"labels": targets.labels(w), "file": targets.split_file(w), "code": targets.split_code(w)}
+        inputs = {"labels": targets.labels(w), "file": targets.split_file(w)}
         splits = {"splits": path(f"cache/splits/{dataset}/{protocol}.parquet")}
-        yield job("split", f"split/{dataset}/{protocol}", inputs, splits, targets.split_spec(w))
+        spec, code = targets.split_spec(w), targets.split_code(w)
+        yield job("split", f"split/{dataset}/{protocol}", inputs, splits, spec, code)
     for dataset, protocol, method in plan.fits:
         w = SimpleNamespace(dataset=dataset, protocol=protocol, method=method)
         inputs = {
             "manifest": targets.manifest(w), "matrices": list(map(str, targets.ancient_matrices(w))),
             "source": targets.fit_source(w), "labels": targets.labels(w),
             "splits": path(f"cache/splits/{dataset}/{protocol}.parquet"),
-            "code": targets.fit_code(w),
         }  # fmt: skip
         name = f"cache/fits/{dataset}/{protocol}/{method}"
         outputs = {"scores": path(f"{name}.parquet"), "model": path(f"{name}.npz")}
-        yield job("fit", f"fit/{dataset}/{protocol}/{method}", inputs, outputs, targets.fit_spec(w))
+        log = f"fit/{dataset}/{protocol}/{method}"
+        yield job("fit", log, inputs, outputs, targets.fit_spec(w), targets.fit_code(w))
 
 
 def table_jobs(targets: Any) -> Iterator[dict[str, Any]]:
@@ -230,16 +241,16 @@ def table_jobs(targets: Any) -> Iterator[dict[str, Any]]:
         targets.path(f"{{study}}/{name}")
         for name in ("scores.parquet", "summary.parquet", "run.json", "report/index.html")
     )
-    inputs = {"fits": targets.all_scores(), "code": targets.code("scores")}
-    yield job("scores", "scores", inputs, {"table": scores}, targets.scores_spec())
-    inputs = {"scores": scores, "code": targets.code("summary")}
-    yield job("summary", "summary", inputs, {"table": summary}, targets.summary_spec())
+    made = {"table": scores}
+    yield job("scores", "scores", {"fits": targets.all_scores()}, made, targets.scores_spec(), targets.code("scores"))
+    made = {"table": summary}
+    yield job("summary", "summary", {"scores": scores}, made, targets.summary_spec(), targets.code("summary"))
     yield job("run_record", "run_record", {"scores": scores}, {"record": record}, targets.run_spec())
     inputs = {
         "scores": scores, "summary": summary, "record": record, "models": targets.all_models(),
-        "samples": targets.all_samples(), "code": targets.code("report"),
+        "samples": targets.all_samples(),
     }  # fmt: skip
-    yield job("report", "report", inputs, {"page": page}, targets.report_spec())
+    yield job("report", "report", inputs, {"page": page}, targets.report_spec(), targets.code("report"))
 
 
 # --- running them

@@ -11,7 +11,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-LOCKS = ("requirements.lock", "envs/mosek.lock", "envs/bootstrap.lock")
+EXTRAS = {
+    "mosek": {"mosek"},
+    "slurm": {"snakemake-executor-plugin-slurm", "snakemake-executor-plugin-slurm-jobstep"},
+}
+"""Optional extras of the project, and the packages that each adds."""
+LOCKS = ("requirements.lock", "envs/bootstrap.lock", *(f"envs/{extra}.lock" for extra in EXTRAS))
 PLACES = re.compile(rb"(?<![\w.])/(work|home/[a-z]\w*|Users|root)/")
 """Folders that exist on one machine only."""
 
@@ -42,13 +47,34 @@ def test_conda_environment_is_made_from_the_lock(repository: Path, from_lock: di
 def test_conda_environment_pins_every_dependency_as_the_lock_does(repository: Path, from_lock: dict) -> None:
     """The same, computed another way: a mistake in from_lock.py would go unnoticed above."""
     environment = yaml.safe_load((repository / "envs" / "mklearn.yaml").read_text(encoding="utf-8"))
-    pinned = dict(entry.split(" ==") for entry in environment["dependencies"] if "==" in entry)
+    by_conda = [entry for entry in environment["dependencies"] if isinstance(entry, str)]
+    by_pip = [name for entry in environment["dependencies"] if isinstance(entry, dict) for name in entry["pip"]]
+    pinned = dict(re.split(" ?==", entry) for entry in (*by_conda, *by_pip) if "==" in entry)
     lines = (repository / "requirements.lock").read_text(encoding="utf-8").splitlines()
     versions = {line.split("==")[0]: line.split("==")[1].split()[0] for line in lines if re.match(r"\w.*==", line)}
     project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = {re.split(r"[<>=]", line)[0] for line in project["dependencies"]}
     renamed = {name: from_lock["CONDA_NAMES"].get(name, name) for name in wanted}
     assert pinned == {renamed[name]: versions[name] for name in wanted}
+
+
+def test_container_is_made_from_the_lock_and_the_package(repository: Path) -> None:
+    """Every file that the recipe copies is there, and what it installs is pinned by the lock's hashes."""
+    text = (repository / "envs" / "apptainer.def").read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^%(\w+)[^\n]*\n(.*?)(?=^%|\Z)", text, flags=re.MULTILINE | re.DOTALL))
+    copied = [line.split()[0] for line in sections["files"].splitlines() if line.strip()]
+    assert all((repository / name).exists() for name in copied)
+    assert {"requirements.lock", "pyproject.toml", "src"} <= set(copied)
+    installed = [line for line in sections["post"].splitlines() if "pip install" in line]
+    assert len(installed) == 2
+    assert "--require-hashes -r" in installed[0]
+    assert "--no-deps" in installed[1]
+    project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    base = re.search(r"^From: python:(\d+)\.(\d+)", text, flags=re.MULTILINE)
+    assert base is not None
+    minimum = re.search(r"(\d+)\.(\d+)", project["requires-python"])
+    assert minimum is not None
+    assert tuple(map(int, base.groups())) >= tuple(map(int, minimum.groups()))
 
 
 @pytest.mark.parametrize("name", LOCKS)
@@ -64,10 +90,20 @@ def test_locks_pin_every_package_by_hash_and_name_no_address(repository: Path, n
         assert "--hash=sha256:" in entry, entry[:80]
 
 
-def test_locks_agree_with_each_other(repository: Path, from_lock: dict) -> None:
-    ours, mosek = (from_lock["locked"](repository / name) for name in LOCKS[:2])
-    assert {name: version for name, version in mosek.items() if name in ours and ours[name] != version} == {}
-    assert set(mosek) - set(ours) == {"mosek"}
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_locks_agree_with_each_other(repository: Path, from_lock: dict, extra: str) -> None:
+    ours, more = (from_lock["locked"](repository / name) for name in ("requirements.lock", f"envs/{extra}.lock"))
+    assert {name: version for name, version in more.items() if name in ours and ours[name] != version} == {}
+    assert set(more) - set(ours) == EXTRAS[extra]
+
+
+def test_every_extra_has_a_lock_and_a_target(repository: Path) -> None:
+    project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert set(project["optional-dependencies"]) == set(EXTRAS)
+    makefile = (repository / "Makefile").read_text(encoding="utf-8")
+    for extra in EXTRAS:
+        assert f"--require-hashes -r envs/{extra}.lock" in makefile
+        assert f"--extra {extra} -c requirements.lock pyproject.toml -o envs/{extra}.lock" in makefile
 
 
 def test_make_help_lists_every_target(repository: Path) -> None:

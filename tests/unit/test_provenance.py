@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.conftest import EveryStep
 
+from mklearn.datasets.read import READERS
 from mklearn.provenance import (
     PACKAGE,
     SILENT,
@@ -25,7 +26,10 @@ from mklearn.provenance import (
     code_fingerprint,
     code_of,
     commit,
+    file_digest,
+    input_digests,
     key,
+    names_below,
     stamp,
     step_code,
     versions,
@@ -50,11 +54,11 @@ def test_every_job_declares_all_that_it_loads_and_opens(every_step: EveryStep) -
     """A file that a job reads and its rule does not know would leave stale results behind."""
     runs_the_step = set(code_of("mklearn.steps.runner", "mklearn.steps.log", "mklearn.errors"))
     for record in every_step.records:
-        declared = set(record["inputs"].get("code") or [])
         if record["step"] in WITHOUT_CODE:
-            assert not declared
+            assert record["code"] is None
             continue
-        assert declared, record["log"]
+        declared = set(step_code(record["step"], record["spec"]))
+        assert record["code"] == code_fingerprint(declared), record["log"]
         silent = {path for name, path in record["loaded"].items() if name in SILENT or path.endswith("__init__.py")}
         undeclared = {*record["loaded"].values(), *record["opened"]} - declared - silent - runs_the_step
         assert not undeclared, f"{record['log']}: reads {undeclared}, which its rule does not declare"
@@ -67,9 +71,11 @@ def test_every_step_and_every_implementation_has_run(every_step: EveryStep) -> N
     assert {record["step"] for record in records} == set(STEPS) - needs_mirror
     seen = {spec.get("kind") for spec in map(_spec, records)}
     seen |= {kernel["kind"] for record in records for kernel in record["spec"].get("kernels", []) if _is_fit(record)}
-    missing = {"descriptors": set(registered("descriptors")) - seen, "protocols": set(registered("protocols")) - seen,
-               "kernels": set(registered("kernels")) - seen - {"precomputed"}}  # fmt: skip
+    missing = {what: set(registered(what)) - seen for what in ("descriptors", "protocols", "kernels")}
     assert not any(missing.values()), missing
+    read = {record["spec"]["reader"] for record in records if record["step"] == "read"}
+    downloaded = {"deng_cai_mat", "image_archive", "olivetti_mat", "usps"}
+    assert read == set(READERS) - {"nested_archive"} - (downloaded if needs_mirror else set())
     fitted = {record["spec"]["method"]["implementation"] for record in records if _is_fit(record)}
     assert fitted == {model.implementation for model in registered("methods").values()}
 
@@ -126,6 +132,18 @@ def test_code_that_a_sweep_names_is_code_of_the_fit() -> None:
 def test_templates_are_part_of_the_report(every_step: EveryStep) -> None:
     names = {path.name for path in map(Path, step_code("report"))}
     assert {"index.html.j2", "style.css", "report.js"} <= names
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_reader_is_code_of_the_data_sets_that_it_reads_and_of_no_other(reader: str) -> None:
+    folder = PACKAGE / "datasets" / "readers"
+    needed = {"content", "image_folder"}  # what checks any file, and the listing of a folder
+    code = {Path(path).stem for path in step_code("read", {"reader": reader}) if Path(path).parent == folder}
+    assert reader in code
+    others = code - needed - {reader}
+    built_on = {"feature_tables": {"tabular"}, "precomputed": {"tabular"}, "deng_cai_mat": {"matlab"},
+                "olivetti_mat": {"matlab"}}  # fmt: skip
+    assert others <= built_on.get(reader, set()), others
 
 
 def test_code_follows_imports_inside_functions_and_through_packages() -> None:
@@ -211,11 +229,25 @@ def test_fingerprints_follow_content_not_place_order_or_time(tmp_path: Path) -> 
     assert code_fingerprint([here[0].with_name("c.py"), here[1]]) != before
 
 
+def test_digests_of_inputs_are_named_as_the_step_names_them(tmp_path: Path) -> None:
+    """One file by its input's name; several by their places below what they have in common."""
+    for name in ("a.npz", "x/p/m.npz", "x/q/m.npz"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name, encoding="utf-8")
+    a, p, q = (tmp_path / name for name in ("a.npz", "x/p/m.npz", "x/q/m.npz"))
+    assert input_digests(samples=a, learned=None, blocks=[], fits=[p, q]) == {
+        "samples": file_digest(a), "fits": {"p/m.npz": file_digest(p), "q/m.npz": file_digest(q)},
+    }  # fmt: skip
+    assert names_below([p]) == {"m.npz": p}
+    assert names_below([a, q]) == {"a.npz": a, "x/q/m.npz": q}
+
+
 def test_stamps_hold_no_time_and_no_path() -> None:
     code = step_code("fit")
     stamped = stamp({"a": 1}, {"x": "digest"}, code)
     assert stamped == stamp({"a": 1}, {"x": "digest"}, code)
     assert str(PACKAGE) not in canonical(stamped)
+    assert stamped["modules"]["steps/fit.py"] == file_digest(PACKAGE / "steps" / "fit.py")[:12]
 
 
 def test_commit_outside_a_checkout_is_empty(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import os
 import shutil
 import subprocess
@@ -53,7 +55,7 @@ class Checkout:
         """Run Snakemake as a user would; ``check`` shows its output when it fails."""
         done = subprocess.run(
             self.command(*(arguments or ("--cores", "2"))), cwd=self.folder, env=self.environment | more.pop("env", {}),
-            capture_output=True, text=True, timeout=500, **more,
+            capture_output=True, text=True, timeout=more.pop("timeout", 500), **more,
         )  # fmt: skip
         if check and done.returncode:
             raise AssertionError(
@@ -61,21 +63,53 @@ class Checkout:
             )
         return done
 
+    def said(self, program: str, *arguments: str, code: int = 0) -> str:
+        """What snakemake or mklearn says and ends with, in a second instead of three (see planner.py)."""
+        request = {"program": program, "folder": str(self.folder), "environment": self.environment,
+                   "arguments": arguments}  # fmt: skip
+        process = _planner()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(request) + "\n")
+        process.stdin.flush()
+        done = json.loads(process.stdout.readline())
+        if done["code"] != code:
+            raise AssertionError(f"{program} {' '.join(arguments)} ended with {done['code']}:\n{done['text'][-6000:]}")
+        return str(done["text"])
+
     def planned(self, *arguments: str) -> dict[str, int]:
         """How many jobs of each rule a run would start now."""
-        done = self.snakemake("--cores", "1", "--dry-run", "--quiet", "host", *arguments)
-        counts: dict[str, int] = {}
-        lines = done.stdout.splitlines() + done.stderr.splitlines()
-        for index, line in enumerate(lines):
-            if line.startswith("job ") and line.endswith("count"):
-                for row in lines[index + 2 :]:
-                    parts = row.split()
-                    if len(parts) != 2 or not parts[1].isdigit():
-                        break
-                    counts[parts[0]] = int(parts[1])
-                break
-        counts.pop("total", None)
-        return counts
+        return jobs_by_rule(self.said("snakemake", "--quiet", "host", "--cores", "1", "--dry-run", *arguments))
+
+    def edit(self, name: str, text: str = "\n# an edit\n") -> str:
+        """Append to a file; gives its former content."""
+        path = self.folder / name
+        before = path.read_text(encoding="utf-8")
+        path.write_text(before + text, encoding="utf-8")
+        return before
+
+
+def jobs_by_rule(said: str) -> dict[str, int]:
+    """The numbers of jobs in the table that Snakemake prints, without their total."""
+    counts: dict[str, int] = {}
+    lines = said.splitlines()
+    for index, line in enumerate(lines):
+        if line.startswith("job ") and line.endswith("count"):
+            for row in lines[index + 2 :]:
+                parts = row.split()
+                if len(parts) != 2 or not parts[1].isdigit():
+                    break
+                counts[parts[0]] = int(parts[1])
+            break
+    counts.pop("total", None)
+    return counts
+
+
+@functools.cache
+def _planner() -> subprocess.Popen[str]:
+    """The process that plans for all tests of this one; it ends with the input that it reads from."""
+    script = Path(__file__).with_name("planner.py")
+    return subprocess.Popen([sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 @pytest.fixture

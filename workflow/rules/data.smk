@@ -20,7 +20,6 @@ rule download:
 rule read:
     input:
         files=targets.source_files,
-        code=targets.read_code,
     output:
         samples=targets.path("cache/data/{dataset}.npz"),
         labels=targets.path("cache/data/{dataset}.labels.parquet"),
@@ -28,8 +27,13 @@ rule read:
         "logs/read/{dataset}.log",
     conda:
         "../../envs/mklearn.yaml"
+    threads: 1
+    resources:
+        mem_mb=targets.read_memory,
+        runtime=targets.read_minutes,
     params:
         spec=targets.read_spec,
+        code=targets.read_code,
     message:
         "Reading data set {wildcards.dataset}"
     script:
@@ -39,15 +43,19 @@ rule read:
 rule resize:
     input:
         samples=targets.original,
-        code=targets.code("resize"),
     output:
         resized=targets.path("cache/resized/{dataset}.npz"),
     log:
         "logs/resize/{dataset}.log",
     conda:
         "../../envs/mklearn.yaml"
+    threads: 1
+    resources:
+        mem_mb=targets.images_memory,
+        runtime=targets.images_minutes,
     params:
         spec=targets.resize_spec,
+        code=targets.code("resize"),
     message:
         "Resizing the images of {wildcards.dataset}"
     script:
@@ -58,15 +66,16 @@ rule split:
     input:
         labels=targets.labels,
         file=targets.split_file,
-        code=targets.split_code,
     output:
         splits=targets.path("cache/splits/{dataset}/{protocol}.parquet"),
     log:
         "logs/split/{dataset}/{protocol}.log",
+    localrule: True
     conda:
         "../../envs/mklearn.yaml"
     params:
         spec=targets.split_spec,
+        code=targets.split_code,
     message:
         "Splitting {wildcards.dataset}: {wildcards.protocol}"
     script:

@@ -4,17 +4,19 @@
 rule learn:
     input:
         samples=targets.samples,
-        code=targets.learn_code,
     output:
         learned=targets.path("cache/descriptors/{dataset}/{descriptor}.learned.npz"),
     log:
         "logs/learn/{dataset}/{descriptor}.log",
     conda:
         "../../envs/mklearn.yaml"
+    threads: 1
     resources:
         mem_mb=targets.images_memory,
+        runtime=targets.images_minutes,
     params:
         spec=targets.descriptor_spec,
+        code=targets.learn_code,
     message:
         "Learning what {wildcards.descriptor} needs from {wildcards.dataset}"
     script:
@@ -25,17 +27,19 @@ rule describe_part:
     input:
         samples=targets.samples,
         learned=targets.learned,
-        code=targets.descriptor_code,
     output:
         features=targets.path("cache/descriptors/{dataset}/{descriptor}/{part}.npz"),
     log:
         "logs/describe/{dataset}/{descriptor}/{part}.log",
     conda:
         "../../envs/mklearn.yaml"
+    threads: 1
     resources:
         mem_mb=targets.images_memory,
+        runtime=targets.images_minutes,
     params:
         spec=targets.part_spec,
+        code=targets.descriptor_code,
     message:
         "Descriptor {wildcards.descriptor} of {wildcards.dataset}, part {wildcards.part}"
     script:
@@ -47,17 +51,19 @@ rule describe:
         samples=targets.described,
         learned=targets.learned,
         blocks=targets.descriptor_blocks,
-        code=targets.descriptor_code,
     output:
         features=targets.path("cache/descriptors/{dataset}/{descriptor}.npz"),
     log:
         "logs/describe/{dataset}/{descriptor}.log",
     conda:
         "../../envs/mklearn.yaml"
+    threads: 1
     resources:
         mem_mb=targets.images_memory,
+        runtime=targets.images_minutes,
     params:
         spec=targets.descriptor_spec,
+        code=targets.descriptor_code,
     message:
         "Descriptor {wildcards.descriptor} of {wildcards.dataset}"
     script:

@@ -4,7 +4,6 @@
 rule scores:
     input:
         fits=targets.all_scores(),
-        code=targets.code("scores"),
     output:
         table=targets.path("{study}/scores.parquet"),
     log:
@@ -14,6 +13,7 @@ rule scores:
         "../../envs/mklearn.yaml"
     params:
         spec=targets.scores_spec(),
+        code=targets.code("scores"),
     message:
         "Collecting the score table"
     script:
@@ -23,7 +23,6 @@ rule scores:
 rule summary:
     input:
         scores=targets.path("{study}/scores.parquet"),
-        code=targets.code("summary"),
     output:
         table=targets.path("{study}/summary.parquet"),
     log:
@@ -33,6 +32,7 @@ rule summary:
         "../../envs/mklearn.yaml"
     params:
         spec=targets.summary_spec(),
+        code=targets.code("summary"),
     message:
         "Summarising the scores"
     script:

@@ -4,17 +4,19 @@
 rule pairwise_block:
     input:
         source=targets.pairwise_source,
-        code=targets.pairwise_block_code,
     output:
         block=targets.path("cache/pairwise/{dataset}/{descriptor}/{measure}/{part}.npz"),
     log:
         "logs/pairwise/{dataset}/{descriptor}.{measure}/{part}.log",
     conda:
         "../../envs/mklearn.yaml"
+    threads: 1
     resources:
         mem_mb=targets.pairwise_memory,
+        runtime=targets.pairwise_minutes,
     params:
         spec=targets.pairwise_part_spec,
+        code=targets.pairwise_block_code,
     message:
         "Pairwise {wildcards.measure} of {wildcards.dataset} by {wildcards.descriptor}, part {wildcards.part}"
     script:
@@ -25,17 +27,19 @@ rule pairwise:
     input:
         source=targets.pairwise_source,
         blocks=targets.pairwise_blocks,
-        code=targets.pairwise_code,
     output:
         matrix=targets.path("cache/pairwise/{dataset}/{descriptor}/{measure}.npz"),
     log:
         "logs/pairwise/{dataset}/{descriptor}.{measure}.log",
     conda:
         "../../envs/mklearn.yaml"
+    threads: 1
     resources:
         mem_mb=targets.pairwise_memory,
+        runtime=targets.pairwise_minutes,
     params:
         spec=targets.pairwise_spec,
+        code=targets.pairwise_code,
     message:
         "Pairwise {wildcards.measure} of {wildcards.dataset} by {wildcards.descriptor}"
     script:

@@ -26,7 +26,6 @@ rule report:
         record=targets.path("{study}/run.json"),
         models=targets.all_models(),
         samples=targets.all_samples(),
-        code=targets.code("report"),
     output:
         page=report(
             targets.path("{study}/report/index.html"),
@@ -40,6 +39,7 @@ rule report:
         "../../envs/mklearn.yaml"
     params:
         spec=targets.report_spec(),
+        code=targets.code("report"),
     message:
         "Writing the report"
     script:

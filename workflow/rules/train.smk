@@ -8,7 +8,6 @@ rule fit:
         source=targets.fit_source,
         labels=targets.labels,
         splits=targets.path("cache/splits/{dataset}/{protocol}.parquet"),
-        code=targets.fit_code,
     output:
         scores=targets.path("cache/fits/{dataset}/{protocol}/{method}.parquet"),
         model=targets.path("cache/fits/{dataset}/{protocol}/{method}.npz"),
@@ -16,10 +15,14 @@ rule fit:
         "logs/fit/{dataset}/{protocol}/{method}.log",
     conda:
         "../../envs/mklearn.yaml"
+    threads: 1
     resources:
         mem_mb=targets.fit_memory,
+        runtime=targets.fit_minutes,
+        mosek=targets.licences,
     params:
         spec=targets.fit_spec,
+        code=targets.fit_code,
     message:
         "Fitting {wildcards.method} on {wildcards.dataset}, {wildcards.protocol}"
     script:

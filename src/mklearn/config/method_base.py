@@ -18,7 +18,7 @@ InnerFolds = Annotated[int, Field(ge=2)] | Literal["leave_one_out"]
 class Method(Registered):
     """What every method has. A list in place of a number is a grid that inner cross-validation chooses from."""
 
-    bookkeeping: ClassVar[frozenset[str]] = frozenset({"label", "inner_folds", "sizes", "iterations_at"})
+    bookkeeping: ClassVar[frozenset[str]] = frozenset({"label", "inner_folds", "time_limit", "sizes", "iterations_at"})
     takes: ClassVar[Literal["kernels", "features", "images"]] = "kernels"
     """What it is fitted on."""
 
@@ -26,6 +26,8 @@ class Method(Registered):
     """Name in tables and figures; by default the method's key."""
     inner_folds: InnerFolds | None = None
     """Of its own inner cross-validation; by default the study's."""
+    time_limit: Positive | Literal["none"] | None = None
+    """Minutes that each of its fits may take, or "none"; by default the study's limit."""
 
     def sweep(self) -> dict[str, Any]:
         """How its dimensions are gone through; see :mod:`mklearn.evaluation.sweep`."""

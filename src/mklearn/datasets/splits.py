@@ -112,7 +112,7 @@ class Splits:
         )
         return Splits(tuple(splits), self.n_samples, self.spec)
 
-    def save(self, path: str | os.PathLike[str], ids: np.ndarray) -> None:
+    def save(self, path: str | os.PathLike[str], ids: np.ndarray, provenance: Mapping[str, Any] | None = None) -> None:
         """Write a Parquet table with columns repeat, fold, role, index, id; `spec` goes into its metadata.
 
         Parameters
@@ -120,6 +120,8 @@ class Splits:
         path : path
         ids : (n_samples,) array of str
             Of the data set.
+        provenance : dict, optional
+            How the file was made and from what; stored in its metadata too.
         """
         import pandas as pd
 
@@ -137,7 +139,8 @@ class Splits:
                 "id": np.asarray(ids)[index],
             }
         )
-        write_parquet(path, frame, {"spec": dict(self.spec), "n_samples": self.n_samples})
+        about = {"spec": dict(self.spec), "n_samples": self.n_samples}
+        write_parquet(path, frame, about | ({"provenance": dict(provenance)} if provenance else {}))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], ids: np.ndarray | None = None) -> Splits:

@@ -37,8 +37,8 @@ SUMMARY_COLUMNS = [
     "published_source", "z", "verdict", "fit_seconds_mean", "status", "message",
 ]  # fmt: skip
 
-# From best to worst: a fit that ended early or inexactly may still have a value, the last two never do.
-STATUSES = ("ok", "inaccurate", "time_limit", "not_applicable", "failed")
+# From best to worst: a fit that ended early or inexactly may still have a value, those after them never do.
+STATUSES = ("ok", "inaccurate", "time_limit", "not_applicable", "out_of_memory", "failed", "lost")
 _SELECTION_OF_ROWS = {"oracle": "dimension", "inner_cv": "inner_cv"}
 _COUNTED = ("", *_SELECTION_OF_ROWS.values())
 """Selections of score rows that a summary is made of; others, such as "iteration", are for figures of their own."""

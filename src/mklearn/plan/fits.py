@@ -50,11 +50,13 @@ def add_fits(
     evaluation = plan.study.evaluation
     iterations = {"iterations": method.iterations()} if method.iterations() else {}
     folds = method.inner_folds or evaluation.inner_folds
+    minutes = method.time_limit or evaluation.time_limit
+    limit = {"time_limit": minutes} if isinstance(minutes, float) else {}  # without one, keys are what they always were
     base: Spec = {
         "method": {"id": fit_id, "implementation": method.implementation, "parameters": parameters,
                    "sweep": method.sweep(), **iterations, **source.takes},
         "kernels": source.kernels,
-        "evaluation": {"neighbours": list(evaluation.neighbours), "inner_folds": folds},
+        "evaluation": {"neighbours": list(evaluation.neighbours), "inner_folds": folds, **limit},
         "seed": plan.study.seed,
     }  # fmt: skip
     method_key = key(fit_id, base)

@@ -10,16 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mklearn.report import frames
+from mklearn.report.confusion import FEW_CLASSES, confused, pairs_table
+from mklearn.report.descriptor_pictures import descriptor_pictures
 from mklearn.report.findings import Findings, findings
 from mklearn.report.gallery import Panel, panels
-from mklearn.report.page import PICKS_NOTE, VEGA_LITE, Content, render
+from mklearn.report.page import PICKS_NOTE, VEGA_LITE, Content, render, script_json
 from mklearn.report.picks import picks_tables
 from mklearn.report.published import Published, published_part
 from mklearn.report.records import FitRecord
 from mklearn.report.series import Series, series_of
+from mklearn.report.stage_table import NOTE as STAGE_NOTE
+from mklearn.report.stage_table import stage_table
 from mklearn.report.tables import Table, escape_markdown, failure_table, kernel_table, markdown, result_table
 from mklearn.report.theme import LIGHT, vega_config
-from mklearn.report.thumbnails import data_uris
+from mklearn.report.thumbnails import data_uris, picture_uri
 from mklearn.report.wording import enumeration, plural
 
 if TYPE_CHECKING:
@@ -58,12 +62,16 @@ def build_report(
         What is known of the fitted methods; may be empty.
     data : sequence of dict
         ``id, title, n_samples, n_classes, licence, citation, homepage, note, files: [{name, sha256, source, bytes}]``
-        and ``thumbnails``, uint8 of shape (k, height, width); every key but ``id`` may be missing.
+        and ``thumbnails``, uint8 of shape (k, height, width); ``pictured``: ``{images, names, descriptors}``, the
+        arguments of :func:`mklearn.report.descriptor_pictures.descriptor_pictures`. Every key but ``id`` may be
+        missing.
     run : dict
         ``versions: dict, machine, command, seed, utc, commit, config_text, reference`` (a method id, default "average")
         and ``descriptors, kernels, methods``: lists of ``{id, title, reference}``; ``calibration`` as in
         :func:`mklearn.evaluation.reproduction.compare_published`, ``remarks``: list of ``{methods, text}``,
-        ``best_single``: ids of the methods that take the best single kernel. Every key may be missing.
+        ``best_single``: ids of the methods that take the best single kernel; ``stages``: rows of
+        :func:`mklearn.stage_costs.stage_costs`; ``provenance``: the stamp that the page carries. Every key may be
+        missing.
     figure_files : bool, default=True
         Whether to write ``figures/``.
 
@@ -79,7 +87,8 @@ def build_report(
     beside = [reference, *(run.get("best_single") or [])]
     published = published_part(summary, series, run.get("calibration"), run.get("remarks") or [], beside)
     found = findings(summary, settings, series, reference, title, published.alerts)
-    gallery = panels(settings, scores, summary, fits, series, reference, title, published.labelled)
+    mixed_up = confused(settings, summary, fits, series, reference)
+    gallery = panels(settings, scores, summary, fits, series, reference, title, published.labelled, mixed_up)
     picks = frames.picks(fits)
     content = Content(
         title=str(study.get("title") or study.get("id") or "Study"),
@@ -94,6 +103,9 @@ def build_report(
         series=series,
         published=published,
         picks=picks_tables(picks, summary, settings, series, beside),
+        confused=[pairs_table(found) for found in mixed_up if len(found.best.classes) > FEW_CLASSES],
+        stages=stage_table(run.get("stages") or []),
+        pictures=_pictures(data),
     )
     out_dir.mkdir(parents=True, exist_ok=True)
     written = [
@@ -151,10 +163,34 @@ def _data_card(entry: Mapping[str, Any]) -> dict[str, Any]:
     return card
 
 
+def _pictures(data: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What the descriptors of each data set see, with the shape of each picture, by which it gets its width."""
+    found = []
+    for entry in data:
+        pictured = entry.get("pictured")
+        cards = descriptor_pictures(**pictured) if pictured else []
+        if cards:
+            shown = [
+                {
+                    "title": card.title,
+                    "text": card.text,
+                    "images": [
+                        {"uri": picture_uri(image), "ratio": round(image.shape[1] / image.shape[0], 4)}
+                        for image in card.pictures
+                    ],
+                }
+                for card in cards
+            ]
+            found.append({"title": str(entry.get("title") or entry["id"]), "cards": shown})
+    return found
+
+
 def _run_facts(run: Mapping[str, Any]) -> dict[str, Any]:
     facts: dict[str, Any] = {
         key: run.get(key) for key in ("machine", "command", "seed", "utc", "commit", "config_text")
     }
+    stamp = json.dumps(run.get("provenance") or {}, sort_keys=True)  # a replayed job has its keys in another order
+    facts["provenance"] = script_json(json.loads(stamp))
     facts["versions"] = {str(name): str(version) for name, version in (run.get("versions") or {}).items()}
     facts["lists"] = [
         (title, [{key: item.get(key) for key in _LIST_KEYS} for item in run.get(name) or []])
@@ -188,8 +224,12 @@ def _markdown_report(content: Content, found: Findings) -> str:
         blocks += [f"## Picked kernels: {escape_markdown(table.caption)}", PICKS_NOTE, markdown(table).rstrip()]
     for table in content.kernel_tables:
         blocks += [f"## Kernels: {escape_markdown(table.caption)}", markdown(table).rstrip()]
+    for table in content.confused:
+        blocks += [f"## Most confused classes: {escape_markdown(table.caption)}", markdown(table).rstrip()]
     if content.failures.rows:
         blocks += [f"## {content.failures.caption}", markdown(content.failures).rstrip()]
+    if content.stages is not None:
+        blocks += [f"## {content.stages.caption}", STAGE_NOTE, markdown(content.stages).rstrip()]
     return "\n\n".join(blocks) + "\n"
 
 

@@ -49,10 +49,10 @@ def finish(
     store: Store,
     *,
     title: str = "",
-    subtitle: str = "",
+    subtitle: str | list[str] = "",
     focus: bool = True,
 ) -> Chart:
-    """Size, title, data, and the parameter that the page's legend sets."""
+    """Size, title, data, and the parameter that the page's legend sets; several lines of the subtitle are a list."""
     properties: dict[str, Any] = {"width": canvas.width, "height": height}
     if title or subtitle:
         properties["title"] = alt.TitleParams(title, subtitle=subtitle) if subtitle else alt.TitleParams(title)

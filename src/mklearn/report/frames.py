@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MAX_CURVE_POINTS = 120
 MAX_EMBEDDING_POINTS = 2500
+MAX_POINTS_OF_ALL_EMBEDDINGS = 40_000
+MIN_EMBEDDING_POINTS = 300
 PICKED = 0.999
 """A kernel with more than this share of the weight is the one that was picked."""
 NEARLY_ALWAYS = 0.9
@@ -205,12 +207,19 @@ def picks(fits: Sequence[FitRecord]) -> list[tuple[FitRecord, dict[str, int]]]:
     return [(record, counts) for record, counts in counted if (record.dataset, record.method) in chosen]
 
 
-def embedding(record: FitRecord) -> pd.DataFrame:
-    """The points of an embedding, evenly thinned to a number that a page can bear."""
+def embedding_points(fits: Sequence[FitRecord]) -> int:
+    """How many points each embedding may have, so that the page can bear all of them."""
+    shown = sum(record.embedding is not None for record in fits)
+    share = MAX_POINTS_OF_ALL_EMBEDDINGS // max(1, shown)
+    return min(MAX_EMBEDDING_POINTS, max(MIN_EMBEDDING_POINTS, share))
+
+
+def embedding(record: FitRecord, most: int = MAX_EMBEDDING_POINTS) -> pd.DataFrame:
+    """The points of an embedding, evenly thinned to no more than ``most``."""
     assert record.embedding is not None
     frame = record.embedding
-    if len(frame) > MAX_EMBEDDING_POINTS:
-        frame = frame.iloc[np.linspace(0, len(frame) - 1, MAX_EMBEDDING_POINTS).round().astype(int)]
+    if len(frame) > most:
+        frame = frame.iloc[np.linspace(0, len(frame) - 1, most).round().astype(int)]
     return frame.assign(label=frame["label"].astype(str), role=frame["role"].astype(str))
 
 

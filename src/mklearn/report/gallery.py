@@ -13,8 +13,11 @@ from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
 from mklearn.report import figures, frames
 from mklearn.report import picks as picked
 from mklearn.report.canvas import FILE, PAGE, Chart, specification
+from mklearn.report.confusion import FEW_CLASSES, Confused, class_accuracies
+from mklearn.report.figure_confusion import accuracy_by_rank, confusion_map, extreme_classes
 from mklearn.report.figure_iterations import accuracy_by_iteration
 from mklearn.report.figure_published import split_noise_scores
+from mklearn.report.figure_spectra import kernel_spectra, spectra
 from mklearn.report.frames import Setting
 from mklearn.report.records import FitRecord
 from mklearn.report.series import Series
@@ -24,8 +27,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SECTIONS = (
-    "published", "difference", "train-size", "dimension", "iterations", "weights", "picks", "objective", "embedding",
-    "train-time", "time", "kernels",
+    "published", "difference", "train-size", "dimension", "confusion", "iterations", "weights", "picks", "objective",
+    "embedding", "train-time", "time", "kernels",
 )  # fmt: skip
 MAX_SIZES = 6
 """Sizes of a method whose accuracy against iterations is shown; of more, the smallest, the largest and some between."""
@@ -69,22 +72,28 @@ def panels(
     reference: str,
     reference_title: str,
     published: pd.DataFrame,
+    confused: Sequence[Confused] = (),
 ) -> list[Panel]:
     """All figures of a report: by section, and by setting within a section.
 
-    ``published`` are the published cells with their z, see :class:`mklearn.report.published.Published`.
+    ``published`` are the published cells with their z, see :class:`mklearn.report.published.Published`; ``confused``
+    is what :func:`mklearn.report.confusion.confused` finds.
     """
     gallery = _Gallery()
     _of_published(gallery, published)
     labelled = frames.with_labels(summary, series)
     chosen = labelled[labelled["selection"].eq("inner_cv")]
     found = frames.picks(fits)
+    points = frames.embedding_points(fits)
     for setting in settings:
         _of_scores(gallery, setting, setting.of(scores), setting.of(chosen), series, reference, reference_title)
         records = frames.records_of(setting, fits)
         _of_iterations(gallery, setting, setting.of(scores), series)
-        _of_fits(gallery, setting, [record for record in records if not _is_pick(record, found)], records, series)
-        _of_kernels(gallery, setting, frames.kernel_info(records))
+        mixing = [record for record in records if not _is_pick(record, found)]
+        _of_fits(gallery, setting, mixing, records, series, points)
+        _of_kernels(gallery, setting, frames.kernel_info(records), spectra(records))
+    for item in confused:
+        _of_confusion(gallery, item, series)
     _of_picks(gallery, found, labelled, series)
     _of_train_sizes(gallery, chosen, series)
     _of_train_times(gallery, settings, scores, series)
@@ -205,7 +214,12 @@ def _of_train_times(gallery: _Gallery, settings: Sequence[Setting], scores: pd.D
 
 
 def _of_fits(
-    gallery: _Gallery, setting: Setting, mixing: Sequence[FitRecord], records: Sequence[FitRecord], series: Series
+    gallery: _Gallery,
+    setting: Setting,
+    mixing: Sequence[FitRecord],
+    records: Sequence[FitRecord],
+    series: Series,
+    points: int,
 ) -> None:
     """Weights of the methods that mix kernels, and objective and embedding of all."""
     title = setting.title
@@ -226,14 +240,34 @@ def _of_fits(
             draw = partial(figures.objective, record.history, series, label=label)
             gallery.add("objective", title, label, "Lines: objective after each half step, one for each repeat.", draw)
         if record.embedding is not None and len(record.embedding):
-            draw = partial(figures.embedding, frames.embedding(record), label=label)
+            draw = partial(figures.embedding, frames.embedding(record, points), label=label)
             gallery.add("embedding", title, label, "Points: first two dimensions of the embedding, by class.", draw)
 
 
-def _of_kernels(gallery: _Gallery, setting: Setting, info: pd.DataFrame | None) -> None:
+def _of_confusion(gallery: _Gallery, found: Confused, series: Series) -> None:
+    title, names = found.setting.title, " and ".join(shown.label for shown in found.shown)
+    if len(found.best.classes) <= FEW_CLASSES:
+        for shown in found.shown:
+            draw: Callable[..., Chart] = partial(confusion_map, shown, series)
+            alt = "Squares in a grid: share of the test samples of each true class by predicted class."
+            gallery.add("confusion", title, shown.label, alt, draw)
+        return
+    accuracies = class_accuracies(found)
+    draw = partial(accuracy_by_rank, accuracies, series, title="All classes")
+    alt = f"Dots and rings: accuracy of every class by {names}, in the order of the first."
+    gallery.add("confusion", title, "all classes", alt, draw)
+    draw = partial(extreme_classes, accuracies, series, title="Best and worst classes")
+    alt = f"Dots and rings: accuracy of the classes at both ends, by name, by {names}."
+    gallery.add("confusion", title, "best and worst classes", alt, draw)
+
+
+def _of_kernels(gallery: _Gallery, setting: Setting, info: pd.DataFrame | None, curves: pd.DataFrame) -> None:
     if info is not None and "off_diagonal_mass" in info and info["off_diagonal_mass"].notna().any():
         draw = partial(figures.off_diagonal_mass, info, threshold=IDENTITY_LIKE_BELOW)
         gallery.add("kernels", setting.title, "", "Bars: off-diagonal mass of each kernel.", draw)
+    if len(curves):
+        alt = "Lines on logarithmic scales: eigenvalues of each kernel against their rank, negative ones as rings."
+        gallery.add("kernels", setting.title, "eigenvalues", alt, partial(kernel_spectra, curves))
 
 
 def _of_train_sizes(gallery: _Gallery, chosen: pd.DataFrame, series: Series) -> None:

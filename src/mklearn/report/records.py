@@ -34,8 +34,14 @@ class FitRecord:
     embedding : DataFrame, optional
         ``x, y, label, role ("train" or "test")``: the first two dimensions in one repeat.
     kernel_info : DataFrame, optional
-        ``kernel, min_eigenvalue, off_diagonal_mass`` and, where known, ``bandwidth, identity_like, n_negative, shift``;
-        one row for each kernel (and repeat).
+        ``kernel, min_eigenvalue, off_diagonal_mass`` and, where known, ``bandwidth, identity_like, n_negative, shift``
+        and ``spectrum`` (a list of rank and eigenvalue, see :mod:`mklearn.kernels.spectrum`); one row for each kernel
+        (and repeat).
+    confusion : ndarray of shape (c, c), optional
+        Test samples of all repeats by true class (row) and predicted class (column), at the dimension that inner
+        cross-validation chose.
+    classes : ndarray of shape (c,), optional
+        Names of the classes.
     """
 
     dataset: str
@@ -48,3 +54,5 @@ class FitRecord:
     history: pd.DataFrame | None = None
     embedding: pd.DataFrame | None = None
     kernel_info: pd.DataFrame | None = None
+    confusion: NDArray[np.integer] | None = None
+    classes: NDArray[np.str_] | None = None

@@ -22,6 +22,8 @@ class Scheme:
     neutral: str
     warning: str
     colours: tuple[str, ...]
+    ramp: tuple[str, ...]
+    """From one end of an ordered scale to the other; all of it stands out from the background."""
 
 
 LIGHT = Scheme(
@@ -33,6 +35,7 @@ LIGHT = Scheme(
     neutral="#6a7079",
     warning="#c4450c",
     colours=("#0072b2", "#d55e00", "#12a567", "#4f049b", "#e989a7", "#604803", "#a899fc", "#940c4d"),
+    ramp=("#123a70", "#1f77a6", "#2aa198", "#c08a1e", "#b3370a", "#7a0c3d"),
 )
 DARK = Scheme(
     name="dark",
@@ -43,6 +46,7 @@ DARK = Scheme(
     neutral="#a9b0ba",
     warning="#ff8a5c",
     colours=("#4a9fe0", "#f0824a", "#a0e1a4", "#ac6499", "#fabdfe", "#f6de1c", "#138d6d", "#e33d4f"),
+    ramp=("#6f8fe8", "#4fb3e8", "#5fd3b4", "#f0d264", "#ff9a5c", "#ff6b8e"),
 )
 SCHEMES = (LIGHT, DARK)
 
@@ -106,7 +110,7 @@ def vega_config(scheme: Scheme, colours: list[str], *, file: bool = False) -> di
         "range": {
             "category": colours,
             "ordinal": list(scheme.colours),
-            "ramp": [scheme.colours[0]],
+            "ramp": list(scheme.ramp),
             "diverging": [scheme.neutral, scheme.warning],
         },
     }

@@ -14,6 +14,8 @@ STATUS_TITLES = {
     "time_limit": "time limit",
     "not_applicable": "not applicable",
     "failed": "failed",
+    "out_of_memory": "out of memory",
+    "lost": "lost",
 }
 DASH = "–"
 MINUS = "−"
@@ -102,6 +104,19 @@ def scientific(value: Any) -> str:
 def count(value: Any) -> str:
     """An integer with thousands separated."""
     return DASH if missing(value) else f"{int(value):,}"
+
+
+def byte_size(number: Any) -> str:
+    """``1.4 MB``."""
+    try:
+        size = float(number)
+    except (TypeError, ValueError):
+        return ""
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "B" or size >= 100 else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"
 
 
 def plural(number: int, one: str, many: str | None = None) -> str:

@@ -13,7 +13,7 @@ from mklearn.atomic import read_npz, write_npz
 from mklearn.datasets.samples import SampleSet
 from mklearn.descriptors.point_sets import PointSets
 from mklearn.errors import DataError
-from mklearn.provenance import array_digest, canonical, digest, file_digest, stamp
+from mklearn.provenance import array_digest, canonical, digest, input_digests, stamp
 from mklearn.steps.log import logger, progress
 
 BATCH = 256
@@ -31,15 +31,16 @@ def describe(
     jobs wrote.
     """
     if blocks:
-        found, ids, digests = _merged(blocks)
+        found, ids = _merged(blocks)
     elif samples is not None:
-        found, ids, digests = _computed(samples, learned, spec)
+        found, ids = _computed(samples, learned, spec)
     else:
         raise DataError("step describe: needs samples, or the blocks that were made of them.")
     arrays = found.as_arrays() if isinstance(found, PointSets) else {"features": found}
     shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
     logger.info("%s: %d samples, %s", spec["kind"], len(ids), shapes)
-    record = stamp(spec, digests, code or [])
+    inputs = {"blocks": blocks} if blocks else {"samples": samples, "learned": learned}
+    record = stamp(spec, input_digests(**inputs), code or [])
     write_npz(
         features, **arrays, ids=ids, spec=canonical(spec), sha256=_digest(arrays),
         provenance=canonical(record),
@@ -59,11 +60,8 @@ def rows_of_part(n: int, part: str) -> slice:
     return slice(edges[int(number) - 1], edges[int(number)])
 
 
-def _computed(
-    samples: Path, learned: Path | None, spec: dict[str, Any]
-) -> tuple[Described, np.ndarray, dict[str, str]]:
+def _computed(samples: Path, learned: Path | None, spec: dict[str, Any]) -> tuple[Described, np.ndarray]:
     data = SampleSet.load(samples)
-    digests = {"samples": file_digest(samples)}
     if spec["kind"] == "table":
         found: Described = _table(data, spec, samples)
         rows = slice(None)
@@ -73,16 +71,15 @@ def _computed(
         if learned is not None:
             held = read_npz(learned)
             extra["learned"] = {str(name): held[str(name)] for name in held["names"]}
-            digests["learned"] = file_digest(learned)
         found = _from_images(data, rows, spec, samples, extra)
     ids = data.ids[rows]
     if isinstance(found, np.ndarray) and not np.isfinite(found).all():
         row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
         raise DataError(f"descriptor {spec['kind']} of sample {ids[row]!r} ({samples}) is not finite.")
-    return found, ids, digests
+    return found, ids
 
 
-def _merged(blocks: list[Path]) -> tuple[Described, np.ndarray, dict[str, str]]:
+def _merged(blocks: list[Path]) -> tuple[Described, np.ndarray]:
     """All parts in order. Each was computed from the same samples: parts of another data set are a mistake."""
     found: list[Described] = []
     ids = []
@@ -93,7 +90,7 @@ def _merged(blocks: list[Path]) -> tuple[Described, np.ndarray, dict[str, str]]:
     joined = np.concatenate(ids)
     if len(set(joined.tolist())) != len(joined):
         raise DataError(f"{blocks[0].parent}: two parts hold the same sample; delete the folder and run again.")
-    return _together(found), joined, {path.stem: file_digest(path) for path in blocks}
+    return _together(found), joined
 
 
 def _together(parts: list[Described]) -> Described:

@@ -8,11 +8,16 @@ from typing import Any
 from mklearn.datasets.download import fetch
 from mklearn.datasets.read import content_check
 from mklearn.datasets.registry import FileEntry, Source
+from mklearn.provenance import stamp
+from mklearn.stamps import write_beside
 from mklearn.steps.log import logger
 
 
-def download(target: Path, *, spec: dict[str, Any]) -> None:
-    """Fetch ``spec["file"]``, a file entry of the registry, to ``target``; MKLEARN_MIRROR is tried first."""
+def download(target: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
+    """Fetch ``spec["file"]``, a file entry of the registry, to ``target``; MKLEARN_MIRROR is tried first.
+
+    The file stays as upstream made it: where it comes from is written beside it, with its checksum.
+    """
     fields: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in spec["file"].items()
     }
@@ -20,3 +25,4 @@ def download(target: Path, *, spec: dict[str, Any]) -> None:
     check = content_check(Source((file,), spec["reader"], spec["options"]))
     found = fetch(file, target, check_content=check)
     logger.info("%s: %s, %d bytes, verified by %s", file.name, found["origin"], found["bytes"], found["verified"])
+    write_beside([target], stamp(spec, {}, code or []))

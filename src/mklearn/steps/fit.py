@@ -22,8 +22,10 @@ from mklearn.evaluation.inputs import KernelInput, MethodInput, SampleInput
 from mklearn.evaluation.iterations import accuracy_by_iteration
 from mklearn.evaluation.oracle import best_on_test
 from mklearn.evaluation.split import EXPECTED, RuleResult, SplitResult, evaluate_split
-from mklearn.provenance import array_digest, canonical, code_fingerprint, stamp
+from mklearn.provenance import canonical, code_fingerprint, input_digests, stamp
 from mklearn.steps.log import logger, progress
+from mklearn.steps.rows import COLUMNS, blank, fit_of
+from mklearn.steps.time_limit import TimeLimit, TimeLimitReached
 
 
 def fit(
@@ -32,38 +34,30 @@ def fit(
 ) -> None:  # fmt: skip
     """Fit ``spec["method"]`` on every split; write its score rows and what a report shows of the fits.
 
-    A failure that is a result (a solver without solution, a method that does not apply) becomes a row with its reason.
+    A failure that is a result (a solver without solution, a method that does not apply, an allocation that is refused,
+    the study's limit of time) becomes a row with its reason; splits that were done before it keep their values.
     """
-    samples, digests = _samples(spec, manifest, matrices or [], source)
+    limit = TimeLimit(spec["evaluation"].get("time_limit"))
+    samples = _samples(spec, manifest, matrices or [], source)
     table, _ = read_parquet(labels)
     y = table["y"].to_numpy()
     plan = Splits.load(splits, table["id"].to_numpy(dtype=str))
     fingerprint = code_fingerprint(code or [])
     rows: list[dict[str, Any]] = []
     fits: list[tuple[Split, SplitResult]] = []
-    for split, result in _results(samples, spec, y, plan):
+    for split, result in _results(samples, spec, y, plan, limit):
         common = _common(spec, split, fingerprint)
         if isinstance(result, SplitResult):
             rows += _rows(result, common)
-            rows += _iteration_rows(samples, spec, y, split, common)
+            rows += _iteration_rows(samples, spec, y, split, common, limit)
             fits.append((split, result))
         else:
-            status = "not_applicable" if isinstance(result, NotApplicable) else "failed"
-            rows.append(common | {"status": status, "message": " ".join(str(result).split())})
+            rows.append(common | _failure(result))
+    digests = input_digests(manifest=manifest, source=source, labels=labels, splits=splits)  # matrices: the manifest's
     record = stamp(spec, digests, code or [])
     frame = pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
     write_parquet(scores, frame, record)
     write_npz(model, **_model(fits, spec, y), spec=canonical(spec), provenance=canonical(record))
-
-
-COLUMNS = {
-    "dataset": "str", "protocol": "str", "train_size": "Int64", "repeat": "int64", "fold": "int64", "method": "str",
-    "kernel_set": "str", "neighbour": "str", "selection": "str", "dimension": "Int64", "metric": "str",
-    "value": "float64", "status": "str", "message": "str", "parameters": "str", "seed": "int64", "n_train": "int64",
-    "n_test": "int64", "n_iter": "Int64", "objective": "float64", "gap": "float64", "solver": "str", "code": "str",
-    "fit_seconds": "float64", "predict_seconds": "float64", "peak_mb": "float64", "utc": "str",
-}  # fmt: skip
-"""Columns of the score rows of one fit, and their types; the study's table adds study and commit."""
 
 
 def _matrices(paths: list[Path], content: dict[str, Any]) -> dict[str, np.ndarray]:
@@ -76,33 +70,50 @@ def _matrices(paths: list[Path], content: dict[str, Any]) -> dict[str, np.ndarra
     return found
 
 
-def _samples(
-    spec: dict[str, Any], manifest: Path | None, matrices: list[Path], source: Path | None
-) -> tuple[MethodInput, dict[str, Any]]:
-    """What the method takes - kernels, features or images - and the digests of where it comes from."""
+def _samples(spec: dict[str, Any], manifest: Path | None, matrices: list[Path], source: Path | None) -> MethodInput:
+    """What the method takes: kernels, features or images."""
     if manifest is not None:
         content = json.loads(manifest.read_text(encoding="utf-8"))
-        return KernelInput(_matrices(matrices, content), spec["kernels"]), {"manifest": content["matrices"]}
+        return KernelInput(_matrices(matrices, content), spec["kernels"])
     if source is None:
         raise DataError("step fit: needs a manifest and matrices (kernels), or a source (features or images).")
     if spec["method"]["input"] == "features":
-        held = read_npz(source, ("features", "sha256"))
-        return SampleInput(held["features"]), {"features": str(held["sha256"])}
+        return SampleInput(read_npz(source, ("features",))["features"])
     images = SampleSet.load(source).images
     if not isinstance(images, np.ndarray) or images.ndim != 3:
         raise DataError(f"{source}: {spec['method']['id']} takes grey images of one size; resize them.")
-    return SampleInput(images.astype(np.float64)), {"images": array_digest(images)}
+    return SampleInput(images.astype(np.float64))
+
+
+class Ended(Exception):
+    """A split without a value because the time or the memory that there was did not do; nothing is said of the method.
+
+    Parameters
+    ----------
+    status, message : str
+        Of its row.
+    """
+
+    def __init__(self, status: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def _failure(reason: Exception) -> dict[str, str]:
+    """Status and message of a split that has no value."""
+    status = "not_applicable" if isinstance(reason, NotApplicable) else getattr(reason, "status", "failed")
+    return {"status": status, "message": " ".join(str(reason).split())}
 
 
 def _results(
-    samples: MethodInput, spec: dict[str, Any], y: np.ndarray, plan: Splits
+    samples: MethodInput, spec: dict[str, Any], y: np.ndarray, plan: Splits, limit: TimeLimit
 ) -> Iterator[tuple[Split, SplitResult | Exception]]:
     """Each split with what the method gives on it, or with the failure that is its result."""
     method, inner = spec["method"], spec["evaluation"]["inner_folds"]
     splits = progress(plan, len(plan), f"{method['id']}: split")
     if method["parameters"].get("kernel_weights") != "oracle_single":
         for split in splits:
-            yield split, _evaluate(samples, spec, method, y, split, inner)
+            yield split, _evaluate(samples, spec, method, y, split, inner, limit)
         return
     assert isinstance(samples, KernelInput)
     kept = list(plan)
@@ -110,43 +121,51 @@ def _results(
     by_kernel = []
     for kernel, one in zip(samples.kernels, np.eye(samples.n_kernels), strict=True):
         single = KernelInput(samples.pairwise, [kernel])
-        results = [_evaluate(single, spec, alone, y, split, None) for split in kept]
+        results = [_evaluate(single, spec, alone, y, split, None, limit) for split in kept]
         for result in results:
             for rule in result.rules.values() if isinstance(result, SplitResult) else []:
                 rule.fitted.weights = one  # among all the kernels there are to choose from
         by_kernel.append(results)
+    ended = next((result for results in by_kernel for result in results if isinstance(result, Ended)), None)
+    if ended is not None:  # the best of some of the kernels is not the best of all
+        yield from ((split, ended) for split in kept)
+        return
     yield from zip(kept, best_on_test(by_kernel), strict=True)
 
 
 def _evaluate(
-    samples: MethodInput, spec: dict[str, Any], method: dict[str, Any], y: np.ndarray, split: Split, inner: Any
-) -> SplitResult | Exception:
+    samples: MethodInput, spec: dict[str, Any], method: dict[str, Any], y: np.ndarray, split: Split, inner: Any,
+    limit: TimeLimit,
+) -> SplitResult | Exception:  # fmt: skip
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            result: SplitResult | Exception = evaluate_split(
-                samples, method, y, split.train, split.test,
-                neighbours=spec["evaluation"]["neighbours"], inner=inner, seed=spec["seed"],
-            )  # fmt: skip
+            with limit.enforced():
+                result: SplitResult | Exception = evaluate_split(
+                    samples, method, y, split.train, split.test,
+                    neighbours=spec["evaluation"]["neighbours"], inner=inner, seed=spec["seed"],
+                )  # fmt: skip
         except EXPECTED as reason:
-            logger.warning("repeat %d, fold %d: %s: %s", split.repeat, split.fold, type(reason).__name__, reason)
             result = reason
+        except (MemoryError, TimeLimitReached) as reason:
+            result = _ended(reason, limit)
+        if not isinstance(result, SplitResult):
+            result.__traceback__ = result.__cause__ = result.__context__ = None  # they keep the split's arrays
+            logger.warning("repeat %d, fold %d: %s: %s", split.repeat, split.fold, type(result).__name__, result)
     for message in sorted({str(warning.message) for warning in caught}):
         logger.warning("repeat %d, fold %d: %s", split.repeat, split.fold, message)
     return result
 
 
+def _ended(reason: BaseException, limit: TimeLimit) -> Ended:
+    if isinstance(reason, MemoryError):
+        return Ended("out_of_memory", f"memory ran out: {reason}" if str(reason) else "memory ran out")
+    unit = "minute" if limit.minutes == 1 else "minutes"
+    return Ended("time_limit", f"the time limit of {limit.minutes:g} {unit} for all splits was over")
+
+
 def _common(spec: dict[str, Any], split: Split, fingerprint: str) -> dict[str, Any]:
-    return {
-        "dataset": spec["dataset"], "protocol": spec["protocol"], "train_size": spec["train_size"],
-        "repeat": split.repeat, "fold": split.fold, "method": spec["method"]["id"],
-        "kernel_set": "+".join(kernel["id"] for kernel in spec["kernels"]) or spec["method"]["input"],
-        "neighbour": "", "selection": "",
-        "dimension": None, "metric": "accuracy", "value": np.nan, "status": "ok", "message": "", "parameters": "{}",
-        "seed": spec["seed"], "n_train": len(split.train), "n_test": len(split.test), "n_iter": None,
-        "objective": np.nan, "gap": np.nan, "solver": "", "code": fingerprint, "fit_seconds": np.nan,
-        "predict_seconds": np.nan, "peak_mb": np.nan, "utc": "",
-    }  # fmt: skip
+    return blank(fit_of(spec), split.repeat, split.fold, len(split.train), len(split.test)) | {"code": fingerprint}
 
 
 def _rows(result: SplitResult, common: dict[str, Any]) -> list[dict[str, Any]]:
@@ -180,17 +199,24 @@ def _rows(result: SplitResult, common: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _iteration_rows(
-    samples: MethodInput, spec: dict[str, Any], y: np.ndarray, split: Split, common: dict[str, Any]
+    samples: MethodInput, spec: dict[str, Any], y: np.ndarray, split: Split, common: dict[str, Any], limit: TimeLimit
 ) -> list[dict[str, Any]]:
     """Accuracy after each iteration, for methods that are asked for it; by the first nearest-neighbour rule."""
     method = spec["method"]
     if "iterations" not in method:
         return []
-    train, test = samples.prepare(split.train, split.test).arrays(None)
     module, name = method["implementation"].split(":")
     estimator = getattr(importlib.import_module(module), name)(**method["parameters"])
     rule = spec["evaluation"]["neighbours"][0]
-    curves = accuracy_by_iteration(estimator, train, test, y[split.train], y[split.test], method["iterations"], rule)
+    labels = y[split.train], y[split.test]
+    try:
+        with limit.enforced():
+            train, test = samples.prepare(split.train, split.test).arrays(None)
+            curves = accuracy_by_iteration(estimator, train, test, *labels, method["iterations"], rule)
+    except (MemoryError, TimeLimitReached) as reason:  # the split itself has its values
+        ended = _ended(reason, limit)
+        logger.warning("repeat %d, fold %d: iterations: %s", split.repeat, split.fold, ended)
+        return [common | {"neighbour": rule, "selection": "iteration"} | _failure(ended)]
     return [
         common | {"neighbour": rule, "selection": "iteration", "dimension": size, "n_iter": t, "value": float(value)}
         for size, curve in curves.items()

@@ -8,6 +8,7 @@ from typing import Any
 
 from mklearn.atomic import read_npz, write_text
 from mklearn.errors import DataError
+from mklearn.provenance import stamp
 
 
 def kernel_set(matrices: list[Path], manifest: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
@@ -21,5 +22,11 @@ def kernel_set(matrices: list[Path], manifest: Path, *, spec: dict[str, Any], co
             raise DataError(f"{path}: its samples are not those of {matrices[0]}; delete both and run again.")
         first = ids
         entries[name] = {"sha256": str(held["sha256"])}
-    content = {"kernels": spec["kernels"], "matrices": entries, "n_samples": len(first or [])}
+    content = {
+        "kernels": spec["kernels"],
+        "matrices": entries,
+        "n_samples": len(first or []),
+        # Of the matrices' numbers, not of their files: a manifest made again of matrices made again is the same.
+        "provenance": stamp(spec, {"matrices": {name: entry["sha256"] for name, entry in entries.items()}}, code or []),
+    }
     write_text(manifest, json.dumps(content, indent=1, sort_keys=True) + "\n")

@@ -14,7 +14,7 @@ import numpy as np
 from mklearn.atomic import write_npz
 from mklearn.datasets.samples import SampleSet
 from mklearn.errors import DataError
-from mklearn.provenance import canonical, file_digest, stamp
+from mklearn.provenance import canonical, input_digests, stamp
 from mklearn.steps.log import logger
 
 
@@ -28,5 +28,5 @@ def learn(samples: Path, learned: Path, *, spec: dict[str, Any], code: list[Path
     module, function = spec["learns"].split(":")
     arrays = getattr(importlib.import_module(module), function)(images, random_state=spec["seed"], **spec["parameters"])
     logger.info("%s: learned %s", spec["kind"], ", ".join(f"{name} {array.shape}" for name, array in arrays.items()))
-    record = stamp(spec, {"samples": file_digest(samples)}, code or [])
+    record = stamp(spec, input_digests(samples=samples), code or [])
     write_npz(learned, **arrays, names=sorted(arrays), spec=canonical(spec), provenance=canonical(record))

@@ -17,7 +17,7 @@ from mklearn.descriptors.point_sets import PointSets
 from mklearn.errors import DataError
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.row_blocks import merge_row_blocks
-from mklearn.provenance import array_digest, canonical, file_digest, stamp
+from mklearn.provenance import array_digest, canonical, input_digests, stamp
 from mklearn.steps.log import logger
 
 
@@ -44,8 +44,7 @@ def pairwise(
         else:
             values = MEASURES[spec["measure"]](held["features"])
     logger.info("%s: %d x %d, %.1f MB", spec["measure"], *values.shape, values.nbytes / 1e6)
-    digests = {"source": file_digest(source)} | {path.stem: file_digest(path) for path in blocks or []}
-    record = stamp(spec, digests, code or [])
+    record = stamp(spec, input_digests(source=source, blocks=blocks), code or [])
     write_npz(
         matrix, matrix=values, ids=ids, spec=canonical(spec), sha256=array_digest(values),
         provenance=canonical(record),

@@ -11,7 +11,7 @@ import numpy as np
 from mklearn.atomic import read_npz, write_npz
 from mklearn.descriptors.point_sets import PointSets
 from mklearn.kernels.row_blocks import rows_of_block
-from mklearn.provenance import canonical, file_digest, stamp
+from mklearn.provenance import canonical, input_digests, stamp
 from mklearn.steps.log import progress
 
 ROWS = 32
@@ -31,7 +31,7 @@ def pairwise_block(source: Path, block: Path, *, spec: dict[str, Any], code: lis
         distance_rows(sets, piece, **spec["parameters"])
         for piece in progress(pieces, len(pieces), f"{spec['measure']}: {ROWS} rows")
     ]
-    record = stamp(spec, {"source": file_digest(source)}, code or [])
+    record = stamp(spec, input_digests(source=source), code or [])
     write_npz(
         block, rows=rows, values=np.concatenate(values), ids=held["ids"], spec=canonical(spec),
         provenance=canonical(record),

@@ -9,7 +9,8 @@ import pandas as pd
 
 from mklearn.atomic import write_parquet
 from mklearn.datasets.read import read_dataset
-from mklearn.provenance import file_digest, stamp
+from mklearn.datasets.readers.image_folder import find_images
+from mklearn.provenance import digest, file_digest, input_digests, stamp
 from mklearn.steps.log import logger
 
 
@@ -21,11 +22,18 @@ def read(samples: Path, labels: Path, *, spec: dict[str, Any], files: list[Path]
     """
     given = files or []
     data = read_dataset(spec, spec["paths"] if "paths" in spec else {path.name: path for path in given})
-    digests = {path.name: file_digest(path) for path in given} if len(given) <= 64 else {}
-    record = stamp(spec, digests, code or [])
+    record = stamp(spec, _images(spec) or input_digests(files=given), code or [])
     logger.info("%s: %d samples of %d classes", spec["dataset"], len(data), data.n_classes)
     for note in data.notes:
         logger.info("note: %s", note)
     data.save(samples, spec, record)
     table = pd.DataFrame({"id": data.ids, "y": data.y, "label": data.classes[data.y]})
     write_parquet(labels, table, record)
+
+
+def _images(spec: dict[str, Any]) -> dict[str, str]:
+    """One digest for the names and contents of a folder's images; nothing for other data sets."""
+    if spec["reader"] != "image_folder":
+        return {}
+    root = Path(spec["paths"]["root"])
+    return {"images": digest([[path.relative_to(root).as_posix(), file_digest(path)] for path in find_images(root)])}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,25 +13,34 @@ import pandas as pd
 from mklearn.atomic import read_npz, read_parquet
 from mklearn.config.schema import yaml_text
 from mklearn.datasets.samples import SampleSet
-from mklearn.provenance import file_digest
+from mklearn.provenance import file_digest, input_digests, stamp
 from mklearn.report.build import build_report
 from mklearn.report.records import FitRecord
+from mklearn.stamps import write_beside
 from mklearn.steps.log import logger
 
 THUMBNAIL = 64
 """Pixels of a thumbnail's longer side, at most."""
+PICTURED = 3
+"""Images that are shown under each descriptor."""
 
 
 def report(
     scores: Path, summary: Path, record: Path, models: list[Path], samples: list[Path], page: Path, *,
     spec: dict[str, Any], code: list[Path] | None = None,
 ) -> None:  # fmt: skip
-    """Write ``page`` (index.html) and, beside it, summary.md, summary.csv, reproduction.csv and figures/."""
+    """Write ``page`` (index.html) and, beside it, summary.md, summary.csv, reproduction.csv, figures/.
+
+    The page carries its stamp; that of the files beside it lies in provenance.json.
+    """
     fits = [_fit(path, entry) for path, entry in zip(models, spec["fits"], strict=True)]
     held = [SampleSet.load(path) for path in samples]
     labels = {entry["id"]: data.classes for entry, data in zip(spec["datasets"], held, strict=True)}
     fits = [_named(fit, labels[fit.dataset]) for fit in fits]
+    titles = {entry["id"]: entry["title"] for entry in spec["descriptors"]}
     run = json.loads(record.read_text(encoding="utf-8"))
+    inputs = input_digests(scores=scores, summary=summary, record=record, models=models, samples=samples)
+    run["provenance"] = stamp(spec, inputs, code or [])
     machine = run["machine"]
     run["machine"] = f"{machine['processor']}, {machine['cores']} cores, {machine['system']}"
     run |= {"config_text": yaml_text(run["config"]), "reference": spec["reference"], "methods": spec["methods"],
@@ -42,9 +52,13 @@ def report(
         scores=read_parquet(scores)[0],
         summary=read_parquet(summary)[0],
         fits=fits,
-        data=[_data(entry, data, spec["thumbnails"]) for entry, data in zip(spec["datasets"], held, strict=True)],
+        data=[
+            _data(entry, data, spec["thumbnails"]) | _pictured(entry, data, titles)
+            for entry, data in zip(spec["datasets"], held, strict=True)
+        ],
         run=run,
     )
+    write_beside(written, run["provenance"], page.parent / "provenance.json")
     logger.info("%d files in %s", len(written), page.parent)
 
 
@@ -63,13 +77,14 @@ def _fit(path: Path, entry: dict[str, Any]) -> FitRecord:
         weights=held["weights"] if len(held["kernel_ids"]) > 1 else None,
         history=history if len(history) else None, embedding=embedding,
         kernel_info=pd.DataFrame(info[0]).rename(columns={"id": "kernel"}) if info else None,
+        confusion=held.get("confusion"),
     )  # fmt: skip
 
 
 def _named(fit: FitRecord, classes: np.ndarray) -> FitRecord:
     if fit.embedding is not None:
         fit.embedding["label"] = classes[fit.embedding["label"].to_numpy()]
-    return fit
+    return replace(fit, classes=classes)
 
 
 def _data(entry: dict[str, Any], data: SampleSet, thumbnails: int) -> dict[str, Any]:
@@ -84,6 +99,17 @@ def _data(entry: dict[str, Any], data: SampleSet, thumbnails: int) -> dict[str, 
     if data.images is not None and thumbnails:
         found["thumbnails"] = _thumbnails(data, thumbnails)
     return found
+
+
+def _pictured(entry: dict[str, Any], data: SampleSet, titles: dict[str, str]) -> dict[str, Any]:
+    """Some images, of classes far apart, and the descriptors to show them under."""
+    if data.images is None or not entry.get("descriptors"):
+        return {}
+    codes = np.unique(np.linspace(0, data.n_classes, PICTURED, endpoint=False).astype(int))
+    rows = [int(np.flatnonzero(data.y == code)[0]) for code in codes]
+    descriptors = [{"title": titles.get(descriptor["id"], "")} | descriptor for descriptor in entry["descriptors"]]
+    names = [str(data.classes[code]) for code in codes]
+    return {"pictured": {"images": [data.images[row] for row in rows], "names": names, "descriptors": descriptors}}
 
 
 def _thumbnails(data: SampleSet, count: int) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any
 from mklearn.datasets.resizing import resize_images
 from mklearn.datasets.samples import SampleSet
 from mklearn.errors import DataError
-from mklearn.provenance import file_digest, stamp
+from mklearn.provenance import input_digests, stamp
 
 
 def resize(samples: Path, resized: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
@@ -19,5 +19,5 @@ def resize(samples: Path, resized: Path, *, spec: dict[str, Any], code: list[Pat
         raise DataError(f"{samples}: has no images to resize; leave out 'resize' for this data set.")
     options = {**spec, "shape": tuple(spec["shape"])} if "shape" in spec else dict(spec)
     images = resize_images(data.images, **options)
-    record = stamp(spec, {"samples": file_digest(samples)}, code or [])
+    record = stamp(spec, input_digests(samples=samples), code or [])
     dataclasses.replace(data, images=images).save(resized, spec, record)

@@ -1,4 +1,4 @@
-"""Step: the record of a run: versions, machine, command, seed, the whole configuration."""
+"""Step: the record of a run: versions, machine, command, commit, seed, the whole configuration."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mklearn.atomic import read_parquet, write_text
-from mklearn.provenance import commit, machine, versions
+from mklearn.atomic import write_text
+from mklearn.provenance import commit, input_digests, machine, stamp, versions
+from mklearn.stage_costs import RECORDS, stage_costs
 
 
-def run_record(scores: Path, record: Path, *, spec: dict[str, Any]) -> None:
+def run_record(scores: Path, record: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
     """Write what is needed to make the score table again."""
-    _, metadata = read_parquet(scores)
     content = {
         "study": spec["study"],
         "source": spec["source"],
@@ -25,6 +25,7 @@ def run_record(scores: Path, record: Path, *, spec: dict[str, Any]) -> None:
         "versions": versions(),
         "machine": machine(),
         "config": spec["config"],
-        "scores": metadata,
+        "stages": stage_costs(RECORDS, str(scores)),
+        "provenance": stamp(spec, input_digests(scores=scores), code or []),
     }
     write_text(record, json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n")

@@ -8,8 +8,9 @@ from typing import Any
 import pandas as pd
 
 from mklearn.atomic import read_parquet, write_parquet
-from mklearn.provenance import commit, stamp
+from mklearn.provenance import commit, input_digests, stamp
 from mklearn.steps.log import logger
+from mklearn.steps.rows import COLUMNS, blank
 
 ORDER = [
     "study", "dataset", "protocol", "train_size", "repeat", "fold", "method", "kernel_set", "neighbour", "selection",
@@ -21,11 +22,24 @@ MEASURED = ("commit", "fit_seconds", "predict_seconds", "peak_mb", "utc")
 
 
 def scores(fits: list[Path], table: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
-    """Concatenate in the order of the plan, with the study's name and the commit in front of every row."""
+    """Concatenate in the order of the plan, with the study's name and the commit in front of every row.
+
+    ``spec["lost"]`` names the fits that have no file, because a job was killed or had an error (see
+    :mod:`mklearn.lost_jobs`): they get a row without a value for each of their splits.
+    """
     frames = [read_parquet(path)[0] for path in fits]
+    for entry in sorted(spec.get("lost", []), key=lambda entry: int(entry["position"])):
+        frames.insert(entry["position"], _without_values(entry))
     frame = pd.concat(frames, ignore_index=True)
     frame = frame.assign(study=spec["study"], commit=commit())[ORDER]
     failed = frame.loc[frame["status"] != "ok", ["dataset", "protocol", "method", "status", "message"]]
     for row in failed.drop_duplicates().itertuples(index=False):
         logger.warning("%s, %s, %s: %s: %s", row.dataset, row.protocol, row.method, row.status, row.message)
-    write_parquet(table, frame, stamp(spec, {}, code or []))
+    write_parquet(table, frame, stamp(spec, input_digests(fits=fits), code or []))
+
+
+def _without_values(entry: dict[str, Any]) -> pd.DataFrame:
+    """Rows of a lost fit: one for each split, as far as they were drawn; without any known, one."""
+    said = {"status": entry["status"], "message": entry["message"]}
+    rows = [blank(entry["fit"], *split) | said for split in entry["splits"] or [(0, 0, 0, 0)]]
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)

@@ -11,6 +11,7 @@ import numpy as np
 from mklearn.atomic import read_parquet
 from mklearn.datasets.splits import given
 from mklearn.errors import ConfigError
+from mklearn.provenance import input_digests, stamp
 from mklearn.steps.log import logger
 
 
@@ -42,4 +43,4 @@ def split(labels: Path, splits: Path, *, spec: dict[str, Any], file: Path | None
         drawn = drawn.among(kept, len(y)) if excluded else drawn
     logger.info("%d splits; the first has %d training and %d test samples", len(drawn), len(drawn[0].train),
                 len(drawn[0].test))  # fmt: skip
-    drawn.save(splits, ids)
+    drawn.save(splits, ids, stamp(spec, input_digests(labels=labels, file=file), code or []))

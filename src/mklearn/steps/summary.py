@@ -8,7 +8,7 @@ from typing import Any
 from mklearn.atomic import read_parquet, write_parquet
 from mklearn.evaluation.reproduction import compare_published, sentence, unmatched
 from mklearn.evaluation.summary import summarise
-from mklearn.provenance import stamp
+from mklearn.provenance import input_digests, stamp
 from mklearn.steps.log import logger
 
 
@@ -37,4 +37,4 @@ def summary(scores: Path, table: Path, *, spec: dict[str, Any], code: list[Path]
             "published value without a row in this study: %s, training size %s, %s (%s)",
             entry["dataset"], entry["train_size"], entry["method"], entry["source"],
         )  # fmt: skip
-    write_parquet(table, result, stamp(spec, {}, code or []))
+    write_parquet(table, result, stamp(spec, input_digests(scores=scores), code or []))

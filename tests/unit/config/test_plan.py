@@ -305,6 +305,8 @@ KEPT = [
     (("report",), {"thumbnails": 0}),
     (("published",), [{"dataset": "digits", "method": "average", "value": 90, "source": "a paper"}]),
     (("evaluation",), {"reference": "average"}),
+    (("evaluation",), {"time_limit": None}),
+    (("methods", "average", "time_limit"), "none"),
     (("methods", "average", "label"), "The average"),
     (("methods", "average", "n_components"), None),
     (("methods", "average", "kernel_weights"), "uniform"),
@@ -331,6 +333,8 @@ CHANGED = [
     (("protocols", "random", "train_size"), [4, 7], {"protocols", "fits"}),
     (("evaluation",), {"inner_folds": 4}, {"fits"}),
     (("evaluation",), {"neighbours": ["euclidean"]}, {"fits"}),
+    (("evaluation",), {"time_limit": 5}, {"fits"}),
+    (("methods", "average", "time_limit"), 5, {"fits"}),
     (("kernels",), {"g": {"kind": "gaussian", "psd": "flip"}}, {"kernel_sets", "fits"}),
 ]  # fmt: skip
 """Changes that change numbers, and of what the keys change."""
@@ -373,6 +377,31 @@ def test_specifications_survive_json_and_snakemake() -> None:
     plan = planned(SMOKE)
     for spec in [*(d.spec for d in plan.descriptors.values()), *(fit.spec for fit in plan.fits.values())]:
         assert json.loads(canonical(spec)) == spec
+
+
+def test_a_method_has_the_studys_time_limit_or_its_own() -> None:
+    """In minutes; where there is none the specification says nothing of it, and keys stay what they were."""
+
+    def limits(study: dict[str, Any]) -> dict[str, Any]:
+        return {fit.method_id: fit.spec["evaluation"].get("time_limit", "-") for fit in planned(study).fits.values()}
+
+    assert set(limits(SMOKE).values()) == {"-"}
+    study = changed(("evaluation",), {"time_limit": 5})
+    study["methods"]["mkl-lda"]["time_limit"] = 0.5
+    study["methods"]["average"]["time_limit"] = "none"
+    found = limits(study)
+    assert found == {"kfd-pixels": 5.0, "kfd-blocks": 5.0, "average": "-", "mkl-lda": 0.5}
+    # The same number is the same limit, however it is written; a limit is no parameter of the method.
+    assert keys(planned(study)) == keys(planned(changed(("evaluation",), {"time_limit": 5.0}) | {
+        "methods": study["methods"]}))  # fmt: skip
+    assert "time_limit" not in json.dumps([fit.spec["method"] for fit in planned(study).fits.values()])
+
+
+@pytest.mark.parametrize("value", [0, -1, "never", [1, 2]])
+def test_limits_that_are_none(value: Any) -> None:
+    for path in (("evaluation", "time_limit"), ("methods", "average", "time_limit")):
+        with pytest.raises(ConfigError, match=re.escape(".".join(path))):
+            planned(changed(path, value))
 
 
 def test_data_sets_share_no_file_and_studies_share_all() -> None:

@@ -17,6 +17,7 @@ from mklearn.evaluation.nearest_neighbour import accuracy_by_dimension
 from mklearn.evaluation.selection import inner_folds, select_by_inner_cv
 from mklearn.evaluation.summary import summarise
 from mklearn.kernels.identity_like import off_diagonal_mass
+from mklearn.kernels.spectrum import spectrum_curve
 from mklearn.report.records import FitRecord
 
 GAMMAS = {"pixels, wide": 1e-4, "pixels, middle": 5e-4, "pixels, narrow": 2e-3, "pixels, spiky": 0.2}
@@ -68,6 +69,11 @@ def make_study(
                 "note": "Grey values from 0 to 16.",
                 "files": [{"name": "digits.csv.gz", "sha256": "ab" * 32, "source": "scikit-learn", "bytes": 57523}],
                 "thumbnails": (digits.images[:16] * 15).astype(np.uint8),
+                "pictured": {
+                    "images": digits.images[:3],
+                    "names": ["digit 0", "digit 1", "digit 2"],
+                    "descriptors": [{"id": "raw", "title": "Grey values", "kind": "pixels", "parameters": {}}],
+                },
             }
         ],
         "run": {
@@ -82,6 +88,26 @@ def make_study(
             "descriptors": [{"id": "pixels", "title": "Grey values", "reference": None}],
             "kernels": kernels,
             "methods": [{"id": key, "title": title, "reference": "A paper"} for key, title in titles.items()],
+            "stages": [
+                {
+                    "stage": "read",
+                    "jobs": 1,
+                    "known": 0,
+                    "seconds": None,
+                    "longest": None,
+                    "longest_job": None,
+                    "bytes": 0,
+                },
+                {
+                    "stage": "fit",
+                    "jobs": 4,
+                    "known": 3,
+                    "seconds": 61.5,
+                    "longest": 40.0,
+                    "bytes": 12345,
+                    "longest_job": "results/cache/fits/digits-0123abcd/random-0123abcd/mkldr-0123abcd",
+                },
+            ],
         },
     }
 
@@ -167,6 +193,8 @@ def _fits(digits: Any, dataset: str, size: int, repeats: int, titles: dict[str, 
             "off_diagonal_mass": [off_diagonal_mass(K) for K in stack],
             "bandwidth": [1 / gamma for gamma in GAMMAS.values()],
             "identity_like": [off_diagonal_mass(K) < 0.1 for K in stack],
+            # less a constant, so that some are negative
+            "spectrum": [spectrum_curve(np.linalg.eigvalsh(K)[::-1] - 0.01 * number) for number, K in enumerate(stack)],
         }
     )
     records = []
@@ -189,6 +217,9 @@ def _fits(digits: Any, dataset: str, size: int, repeats: int, titles: dict[str, 
             for repeat in range(repeats)
             for step in range(10)
         ]
+        near = np.argmax(_unit(Z[test]) @ _unit(Z[train]).T, axis=1)
+        confusion = np.zeros((10, 10), dtype=np.int32)
+        np.add.at(confusion, (digits.target[test], digits.target[train][near]), 1)
         records.append(
             FitRecord(
                 dataset,
@@ -201,9 +232,15 @@ def _fits(digits: Any, dataset: str, size: int, repeats: int, titles: dict[str, 
                 pd.DataFrame(history) if method == "mkldr" else None,
                 points if method in ("average", "mkldr") else None,
                 info,
+                confusion,
+                np.array([f"digit {number}" for number in range(10)]),
             )
         )
     return records
+
+
+def _unit(points: np.ndarray) -> np.ndarray:
+    return points / np.linalg.norm(points, axis=1, keepdims=True)
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from mklearn.report.build import build_report
@@ -34,6 +35,8 @@ def hostile_file(study_maker, tmp_path_factory):
     for position, fit in enumerate(study["fits"]):
         names = [f"k.{position}[0]<'\">", *fit.kernel_ids[1:]]
         object.__setattr__(fit, "kernel_ids", names)
+        object.__setattr__(fit, "classes", np.array([f"{name}]</script>'\"{{{{ 1 }}}}" for name in fit.classes]))
+        object.__setattr__(fit, "kernel_info", fit.kernel_info.assign(kernel=names))
         if fit.embedding is not None:
             fit.embedding["label"] = "class.[" + fit.embedding["label"].astype(str) + "]</script>"
     return build_report(tmp_path_factory.mktemp("hostile"), **study, figure_files=False)[0]
@@ -86,7 +89,8 @@ def test_every_figure_is_drawn(open_page, page_file):
         assert marks > 2, slug
         assert "Digits" in alt, slug
         assert len(alt) > 50, slug
-    assert page.locator("figure figcaption").count() == len(figures)
+    assert page.locator("#descriptors figure img").count() == 6
+    assert page.locator("figure figcaption").count() == len(figures) + 2
 
 
 def test_marks_follow_the_numbers(open_page, page_file):
@@ -184,6 +188,12 @@ def test_hostile_names_are_only_text(open_page, hostile_file):
     assert page.evaluate("document.querySelectorAll('.chart svg').length") == page.locator(".chart").count()
     labels = page.eval_on_selector_all("#weights svg text", "all => all.map(text => text.textContent)")
     assert "k.1[0]<'\">" in labels
+    legend = page.eval_on_selector_all(
+        "#kernels svg .role-legend-label text", "all => all.map(text => text.textContent)"
+    )
+    assert "k.0[0]<'\">" in legend, "the first fit's kernels"
+    shown = page.eval_on_selector_all("#confusion svg text", "all => all.map(text => text.textContent)")
+    assert "digit 3]</script>'\"{{ 1 }}" in shown
 
 
 def test_tables_have_captions_and_scroll_in_their_own_box(open_page, page_file):

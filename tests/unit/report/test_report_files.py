@@ -13,8 +13,9 @@ from PIL import Image
 
 from mklearn.errors import DataError
 from mklearn.report.build import build_report
-from mklearn.report.page import byte_size, link, script_json
+from mklearn.report.page import link, script_json
 from mklearn.report.thumbnails import data_uris
+from mklearn.report.wording import byte_size
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +47,7 @@ def test_every_kind_of_figure_is_there(built):
         "published",
         "difference",
         "dimension",
+        "confusion",
         "iterations",
         "weights",
         "picks",

@@ -1,0 +1,484 @@
+"""After a run in which jobs died: the table of the fits that there are, with a row and a reason for each that is lost.
+
+Snakemake's own rules for the table need every fit, so one job that was killed would leave no table at all. The run's
+end (``onerror`` in the Snakefile) therefore calls the same steps with the fits that there are. Snakemake is told
+nothing of it: to the next run the table is out of date, which makes what is missing and writes the table again.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from mklearn.workflow import Targets
+
+SHOWN = 4
+"""Reasons that the terminal lists; the report has all of them."""
+_SIGNAL = re.compile(r"died with <Signals\.(SIG\w+): (\d+)>")
+_EXIT = re.compile(r"returned non-zero exit status (\d+)")
+_SLURM = re.compile(r"SLURM-job '([^']*)'.*?SLURM status is: '(\w+)'", re.DOTALL)
+_OUT_OF_MEMORY = re.compile(r"oom[-_ ]kill|out of memory|OUT_OF_MEMORY|exceeded (job )?memory limit", re.IGNORECASE)
+_OUT_OF_TIME = re.compile(r"DUE TO TIME LIMIT")
+_STATUS_OF_STATE = {"OUT_OF_MEMORY": "out_of_memory", "TIMEOUT": "time_limit", "DEADLINE": "time_limit"}
+_STAMP = re.compile(r"^\[ *\d+\.\d s\] ")
+
+
+@dataclass(frozen=True)
+class Said:
+    """What Snakemake said of a job that failed."""
+
+    cause: str = ""
+    message: str = ""
+    logs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why a job left no result: the status of its rows, a sentence without a full stop, and its log."""
+
+    status: str
+    text: str
+    log: str = ""
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A fit without a result, by its place in the plan and its key."""
+
+    position: int
+    key: tuple[str, str, str]
+    cause: Cause
+    outdated: float | None = field(default=None)
+    """Modification time of a result that is there, but of something else than the study is now."""
+
+
+class Listener(logging.Handler):
+    """Keeps what Snakemake says of failed jobs. An executor says why a job ended right before it says that it did."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.jobs: dict[int, Said] = {}
+        self._last: dict[int, str] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Note one message."""
+        thread = int(record.thread or 0)
+        if getattr(getattr(record, "event", None), "name", "") != "JOB_ERROR":
+            self._last[thread] = record.getMessage()
+            return
+        told, logs = getattr(record, "rule_msg", None), getattr(record, "log", None) or []
+        self.jobs[getattr(record, "jobid", -1)] = Said(
+            self._last.pop(thread, ""), str(told or ""), tuple(str(log) for log in logs if log)
+        )
+
+
+def listen() -> None:
+    """Begin to keep what Snakemake says of failed jobs."""
+    from snakemake.logging import logger
+
+    for handler in _listeners():
+        logger.removeHandler(handler)  # of an earlier run in this process
+    logger.addHandler(Listener())
+
+
+def _listeners() -> list[Listener]:
+    from snakemake.logging import logger
+
+    return [handler for handler in logger.handlers if isinstance(handler, Listener)]
+
+
+def _said(job: Any) -> Said:
+    return next((listener.jobs[job.jobid] for listener in _listeners() if job.jobid in listener.jobs), Said())
+
+
+def after_failure(targets: Targets, workflow: Any) -> None:
+    """Say which fits a failed run has lost and why, and write the study's tables and report without them.
+
+    Nothing is written where the run did not want the table, no fit is lost or none is there, or another run is active.
+    A run that was interrupted (Ctrl-C, SIGTERM) lost nothing: what it did not do is not reported as failed. In the jobs
+    of a cluster, which are runs of their own, nothing is done at all.
+    """
+    if not workflow.is_main_process:
+        return
+    if _interrupted(workflow.scheduler):
+        _say("interrupted: the tables were not written. The same command goes on where this run stopped.")
+        return
+    lost = _lost_fits(targets, workflow)
+    if not lost:
+        return
+    _remove_unfinished(workflow.scheduler.failed)
+    n_fits = len(targets.plan.fits)
+    there = n_fits - len(lost)
+    lines = [f"{len(lost)} of {n_fits} fits {'has' if len(lost) == 1 else 'have'} no result:"]
+    lines += _reasons(targets, lost)
+    wanted = targets.path("{study}/scores.parquet") in _jobs_by_output(workflow)
+    if there and wanted:
+        lines.append(_written(targets, workflow, lost))
+    again = "Mend the cause if it is one of yours; then the same command runs what is missing"
+    lines.append(again + (", and so does `make failed`." if there and wanted else "."))
+    _say("\n  ".join(lines))
+
+
+def _written(targets: Targets, workflow: Any, lost: Sequence[Lost]) -> str:
+    """Write the tables; a sentence that says where they are, or why there are none."""
+    from mklearn.run_lock import others_run
+
+    if not workflow.execution_settings.lock and others_run(Path.cwd()):
+        return "Another run is active in this folder: the tables were left as they are."
+    log = Path(targets.log("{study}/lost.log"))
+    page = targets.path("{study}/report/index.html")
+    rest = f"the other {len(targets.plan.fits) - len(lost)}, with a row for each of these"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("w", encoding="utf-8", buffering=1) as stream:
+        try:
+            _write_tables(targets, workflow, lost, stream)
+        except Exception as error:
+            traceback.print_exc(file=stream)
+            return f"The tables of the others could not be written ({type(error).__name__}: {error}); log: {log}"
+        if _write_page(targets, lost, page, stream):
+            return f"The report of {rest}: {page}"
+    return f"The tables of {rest}, are in {targets.path('{study}')}; the page could not be written; log: {log}"
+
+
+# --- what is lost
+
+
+def _interrupted(scheduler: Any) -> bool:
+    """Whether the run was ended from outside. After Ctrl-C jobs are still counted as running, or ready to run."""
+    if getattr(scheduler, "_user_kill", None):
+        return True
+    if getattr(scheduler, "_executor_error", None):
+        return False
+    return bool(scheduler.running) or (scheduler.keepgoing and bool(scheduler.open_jobs))
+
+
+def _jobs_by_output(workflow: Any) -> dict[str, Any]:
+    return {str(path): job for job in workflow.dag.jobs for path in job.output}
+
+
+def _lost_fits(targets: Targets, workflow: Any) -> list[Lost]:
+    """Fits that this run wanted and that have no result, or one of an earlier state of the study."""
+    dag, jobs, lost = workflow.dag, _jobs_by_output(workflow), []
+    causes: dict[Any, Cause] = {}
+    for position, (key, scores, model) in enumerate(
+        zip(targets.plan.fits, targets.all_scores(), targets.all_models(), strict=True)
+    ):
+        job = jobs.get(scores)
+        if job is None:  # this run was not asked for it
+            if not Path(scores).exists() and targets.path("{study}/scores.parquet") in jobs:
+                lost.append(Lost(position, key, Cause("lost", "it was not run")))
+            continue
+        whole = Path(scores).exists() and Path(model).exists()
+        if whole and (not dag.needrun(job) or dag.finished(job)):
+            continue
+        cause = _cause(job, workflow, causes)
+        lost.append(Lost(position, key, cause, Path(scores).stat().st_mtime if whole else None))
+    return lost
+
+
+def _cause(job: Any, workflow: Any, known: dict[Any, Cause]) -> Cause:
+    """Why a job has no result: its own failure, or that of a job before it."""
+    if job in known:
+        return known[job]
+    failed = workflow.scheduler.failed
+    if job in failed:
+        known[job] = cause_of(str(job.log[0]) if job.log else "", _said(job), _began(), job.rule.name)
+        return known[job]
+    before = next(iter(_failed_before(job, workflow)), None)
+    if before is None:
+        error = getattr(workflow.scheduler, "_executor_error", None)
+        text = f"it was not run: {_one_line(error)}" if error else "it was not run: the run ended before its turn"
+        known[job] = Cause("lost", text)
+    else:
+        own = _cause(before, workflow, known)
+        named = " ".join(str(value) for value in before.wildcards)
+        step = f"{before.rule.name} ({named})" if named else before.rule.name
+        known[job] = Cause("lost", f"step {step} before it failed: {own.text}", own.log)
+    return known[job]
+
+
+def _failed_before(job: Any, workflow: Any) -> Iterable[Any]:
+    """Jobs that failed among those that a job needs, directly or not, the nearest first."""
+    seen, level = {job}, [job]
+    while level:
+        level = [other for one in level for other in workflow.dag.dependencies[one] if other not in seen]
+        level = list(dict.fromkeys(level))
+        seen.update(level)
+        yield from (other for other in level if other in workflow.scheduler.failed)
+
+
+def _remove_unfinished(failed: Iterable[Any]) -> None:
+    """Temporary files that jobs of this run were writing when they were killed."""
+    for job in failed:
+        for path in map(Path, job.output):
+            for left in path.parent.glob(f".{path.stem}.*.tmp{path.suffix}"):
+                with suppress(OSError):
+                    left.unlink()
+
+
+# --- why
+
+
+def cause_of(log: str, said: Said, began: float, step: str = "fit") -> Cause:
+    """Why a job failed, from its log and from what Snakemake or the scheduler of a cluster said.
+
+    Parameters
+    ----------
+    log : str
+        Path of the job's log, which the job need not have written.
+    said : Said
+    began : float
+        When the run began (seconds since the epoch): an older log is of another run.
+    step : str
+        Name of the step, for a job that said nothing at all.
+    """
+    own = _text(log, began)
+    elsewhere = "\n".join([said.cause, said.message, *(_text(path, began) for path in said.logs if path != log)])
+    sentence = _sentence(own)
+    slurm = _SLURM.search(said.message)
+    state = f"SLURM job {slurm[1]} ended as {slurm[2]}" if slurm else ""
+    status = _STATUS_OF_STATE.get(slurm[2], "") if slurm else ""
+    if not status and not sentence:
+        status = "out_of_memory" if _OUT_OF_MEMORY.search(elsewhere) else ""
+        status = status or ("time_limit" if _OUT_OF_TIME.search(elsewhere) else "")
+    if not status and "MemoryError" in sentence:
+        status = "out_of_memory"
+    killed = _killed(elsewhere)
+    parts = [part for part in (state, sentence or killed) if part]
+    if not parts:
+        parts = [f"the job of step {step} ended without a word" if own else "the job ended before it wrote a log"]
+    last = _last_line(own)
+    if not sentence and last:
+        parts.append(f"the last line of its log: {last}")
+    return Cause(status or "lost", "; ".join(parts), log if own else "")
+
+
+def _text(path: str, began: float) -> str:
+    """The end of a log of this run; a file system's clock may be a little off."""
+    try:
+        if os.stat(path).st_mtime < began - 5:
+            return ""
+        with open(path, "rb") as stream:
+            stream.seek(0, os.SEEK_END)
+            stream.seek(max(0, stream.tell() - 100_000))
+            return stream.read().decode("utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _sentence(log: str) -> str:
+    """The sentence of a user's mistake, or the error that ended a traceback; nothing where a job ended abruptly."""
+    lines = log.splitlines()
+    for line in reversed(lines):
+        text = _STAMP.sub("", line)
+        if text != line and text.startswith("error: "):
+            return _short(text.removeprefix("error: ").rstrip("."))
+    starts = [number for number, line in enumerate(lines) if line.startswith("Traceback (most recent call last)")]
+    if not starts:
+        return ""
+    told = next((line for line in lines[starts[-1] + 1 :] if line.strip() and not line.startswith((" ", "\t"))), "")
+    return f"an error in the program: {_short(told)}" if told else ""
+
+
+def _killed(text: str) -> str:
+    found = _SIGNAL.search(text)
+    if found:
+        name, number = found[1], int(found[2])
+    else:
+        codes = [int(code) for code in _EXIT.findall(text) if int(code) > 128]
+        if not codes:
+            return ""
+        name, number = _signal_name(codes[0] - 128), codes[0] - 128
+    why = {
+        "SIGKILL": ": ended from outside, or by the system because memory ran out",
+        "SIGTERM": ": ended from outside",
+        "SIGSEGV": ": a crash of compiled code",
+        "SIGABRT": ": compiled code gave up, often because memory ran out",
+        "SIGBUS": ": a crash of compiled code, or a disk that is full",
+    }
+    return f"killed by signal {number} ({name}){why.get(name, '')}"
+
+
+def _signal_name(number: int) -> str:
+    import signal
+
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unknown"
+
+
+def _last_line(log: str) -> str:
+    """The last line of a log after its first, which is the command."""
+    lines = [line for line in log.splitlines()[1:] if line.strip()]
+    return _short(_STAMP.sub("", lines[-1])) if lines else ""
+
+
+def _short(text: str, limit: int = 300) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."
+
+
+def _one_line(error: object) -> str:
+    return _short(str(error)) or type(error).__name__
+
+
+def _began() -> float:
+    """When this process started."""
+    try:
+        import psutil
+
+        return float(psutil.Process().create_time())
+    except (ImportError, OSError):
+        return time.time() - time.process_time()
+
+
+# --- the terminal
+
+
+def _say(text: str) -> None:
+    print(f"\nmklearn: {text}\n", file=sys.stderr, flush=True)
+
+
+def _reasons(targets: Targets, lost: Sequence[Lost]) -> list[str]:
+    """A line for each reason, with the fits that it cost."""
+    by_reason: dict[Cause, list[str]] = {}
+    for entry in lost:
+        by_reason.setdefault(entry.cause, []).append(name_of(targets, entry.key))
+    lines = []
+    for cause, names in list(by_reason.items())[:SHOWN]:
+        who = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+        lines.append(f"{who}: {cause.text}" + (f" ({cause.log})" if cause.log else ""))
+    if len(by_reason) > SHOWN:
+        lines.append(f"... and {len(by_reason) - SHOWN} more reasons")
+    return lines
+
+
+def name_of(targets: Targets, key: tuple[str, str, str]) -> str:
+    """A fit as people call it: method, data set, protocol."""
+    fit = targets.plan.fits[key]
+    return f"{fit.method_id} on {fit.dataset.id}, {fit.protocol_id}"
+
+
+# --- the table
+
+
+def _tables(targets: Targets) -> tuple[str, str, str]:
+    names = ("scores.parquet", "summary.parquet", "run.json")
+    scores, summary, record = (targets.path(f"{{study}}/{name}") for name in names)
+    return scores, summary, record
+
+
+def _without(lost: Sequence[Lost], things: Sequence[Any]) -> list[Any]:
+    """Of things in the order of the plan, those whose fits are there."""
+    missing = {entry.position for entry in lost}
+    return [thing for position, thing in enumerate(things) if position not in missing]
+
+
+def _write_tables(targets: Targets, workflow: Any, lost: Sequence[Lost], log: TextIO) -> None:
+    """Scores, summary and run record, by the steps that make them otherwise."""
+    from mklearn.steps.log import start
+    from mklearn.steps.runner import call
+
+    scores, summary, record = _tables(targets)
+    fits = _without(lost, targets.all_scores())
+    start(log)
+    try:
+        entries = [_entry(targets, entry) for entry in lost]
+        call("scores", {"fits": fits}, {"table": scores}, targets.scores_spec() | {"lost": entries})
+        _out_of_date(workflow, (scores, summary, record, targets.path("{study}/report/index.html")), fits)
+        call("summary", {"scores": scores}, {"table": summary}, targets.summary_spec())
+        call("run_record", {"scores": scores}, {"record": record}, targets.run_spec())
+    finally:
+        for name in ("mklearn", "py.warnings"):
+            logging.getLogger(name).handlers.clear()
+        logging.captureWarnings(False)
+
+
+def _write_page(targets: Targets, lost: Sequence[Lost], page: str, log: TextIO) -> bool:
+    """The report, in a process of its own: it draws pictures and must not take the run with it. Whether it went well.
+
+    Without what descriptors see of the images: the report draws that with the code that may just have failed.
+    """
+    scores, summary, record = _tables(targets)
+    spec = targets.report_spec()
+    samples = [path for path in targets.all_samples() if Path(path).exists()]
+    read = zip(spec["datasets"], targets.all_samples(), strict=True)
+    spec |= {
+        "fits": _without(lost, spec["fits"]),
+        "datasets": [entry | {"descriptors": []} for entry, path in read if path in samples],
+    }
+    models = _without(lost, targets.all_models())
+    words = [sys.executable, "-m", "mklearn", "step", "report", "--out", f"page={page}"]
+    for key, paths in (("scores", [scores]), ("summary", [summary]), ("record", [record]), ("models", models),
+                       ("samples", samples)):  # fmt: skip
+        words += [word for path in paths for word in ("--in", f"{key}={path}")]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "spec.json"
+        file.write_text(json.dumps(spec), encoding="utf-8")
+        log.flush()
+        try:
+            done = subprocess.run([*words, "--spec", str(file)], stdout=log, stderr=log, check=False)
+        except OSError as error:
+            print(f"the page could not be made: {error}", file=log)
+            return False
+    return done.returncode == 0
+
+
+def _out_of_date(workflow: Any, paths: Sequence[str], fits: Sequence[str]) -> None:
+    """Let the next run write the tables again, also where all that it has to do for it is to take back a change.
+
+    The score table gets to be older than its inputs, and the record by which Snakemake would find their content
+    unchanged is taken away.
+    """
+    jobs = _jobs_by_output(workflow)
+    for path in paths:
+        for output in jobs[path].output if path in jobs else []:
+            workflow.persistence.cleanup_metadata(output)
+    before = min(os.stat(path).st_mtime for path in fits) - 1
+    os.utime(paths[0], (before, before))
+
+
+def _entry(targets: Targets, lost: Lost) -> dict[str, Any]:
+    """A lost fit as the step ``scores`` takes it, and as ``python -m mklearn failed`` reads it."""
+    from mklearn.steps.rows import fit_of
+
+    return {
+        "position": lost.position,
+        "key": list(lost.key),
+        "fit": fit_of(targets.plan.fits[lost.key].spec),
+        "splits": _splits(targets, lost.key),
+        "status": lost.cause.status,
+        "message": lost.cause.text + (f"; log: {lost.cause.log}" if lost.cause.log else ""),
+        "reason": lost.cause.text,
+        "log": lost.cause.log,
+        "outdated": lost.outdated,
+    }
+
+
+def _splits(targets: Targets, key: tuple[str, str, str]) -> list[list[int]]:
+    """Repeat, fold and sizes of each split, as far as they were drawn."""
+    from mklearn.atomic import read_parquet
+    from mklearn.datasets.splits import Splits
+    from mklearn.errors import UserError
+
+    dataset, protocol, _ = key
+    try:
+        labels, _ = read_parquet(targets.path(f"cache/data/{targets.plan.fits[key].dataset.original}.labels.parquet"))
+        drawn = Splits.load(targets.path(f"cache/splits/{dataset}/{protocol}.parquet"), labels["id"].to_numpy(str))
+    except UserError:
+        return []
+    return [[split.repeat, split.fold, len(split.train), len(split.test)] for split in drawn]

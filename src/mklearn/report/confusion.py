@@ -1,0 +1,195 @@
+"""Which classes a study confuses: the method and the reference to look at, accuracies of classes, confused pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mklearn.report import frames
+from mklearn.report.frames import Setting
+from mklearn.report.records import FitRecord
+from mklearn.report.series import Series
+from mklearn.report.tables import Cell, Column, Table
+from mklearn.report.wording import DASH, percent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FEW_CLASSES = 25
+"""So many classes, at most, have a map; more have a table of pairs and a figure of their accuracies."""
+MOST_PAIRS = 20
+EXTREMES = 10
+"""Classes that are named at each end, where there are many."""
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Where the test samples of one method went, over all repeats.
+
+    Attributes
+    ----------
+    label : str
+        Of the method's series.
+    classes : tuple of str
+        Classes that were tested, in the order of the data set.
+    counts : ndarray of int, shape (c, c)
+        Rows are true classes, columns predicted ones.
+    """
+
+    label: str
+    classes: tuple[str, ...]
+    counts: np.ndarray
+
+    @property
+    def totals(self) -> np.ndarray:
+        """Test samples of each class."""
+        return np.asarray(self.counts.sum(axis=1))
+
+    @property
+    def rates(self) -> np.ndarray:
+        """Shares of each row."""
+        return np.asarray(self.counts / np.maximum(self.totals, 1)[:, None])
+
+    @property
+    def accuracy(self) -> float:
+        """Over all test samples."""
+        return float(np.trace(self.counts) / self.counts.sum())
+
+
+@dataclass(frozen=True)
+class Confused:
+    """One setting: its best method by inner cross-validation, and the reference to compare it with.
+
+    Where the reference is the best itself, or has no counts, ``other`` is the next best method; None where there is
+    none.
+    """
+
+    setting: Setting
+    best: Confusion
+    other: Confusion | None
+
+    @property
+    def shown(self) -> list[Confusion]:
+        """The best one first."""
+        return [self.best] if self.other is None else [self.best, self.other]
+
+
+def confused(
+    settings: Sequence[Setting], summary: pd.DataFrame, fits: Sequence[FitRecord], series: Series, reference: str
+) -> list[Confused]:
+    """What is confused in each setting; of several training sizes, in the largest one.
+
+    Parameters
+    ----------
+    settings : sequence of Setting
+    summary : DataFrame
+        From :func:`mklearn.evaluation.summary.summarise`. Methods without an accuracy by inner cross-validation, as
+        those whose kernel the test samples choose, are not considered.
+    fits : sequence of FitRecord
+        Those without counts, from model files of before they were kept, are left out.
+    series : Series
+    reference : str
+        Id of the method that others are compared with.
+    """
+    chosen = summary[summary["selection"].eq("inner_cv") & summary["mean"].notna()]
+    found = []
+    for setting in _largest(settings):
+        legal = set(setting.of(chosen)["method"])
+        by_method = {
+            record.method: _confusion(record, series)
+            for record in frames.records_of(setting, fits)
+            if record.method in legal and record.confusion is not None and np.sum(record.confusion) > 0
+        }
+        ranked = sorted(by_method, key=lambda method: -by_method[method].accuracy)
+        if ranked:
+            best = ranked[0]
+            other = reference if reference in by_method and best != reference else next(iter(ranked[1:]), None)
+            found.append(Confused(setting, by_method[best], None if other is None else by_method[other]))
+    return found
+
+
+def _largest(settings: Sequence[Setting]) -> list[Setting]:
+    """Of the settings that differ in nothing but their training size, the one with the largest."""
+    largest: dict[tuple[str, str], Setting] = {}
+    for setting in settings:
+        held = largest.get((setting.dataset, setting.family))
+        if held is None or (setting.train_size or 0) > (held.train_size or 0):
+            largest[setting.dataset, setting.family] = setting
+    return list(largest.values())
+
+
+def _confusion(record: FitRecord, series: Series) -> Confusion:
+    counts = np.asarray(record.confusion, dtype=np.int64)
+    tested = np.flatnonzero(counts.sum(axis=0) + counts.sum(axis=1))
+    names = np.arange(len(counts)).astype(str) if record.classes is None else record.classes
+    label = series.of_method(record.method, record.method_title)
+    return Confusion(label, tuple(str(names[code]) for code in tested), counts[np.ix_(tested, tested)])
+
+
+def class_accuracies(found: Confused) -> pd.DataFrame:
+    """``c, total, label, accuracy, rank``: one row for each class and shown method, best-recognised classes first.
+
+    Classes that the best method recognises equally well are ordered by the other method, then by name.
+    """
+    import pandas as pd
+
+    columns = [np.diag(shown.rates) for shown in found.shown]
+    classes, totals = found.best.classes, found.best.totals
+    order = sorted(
+        (code for code in range(len(classes)) if totals[code]),
+        key=lambda code: (*(-column[code] for column in columns), classes[code]),
+    )
+    rows = [
+        (classes[code], int(totals[code]), shown.label, float(column[code]), rank)
+        for rank, code in enumerate(order, start=1)
+        for shown, column in zip(found.shown, columns, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["c", "total", "label", "accuracy", "rank"])
+
+
+def pairs_table(found: Confused) -> Table:
+    """The most confused pairs of classes of the best method, and how often the other confuses them.
+
+    Pairs are ordered by the share of the true class's test samples; equal ones in the order of the classes.
+    """
+    best, rates = found.best, found.best.rates.copy()
+    np.fill_diagonal(rates, 0)
+    order = np.argsort(-rates, axis=None, kind="stable")[:MOST_PAIRS]
+    columns = [
+        Column("True class", numeric=False),
+        Column("Taken for", numeric=False),
+        Column(f"{best.label}, %", "share of the test samples of the true class, over all repeats"),
+        Column("Samples", "how many of how many"),
+        Column("Reverse, %", "share of the other class that is taken for this one"),
+    ]
+    if found.other is not None:
+        columns.append(Column(f"{found.other.label}, %", "the same pair"))
+    rows = []
+    for place in order:
+        true, taken = (int(code) for code in np.unravel_index(place, rates.shape))
+        if not rates[true, taken] > 0:
+            break
+        cells = [
+            Cell(best.classes[true]),
+            Cell(best.classes[taken]),
+            _share(rates[true, taken]),
+            Cell(f"{best.counts[true, taken]:,} of {best.totals[true]:,}", str(best.counts[true, taken]), "number"),
+            _share(rates[taken, true]),
+        ]
+        if found.other is not None:
+            cells.append(_share(_rate_in(found.other, best.classes[true], best.classes[taken])))
+        rows.append(tuple(cells))
+    return Table(found.setting.title, tuple(columns), tuple(rows), sorted_by=2)
+
+
+def _rate_in(other: Confusion, true: str, taken: str) -> float | None:
+    if true not in other.classes or taken not in other.classes:
+        return None
+    return float(other.rates[other.classes.index(true), other.classes.index(taken)])
+
+
+def _share(value: float | None) -> Cell:
+    return Cell(DASH if value is None else percent(value), "" if value is None else repr(float(value)), "number")

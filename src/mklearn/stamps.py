@@ -1,0 +1,108 @@
+"""Where an artefact's stamp lies - specification, inputs, code - in each kind of file, and reading it.
+
+NPZ files have it as an array, Parquet tables in their metadata, JSON files and report pages as an element of their own.
+Files that must stay as they are (a download) or have no place for it (CSV, figures) are named, with their sha256, in a
+``provenance.json`` beside them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mklearn.atomic import read_npz, write_text
+from mklearn.errors import DataError
+from mklearn.provenance import file_digest
+
+BESIDE = "provenance.json"
+_IN_PAGE = re.compile(rb'<script type="application/json" id="provenance">(.*?)</script>', re.DOTALL)
+Stamp = dict[str, Any]
+
+
+def write_beside(files: Sequence[Path], stamp: Stamp, target: Path | None = None) -> None:
+    """Write the stamp of a job's files, the declared one first, where not all of them can hold it.
+
+    Into ``target``, or ``NAME.provenance.json`` beside a single file.
+    """
+    target = target or files[0].with_name(f"{files[0].name}.{BESIDE}")
+    digests = {os.path.relpath(path, target.parent).replace(os.sep, "/"): file_digest(path) for path in files}
+    content = {**stamp, "made_with": next(iter(digests)), "files": digests}
+    write_text(target, json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def read_stamp(path: Path) -> Stamp | None:
+    """The stamp of a file: its own, or the one beside it; None if it has none.
+
+    Raises
+    ------
+    DataError
+        A file of a kind that holds a stamp, but which can't be read.
+    """
+    own = _READERS.get(path.suffix)
+    found = own(path) if own else None
+    if found is None:
+        beside = stamp_beside(path)
+        found = None if beside is None else _load(beside)
+    return found
+
+
+def stamp_beside(path: Path) -> Path | None:
+    """The file that holds the stamp of another: beside it, or in a folder above it that the same job has written."""
+    folder = path.parent
+    for candidate in (folder / f"{path.name}.{BESIDE}", folder / BESIDE, folder.parent / BESIDE):
+        if candidate.is_file() and candidate != path:
+            name = os.path.relpath(path, candidate.parent).replace(os.sep, "/")
+            if name in _load(candidate).get("files", {}):
+                return candidate
+    return None
+
+
+def _load(path: Path) -> Stamp:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: not a readable JSON file ({error}); delete it and make it again.") from None
+    return found if isinstance(found, dict) else {}
+
+
+def _of_json(path: Path) -> Stamp | None:
+    found = _load(path)
+    return found if path.name.endswith(BESIDE) and "files" in found else _stamp(found)
+
+
+def _of_npz(path: Path) -> Stamp | None:
+    try:
+        return _stamp({"provenance": json.loads(str(read_npz(path, ("provenance",))["provenance"]))})
+    except DataError as error:
+        if "has no array named" in str(error):
+            return None
+        raise
+
+
+def _of_parquet(path: Path) -> Stamp | None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        held = json.loads((pq.read_schema(path).metadata or {}).get(b"mklearn", b"{}"))
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise DataError(f"{path}: not a readable Parquet file ({error}); delete it and make it again.") from None
+    return _stamp(held) or _stamp({"provenance": held})
+
+
+def _of_page(path: Path) -> Stamp | None:
+    found = _IN_PAGE.search(path.read_bytes())
+    return _stamp({"provenance": json.loads(found[1])}) if found else None
+
+
+def _stamp(held: Any) -> Stamp | None:
+    """The stamp in what a file holds, if it is one."""
+    found = held.get("provenance") if isinstance(held, dict) else None
+    return found if isinstance(found, dict) and {"spec", "inputs", "code"} <= set(found) else None
+
+
+_READERS = {".json": _of_json, ".npz": _of_npz, ".parquet": _of_parquet, ".html": _of_page}

@@ -1,0 +1,166 @@
+"""Splits that end early: those before and after keep their values, and each of the others has a row with its reason."""
+
+from __future__ import annotations
+
+import gc
+import time
+import weakref
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
+from mklearn.datasets.splits import Split, Splits
+from mklearn.errors import NotApplicable
+from mklearn.evaluation.inputs import KernelInput
+from mklearn.evaluation.split import SplitResult
+from mklearn.steps import fit as step
+from mklearn.steps.rows import COLUMNS, blank
+from mklearn.steps.scores import scores
+from mklearn.steps.time_limit import TimeLimit
+from mklearn.subspace.pca import PCA
+
+CALLS_OF_A_SPLIT = 3
+"""Two inner folds, and the last fit."""
+
+
+class Hungry(PCA):
+    """Wants more memory than there is in its second split."""
+
+    calls: ClassVar[int] = 0
+    held: ClassVar[list[weakref.ref[Any]]] = []
+
+    def fit(self, X: Any, y: Any = None) -> Hungry:
+        type(self).calls += 1
+        if type(self).calls == CALLS_OF_A_SPLIT + 1:
+            large = np.ones(1000)
+            self.held.append(weakref.ref(large))
+            np.empty((1 << 30, 1 << 20))
+        super().fit(X, y)
+        return self
+
+
+class Slow(PCA):
+    """Does not end in its second split."""
+
+    calls: ClassVar[int] = 0
+
+    def fit(self, X: Any, y: Any = None) -> Slow:
+        type(self).calls += 1
+        while type(self).calls > CALLS_OF_A_SPLIT:
+            np.linalg.eigvalsh(np.eye(20))
+        super().fit(X, y)
+        return self
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> dict[str, Any]:
+    """Thirty samples of three classes in four splits."""
+    generator = np.random.default_rng(5)
+    y = np.repeat([0, 1, 2], 10)
+    ids = np.array([f"s{number:02}" for number in range(30)])
+    write_parquet(tmp_path / "labels.parquet", pd.DataFrame({"id": ids, "y": y, "label": y.astype(str)}))
+    write_npz(tmp_path / "f.npz", features=generator.normal(size=(30, 5)) + y[:, None], sha256=np.array("0"))
+    drawn = []
+    for repeat in range(4):
+        order = generator.permutation(30)
+        drawn.append(Split(repeat, 0, np.sort(order[:20]), np.sort(order[20:])))
+    Splits(tuple(drawn), 30).save(tmp_path / "splits.parquet", ids)
+    names = {"labels": "labels.parquet", "splits": "splits.parquet", "source": "f.npz",
+             "scores": "scores.parquet", "model": "model.npz"}  # fmt: skip
+    return {name: tmp_path / file for name, file in names.items()}
+
+
+def rows(inputs: dict[str, Any], estimator: str, **evaluation: Any) -> pd.DataFrame:
+    spec = {
+        "method": {"id": "m", "implementation": f"{__name__}:{estimator}", "parameters": {}, "input": "features"},
+        "kernels": [], "evaluation": {"neighbours": ["euclidean"], "inner_folds": 2, **evaluation}, "seed": 0,
+        "dataset": "d", "protocol": "p", "train_size": None,
+    }  # fmt: skip
+    step.fit(**inputs, spec=spec)
+    return read_parquet(inputs["scores"])[0]
+
+
+def test_memory_that_runs_out_in_one_split_costs_that_split(inputs: dict[str, Any]) -> None:
+    Hungry.calls = 0
+    frame = rows(inputs, "Hungry")
+    assert frame.groupby("repeat")["status"].agg(set).tolist() == [{"ok"}, {"out_of_memory"}, {"ok"}, {"ok"}]
+    one = frame[frame["status"].eq("out_of_memory")]
+    assert len(one) == 1
+    assert "memory ran out: Unable to allocate" in one["message"].item()
+    assert one["value"].isna().all()
+    assert read_npz(inputs["model"])["repeats"].tolist() == [0, 2, 3]
+    gc.collect()
+    assert Hungry.held.pop()() is None, "the arrays of the split that failed are still held"
+
+
+def test_after_the_limit_done_splits_keep_their_values(inputs: dict[str, Any]) -> None:
+    Slow.calls = -10_000  # without end of patience: what the values are
+    whole = rows(inputs, "Slow")
+    Slow.calls = 0
+    started = time.monotonic()
+    frame = rows(inputs, "Slow", time_limit=2 / 60)
+    assert time.monotonic() - started < 20
+    assert frame.groupby("repeat")["status"].agg(set).tolist() == [{"ok"}, *[{"time_limit"}] * 3]
+    late = frame[frame["status"].eq("time_limit")]
+    assert set(late["message"]) == {"the time limit of 0.0333333 minutes for all splits was over"}
+    assert late[["n_train", "n_test"]].to_numpy().tolist() == [[20, 10]] * 3
+    columns = ["dimension", "selection", "value"]
+    first, expected = (f.loc[f["repeat"].eq(0), columns].reset_index(drop=True) for f in (frame, whole))
+    pd.testing.assert_frame_equal(first, expected)
+
+
+def test_a_limit_that_is_not_reached_changes_nothing_but_the_specification(inputs: dict[str, Any]) -> None:
+    timed = ["fit_seconds", "predict_seconds", "peak_mb", "utc"]
+    Slow.calls = -10_000
+    whole = rows(inputs, "Slow").drop(columns=timed)
+    pd.testing.assert_frame_equal(rows(inputs, "Slow", time_limit=60.0).drop(columns=timed), whole)
+
+
+def test_the_best_of_some_kernels_is_not_the_best_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the test set the best of several kernels is taken: not if one of them was not tried to the end."""
+    calls = []
+
+    def evaluate(*arguments: Any, **more: Any) -> SplitResult:
+        calls.append(arguments)
+        if len(calls) == 2 + 1:
+            raise MemoryError
+        raise NotApplicable("no")
+
+    monkeypatch.setattr(step, "evaluate_split", evaluate)
+    kernels = KernelInput({}, [{"id": "a"}, {"id": "b"}])
+    spec = {"method": {"id": "m", "parameters": {"kernel_weights": "oracle_single"}}, "seed": 0,
+            "evaluation": {"inner_folds": 3, "neighbours": ["cosine"]}}  # fmt: skip
+    splits = Splits(tuple(Split(r, 0, np.array([0]), np.array([1])) for r in range(2)), 2)
+    results = list(step._results(kernels, spec, np.array([0, 1]), splits, TimeLimit(None)))
+    assert len(calls) == 4
+    assert [split.repeat for split, _ in results] == [0, 1]
+    assert [step._failure(reason)["status"] for _, reason in results if isinstance(reason, Exception)] == [
+        "out_of_memory"
+    ] * 2
+
+
+def test_lost_fits_have_rows_in_the_order_of_the_plan(inputs: dict[str, Any], tmp_path: Path) -> None:
+    Slow.calls = -10_000
+    frame = rows(inputs, "Slow")
+    fit = {"dataset": "d", "protocol": "p", "train_size": None, "method": "gone", "seed": 0, "kernel_set": "features"}
+    entry = {"fit": fit, "status": "lost", "message": "killed", "key": ["d", "p", "gone"]}
+    drawn = {**entry, "position": 2, "splits": [[0, 0, 20, 10], [1, 0, 19, 11]]}
+    spec = {"study": "s", "lost": [drawn, {**entry, "position": 0, "splits": []}]}
+    scores([inputs["scores"]], tmp_path / "table.parquet", spec=spec)
+    table, metadata = read_parquet(tmp_path / "table.parquet")
+    assert table["method"].drop_duplicates().tolist() == ["gone", "m"]
+    assert len(table) == 1 + len(frame) + 2
+    assert table.iloc[[0, -2, -1]]["status"].eq("lost").all()
+    assert table.iloc[-2:][["repeat", "n_train", "n_test"]].to_numpy().tolist() == [[0, 20, 10], [1, 19, 11]]
+    assert metadata["spec"]["lost"] == spec["lost"]
+    scores([inputs["scores"]], tmp_path / "whole.parquet", spec={"study": "s"})
+    assert table.dtypes.to_dict() == read_parquet(tmp_path / "whole.parquet")[0].dtypes.to_dict()
+
+
+def test_a_blank_row_has_every_column() -> None:
+    fit = {"dataset": "d", "protocol": "p", "train_size": 3, "method": "m", "seed": 0, "kernel_set": "k"}
+    assert set(blank(fit, 0, 0, 1, 1)) == set(COLUMNS)

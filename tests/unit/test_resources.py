@@ -1,0 +1,201 @@
+"""What jobs ask a cluster for: more for larger problems, more than was measured, and not many times as much."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mklearn.config.study import read_study
+from mklearn.datasets.samples import SampleSet
+from mklearn.plan import resources
+from mklearn.plan.study import plan_study
+from mklearn.workflow import Targets
+
+counts = st.integers(1, 20_000)
+few = st.integers(1, 30)
+
+
+@given(counts, counts, few, few, counts, few)
+def test_fits_ask_for_more_with_more_samples_and_kernels(
+    n: int, n_train: int, matrices: int, kernels: int, more: int, more_kernels: int
+) -> None:
+    asked = resources.kernel_fit_mb(n, n_train, matrices, kernels)
+    assert resources.kernel_fit_mb(n + more, n_train, matrices, kernels) >= asked
+    assert resources.kernel_fit_mb(n, n_train + more, matrices, kernels) >= asked
+    assert resources.kernel_fit_mb(n, n_train, matrices + more_kernels, kernels) >= asked
+    assert resources.kernel_fit_mb(n, n_train, matrices, kernels + more_kernels) >= asked
+    assert asked >= 8 * matrices * n**2 / 2**20, "less than the matrices that are read"
+
+
+@given(counts, st.floats(0, 1e4), counts, st.floats(0, 1e4))
+def test_images_and_matrices_ask_for_more_with_more_of_them(n: int, mb: float, more: int, more_mb: float) -> None:
+    assert resources.pairwise_mb(n + more, mb + more_mb) >= resources.pairwise_mb(n, mb)
+    assert resources.pairwise_seconds(n + more, mb + more_mb) >= resources.pairwise_seconds(n, mb)
+    assert resources.images_mb(mb + more_mb, n) >= resources.images_mb(mb, n) >= 2 * mb
+    assert resources.images_mb(2 * mb, 2 * n) >= resources.images_mb(mb, n), "twice the images"
+
+
+@given(st.floats(0, 1e6), st.integers(1, 5))
+def test_attempts_ask_for_that_many_times_as_much(amount: float, attempt: int) -> None:
+    assert resources.asked_mb(amount, attempt) == attempt * resources.asked_mb(amount)
+    assert resources.asked_minutes(amount, attempt) == attempt * resources.asked_minutes(amount)
+    assert resources.asked_mb(amount) >= amount + resources.AROUND_MB + resources.STEP_MB
+    assert resources.asked_minutes(amount) >= min(resources.LONGEST_MINUTES, amount / 60)
+
+
+@pytest.mark.parametrize(
+    ("n", "n_train", "matrices", "kernels", "measured"),
+    [  # the column peak_mb of runs
+        (1797, 200, 1, 1, 258),  # digits, kfd
+        (1797, 200, 6, 6, 419),  # digits, mkl-lda-sdp
+        (1440, 160, 1, 11, 357),  # coil20 in mkmmc, kpca-cv
+        (3060, 1530, 1, 1, 628),  # caltech101 in mkldr, klde
+        (3060, 1530, 7, 1, 895),  # the product kernel
+        (3060, 1530, 7, 7, 1401),  # average-lde
+    ],
+)
+def test_kernel_fits_ask_for_what_was_measured_and_not_four_times_that(
+    n: int, n_train: int, matrices: int, kernels: int, measured: float
+) -> None:
+    asked = resources.asked_mb(resources.kernel_fit_mb(n, n_train, matrices, kernels))
+    job = measured + resources.AROUND_MB
+    assert job < asked < 4 * measured + resources.AROUND_MB
+    assert asked < 2.5 * job
+
+
+@pytest.mark.parametrize(
+    ("data_mb", "measured"),
+    [
+        (resources.sample_fit_mb(15), 437),  # coil20, shrinkage
+        (resources.sample_fit_mb(3), 429),  # orl, 2dmmc
+        (resources.images_mb(176, 3060), 542),  # caltech101, c2-ml of 512 images
+        (resources.images_mb(176, 3060), 364),  # phog of all
+        (resources.pairwise_mb(3060, 124), 412),  # a block of distances between sets of points
+        (resources.pairwise_mb(3060, 48), 282),  # c2-ml, squared Euclidean
+        (resources.pairwise_mb(3060, 10), 275),  # phog, chi-squared
+    ],
+)
+def test_other_jobs_ask_for_what_was_measured(data_mb: float, measured: float) -> None:
+    job = measured + resources.AROUND_MB
+    assert job < resources.asked_mb(data_mb) < 3 * job
+
+
+@pytest.fixture(scope="module")
+def default(repository: Path) -> Targets:
+    return Targets(plan_study(read_study(repository / "config.yaml")))
+
+
+def fits_of(targets: Targets) -> list[SimpleNamespace]:
+    return [SimpleNamespace(dataset=d, protocol=p, method=m) for d, p, m in targets.plan.fits]
+
+
+class Unread:
+    """The input of a job whose files are not there yet, as Snakemake has it."""
+
+    @property
+    def size_mb(self) -> float:
+        raise FileNotFoundError
+
+
+def test_fits_of_the_default_study_are_known_before_anything_is_read(default: Targets) -> None:
+    unread: Any = Unread()
+    for wildcards in fits_of(default):
+        memory = default.fit_memory(wildcards, unread, 1)
+        assert 800 <= memory <= 4 * 419
+        assert default.fit_memory(wildcards, unread, 2) == 2 * memory
+        assert 20 <= default.fit_minutes(wildcards, unread, 1) <= 120
+
+
+def test_what_the_plan_does_not_know_waits_for_the_files(default: Targets) -> None:
+    (dataset, descriptor, measure), *_ = default.plan.pairwise
+    wildcards = SimpleNamespace(dataset=dataset, descriptor=descriptor, measure=measure)
+    with pytest.raises(FileNotFoundError):  # to Snakemake: to be determined
+        default.pairwise_memory(wildcards, Unread(), 1)
+    assert default.pairwise_memory(wildcards, SimpleNamespace(size_mb=3.0), 1) >= 600
+
+
+def test_every_study_asks_for_less_than_a_day_and_a_node(repository: Path) -> None:
+    for path in sorted((repository / "workflow" / "studies").glob("*.yaml")):
+        targets = Targets(plan_study(read_study(path)))
+        for wildcards in fits_of(targets):
+            held = SimpleNamespace(size_mb=20.0)
+            assert 800 <= targets.fit_memory(wildcards, held, 1) <= 8000, (path.name, wildcards)
+            assert 20 <= targets.fit_minutes(wildcards, held, 1) <= resources.LONGEST_MINUTES, (path.name, wildcards)
+
+
+def test_runs_of_known_length_get_more_than_that(repository: Path) -> None:
+    """Seconds of the longest fits that were measured, on a busy machine."""
+    targets = Targets(plan_study(read_study(repository / "workflow" / "studies" / "mkldr.yaml")))
+    measured = {"mkl-lde": 968, "mkl-lda-cv": 506, "convex": 414, "average": 406, "best-single": 255}
+    for wildcards in fits_of(targets):
+        spec = targets.fit_spec(wildcards)
+        method = spec["method"]["id"] if spec["protocol"] == "halves" else ""
+        asked = 60 * targets.fit_minutes(wildcards, SimpleNamespace(size_mb=100.0), 1)
+        assert asked > 3 * measured.get(method, 0), method
+
+
+@pytest.mark.parametrize("limit", [0.5, 10.0, 300.0])
+def test_the_studys_time_limit_comes_before_the_clusters(default: Targets, limit: float) -> None:
+    spec = default.fit_spec(fits_of(default)[0])
+    limited = spec | {"evaluation": spec["evaluation"] | {"time_limit": limit}}
+    protocol = {"parameters": {"train_size": 10, "repeats": 10}}
+    assert limit + 20 <= resources.fit_minutes(limited, protocol, 100) <= limit + 30
+
+
+def test_training_samples_and_splits() -> None:
+    per_class = {"parameters": {"train_size": 10, "repeats": 7}}
+    folds = {"parameters": {"folds": 5, "repeats": 2}}
+    given_splits = {"parameters": {"path": "splits.csv"}}
+    assert resources.training_samples(per_class, 1797, 10) == 100
+    assert resources.training_samples(per_class, 1797, None) == 1797
+    assert resources.training_samples(folds, 101, 10) == math.ceil(101 * 0.8)
+    assert resources.training_samples(given_splits, 50, 5) == 50
+    assert [resources.number_of_splits(p) for p in (per_class, folds)] == [7, 10]
+    assert resources.number_of_splits(given_splits) == resources.UNKNOWN_SPLITS
+
+
+@pytest.mark.parametrize(
+    ("selection", "classes"),
+    [({}, 40), ({"classes": ["a", "b"]}, 2), ({"exclude_classes": ["a"]}, 39), ({"first_classes": 10}, 10)],
+)
+def test_number_of_classes(selection: dict[str, Any], classes: int) -> None:
+    assert resources.number_of_classes({"expected": {"n_classes": 40}, **selection}) == classes
+
+
+def test_samples_are_counted_in_the_file(tmp_path: Path) -> None:
+    y = np.arange(137) % 3
+    data = SampleSet(ids=np.array([f"s{i}" for i in range(137)]), y=y, classes=np.array(["a", "b", "c"]),
+                     tables={"t": np.ones((137, 2))})  # fmt: skip
+    data.save(tmp_path / "samples.npz")
+    assert resources.counted_samples(tmp_path / "samples.npz") == 137
+    assert resources.counted_samples(tmp_path / "missing.npz") is None
+
+
+def test_licences_are_claimed_by_methods_that_may_solve_semidefinite_programs(default: Targets) -> None:
+    claimed = {
+        default.fit_spec(wildcards)["method"]["id"]: default.licences(wildcards) for wildcards in fits_of(default)
+    }
+    assert {method for method, number in claimed.items() if number} == {"mkl-lda-sdp"}
+    exact = {"parameters": {"beta_step": "exact", "solver": "auto"}}
+    assert [resources.licences(exact, m) for m in (14, 15)] == [0, 1]
+    clarabel = {"parameters": {"beta_step": "sdp", "solver": "CLARABEL"}}
+    assert resources.licences(clarabel, 3) == 0
+
+
+def test_the_limit_of_enumeration_is_that_of_the_solver() -> None:
+    from mklearn.optimize.beta import ENUMERATION_LIMIT
+
+    assert ENUMERATION_LIMIT == resources.ENUMERATED_KERNELS
+
+
+def test_the_size_of_a_batch_is_that_of_the_step() -> None:
+    from mklearn.steps.describe import BATCH
+
+    assert BATCH == resources.BATCH

@@ -1,0 +1,259 @@
+"""Every artefact says where it came from, and ``explain`` says of each what Snakemake would do with it, and why."""
+
+from __future__ import annotations
+
+import copy
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.workflow.conftest import SMOKE, Checkout
+
+from mklearn.config.study import check_study
+from mklearn.plan.study import plan_study
+from mklearn.provenance import file_digest
+from mklearn.stamps import read_stamp
+from mklearn.workflow import Targets
+
+VERDICT = re.compile(r"^(UP TO DATE|WOULD BE MADE AGAIN|MISSING|NOT PLANNED)", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def files() -> dict[str, str]:
+    """One file of each kind that the smoke study makes, by rule."""
+    targets = Targets(plan_study(check_study(SMOKE)))
+    first = targets.plan.datasets
+    dataset = next(iter(first))
+    mkl = next(path for path in targets.all_scores() if "/mkl-lda" in path)
+    return {
+        "read": f"results/cache/data/{dataset}.npz",
+        "describe": next(p for p in targets.files() if "/descriptors/" in p and "/blocks" in p),
+        "pairwise": next(p for p in targets.files() if "/pairwise/" in p and "/blocks" in p),
+        "kernel_set": next(p for p in targets.kernels() if "/blocks" in p),
+        "split": next(p for p in targets.files() if "/splits/" in p),
+        "fit": mkl,
+        "model": mkl.replace(".parquet", ".npz"),
+        "scores": "results/smoke/scores.parquet",
+        "summary": "results/smoke/summary.parquet",
+        "run_record": "results/smoke/run.json",
+        "report": "results/smoke/report/index.html",
+    }
+
+
+def explained(checkout: Checkout, path: str) -> tuple[str, str]:
+    """The verdict and the sentences after it; Snakemake has to plan just what they say."""
+    text = checkout.said("mklearn", "explain", path)
+    found = VERDICT.search(text)
+    assert found is not None, text
+    after = text[found.start() :]
+    if found[1] != "NOT PLANNED":
+        planned = checkout.planned(path)
+        rule = re.search(r"made by  rule (\w+)", text)
+        assert rule is not None
+        first = re.search(r"after other jobs \((.*?)\)", after)
+        said = {name: int(count) for count, name in re.findall(r"(\d+) (\w+)", first[1] if first else "")}
+        assert planned == (said | {rule[1]: said.get(rule[1], 0) + 1} if found[1] != "UP TO DATE" else {}), text
+    return found[1], after
+
+
+# --- stamps
+
+
+def test_every_file_of_a_finished_study_carries_its_provenance(finished: Checkout) -> None:
+    """Specification, code and inputs, whatever the kind of the file; figures and CSV by the file beside them."""
+    made = [path for path in (finished.folder / "results").rglob("*") if path.is_file()]
+    planned = Targets(plan_study(check_study(SMOKE))).files()
+    assert {finished.folder / path for path in planned} <= set(made)
+    assert {path.suffix for path in made} == {".npz", ".parquet", ".json", ".html", ".csv", ".md", ".svg", ".png"}
+    for path in made:
+        stamp = read_stamp(path)
+        assert stamp is not None, path
+        assert stamp["spec"], path
+        assert re.fullmatch("[0-9a-f]{12}", stamp["code"]), path
+        made_from_code_alone = path.match("results/cache/data/*")  # scikit-learn brings the digits
+        assert bool(stamp["inputs"]) != made_from_code_alone, path
+
+
+def test_recorded_inputs_are_the_files_that_lie_there(finished: Checkout, files: dict[str, str]) -> None:
+    def stamp(rule: str) -> dict[str, Any]:
+        found = read_stamp(finished.folder / files[rule])
+        assert found is not None
+        return found["inputs"]  # type: ignore[no-any-return]
+
+    def digest(rule: str) -> str:
+        return file_digest(finished.folder / files[rule])
+
+    assert stamp("describe") == {"samples": digest("read")}
+    assert stamp("pairwise") == {"source": digest("describe")}
+    assert stamp("summary") == {"scores": digest("scores")} == stamp("run_record")
+    assert digest("fit") in stamp("scores")["fits"].values()
+    assert len(stamp("scores")["fits"]) == 8
+    assert stamp("report")["summary"] == digest("summary")
+
+
+def test_the_record_of_a_run_says_how_to_make_it_again(finished: Checkout) -> None:
+    import json
+
+    run = json.loads((finished.folder / "results/smoke/run.json").read_text(encoding="utf-8"))
+    assert run["command"].endswith("--cores 2")
+    assert run["seed"] == 0
+    assert run["source"] == "config.yaml"
+    assert run["config"]["methods"].keys() == SMOKE["methods"].keys()
+    assert {"python", "mklearn", "numpy", "scipy", "scikit-learn", "snakemake", "numba"} <= run["versions"].keys()
+    assert {"system", "processor", "cores", "memory_mb"} <= run["machine"].keys()
+    assert check_study(run["config"]) == check_study(SMOKE)
+
+
+# --- verdicts
+
+
+def test_a_finished_study_is_up_to_date(finished: Checkout, files: dict[str, str]) -> None:
+    for rule in ("describe", "kernel_set", "model", "report"):
+        verdict, reasons = explained(finished, files[rule])
+        assert verdict == "UP TO DATE"
+        assert len(reasons.splitlines()) == 1, reasons
+
+
+def test_the_text_has_all_that_a_reader_wants_to_know(finished: Checkout, files: dict[str, str]) -> None:
+    text = finished.said("mklearn", "explain", files["pairwise"])
+    log = "logs/pairwise/" + files["pairwise"].removeprefix("results/cache/pairwise/").replace("/squared", ".squared")
+    assert f"log      {log.removesuffix('.npz')}.log\n" in text
+    spec = text[text.index("Specification") : text.index("Inputs")].partition("\n")[2]
+    assert yaml.safe_load(spec) == {"measure": "squared_euclidean"}
+    digest = file_digest(finished.folder / files["describe"])
+    assert f"source: {files['describe']}  {digest[:12]}  as it was" in text
+    assert "kernels/distances.py" in text
+    first_line = (finished.folder / log.replace(".npz", ".log")).read_text(encoding="utf-8").splitlines()[0]
+    assert f"\n  {first_line}\n" in text
+    assert re.search(r"made at  20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC, in \d+\.\d s", text)
+
+
+def test_an_edit_of_a_method_and_of_a_descriptor(finished: Checkout, copy_of: Any, files: dict[str, str]) -> None:
+    checkout = copy_of(finished)
+    before = checkout.edit("src/mklearn/subspace/mkldr.py")
+    verdict, reasons = explained(checkout, files["fit"])
+    assert (verdict, reasons.splitlines()[1:]) == (
+        "WOULD BE MADE AGAIN", ["  - its code has changed: subspace/mkldr.py"],
+    )  # fmt: skip
+    assert explained(checkout, files["pairwise"])[0] == "UP TO DATE"
+    (checkout.folder / "src/mklearn/subspace/mkldr.py").write_text(before, encoding="utf-8")
+    assert explained(checkout, files["fit"])[0] == "UP TO DATE"
+    checkout.edit("src/mklearn/descriptors/multiresolution.py")
+    verdict, reasons = explained(checkout, files["fit"])
+    assert verdict == "WOULD BE MADE AGAIN"
+    assert "input manifest" in reasons
+    assert f"First describe makes {files['describe']}: its code has changed: " in reasons
+    assert "First pairwise" not in reasons  # it only follows
+
+
+def test_an_edit_of_a_parameter(finished: Checkout, copy_of: Any, files: dict[str, str]) -> None:
+    """A file of its own for the new parameter; the old one is no longer planned, and says what took its place."""
+    checkout = copy_of(finished)
+    study = copy.deepcopy(SMOKE)
+    study["methods"]["mkl-lda"]["ridge"] = [1e-3, 0.5]
+    checkout.write(study)
+    verdict, reasons = explained(checkout, files["fit"])
+    assert verdict == "NOT PLANNED"
+    assert "method.parameters.ridge[1]: 0.01 -> 0.5" in reasons
+    new = re.search(r"Planned in its place is (\S+):", reasons)
+    assert new is not None
+    assert explained(checkout, new[1])[0] == "MISSING"
+    checkout.write(SMOKE | {"title": "Another title"})
+    verdict, reasons = explained(checkout, files["report"])
+    assert verdict == "WOULD BE MADE AGAIN"
+    assert "its specification differs: title: smoke -> Another title" in reasons
+
+
+def test_an_input_of_other_content(finished: Checkout, copy_of: Any, files: dict[str, str]) -> None:
+    checkout = copy_of(finished)
+    checkout.edit(files["run_record"], " \n")
+    verdict, reasons = explained(checkout, files["report"])
+    assert verdict == "WOULD BE MADE AGAIN"
+    assert f"input record ({files['run_record']}) has other content now" in reasons
+    # Where Snakemake goes by a time of modification that is a lie, the stamp still knows.
+    os.utime(checkout.folder / files["run_record"], (1e9, 1e9))
+    verdict, reasons = explained(checkout, files["report"])
+    assert verdict == "UP TO DATE"
+    assert "it goes by modification times" in reasons
+    assert f"input record ({files['run_record']}) has other content now" in reasons
+
+
+def test_missing_files(finished: Checkout, copy_of: Any, files: dict[str, str]) -> None:
+    checkout = copy_of(finished)
+    for rule in ("describe", "summary"):
+        (checkout.folder / files[rule]).unlink()
+    verdict, reasons = explained(checkout, files["describe"])
+    assert verdict == "MISSING"
+    assert f"`snakemake --cores all {files['describe']}` would make it." in reasons
+    assert explained(checkout, files["fit"])[0] == "UP TO DATE"
+    (checkout.folder / files["report"]).unlink()
+    verdict, reasons = explained(checkout, files["report"])
+    assert f"First summary makes {files['summary']}: {files['summary']} does not exist" in reasons
+    shutil.rmtree(checkout.folder / "results")
+    verdict, reasons = explained(checkout, files["fit"])
+    assert "after other jobs (2 describe, 1 kernel_set, 2 pairwise, 1 read, 1 split)" in reasons
+
+
+def test_results_without_a_record(finished: Checkout, copy_of: Any, files: dict[str, str]) -> None:
+    """Copied without .snakemake, nothing runs again, whatever has changed; what Snakemake can't see, the stamp does."""
+    checkout = copy_of(finished)
+    shutil.rmtree(checkout.folder / ".snakemake")
+    verdict, reasons = explained(checkout, files["fit"])
+    assert (verdict, len(reasons.splitlines())) == ("UP TO DATE", 1)
+    checkout.edit("src/mklearn/subspace/mkldr.py")
+    verdict, reasons = explained(checkout, files["fit"])
+    assert verdict == "UP TO DATE"
+    assert "no record of how the file was made" in reasons
+    assert "its code has changed: subspace/mkldr.py" in reasons
+    assert f"delete it: rm {files['fit']}" in reasons
+
+
+def test_files_that_belong_to_another(finished: Checkout, files: dict[str, str]) -> None:
+    page = files["report"]
+    figure = next((finished.folder / "results/smoke/report/figures").glob("*.svg")).relative_to(finished.folder)
+    log = next((finished.folder / "logs/describe").rglob("blocks*.log")).relative_to(finished.folder)
+    for path, owner in ((f"{Path(page).parent}/summary.csv", page), (str(figure), page), (str(log), files["describe"])):
+        text = finished.said("mklearn", "explain", path)
+        assert f"written with {owner}" in text
+        assert "UP TO DATE" in text
+
+
+def test_another_study_is_asked_for_by_its_file(finished: Checkout, copy_of: Any, files: dict[str, str]) -> None:
+    checkout = copy_of(finished)
+    checkout.write(SMOKE | {"study": "other"}, "other.yaml")
+    text = checkout.said("mklearn", "explain", "results/other/scores.parquet", "--study", "other.yaml")
+    assert "MISSING: `snakemake --cores all --configfile other.yaml results/other/scores.parquet`" in text
+    checkout.write(SMOKE | {"study": "other"})
+    text = checkout.said("mklearn", "explain", files["scores"])
+    assert "NOT PLANNED by config.yaml" in text
+
+
+# --- mistakes
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["results"], "results: is a folder; name a file in it."),
+        (
+            ["config.yaml"],
+            "config.yaml: is not made by mklearn: it carries no stamp, and study file config.yaml",
+        ),
+        (
+            ["results/none.npz"],
+            "results/none.npz: there is no such file, and study file config.yaml plans none",
+        ),
+        (["x.npz", "--study", "none.yaml"], "--study: there is no file 'none.yaml'."),
+        (["x.npz", "--study", "bad.yaml"], "bad.yaml has 1 mistake"),
+    ],
+)
+def test_mistakes_are_one_sentence(finished: Checkout, words: list[str], sentence: str) -> None:
+    finished.write({"study": "bad", "datasets": ["digitz"]}, "bad.yaml")
+    said = finished.said("mklearn", "explain", *words, code=1)
+    assert sentence in said
+    assert said.startswith("mklearn: ")
+    assert "Traceback" not in said

@@ -1,0 +1,289 @@
+"""Failure is a row: jobs that are killed, have a bug, run out of memory or time; a step whose end costs all after it.
+
+One study has all of them at once, in code that is edited in the checkout's copy; then the code is mended.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from tests.workflow.conftest import Checkout
+
+from mklearn.atomic import read_npz, read_parquet
+from mklearn.steps.scores import MEASURED
+
+BOTH = ["pixels", "blocks"]
+STUDY: dict[str, Any] = {
+    "study": "hurt",
+    "datasets": {"digits": {"per_class": 12}},
+    "descriptors": {
+        "pixels": {"kind": "pixels"},
+        "blocks": {"kind": "multiresolution", "resolutions": [2, 4]},
+        "hog": {"kind": "hog", "cell": 4},
+    },
+    "methods": {
+        "kfd": {"kind": "kernel_fda", "kernels": "each"},
+        "average": {"kind": "kernel_fda", "kernels": BOTH},
+        "killed": {"kind": "mkl_dr", "kernels": BOTH},
+        "buggy": {"kind": "kernel_mmc", "kernels": BOTH},
+        "slow": {"kind": "kernel_pca", "kernels": BOTH, "time_limit": 0.25},
+        "hungry": {"kind": "kernel_lde", "kernels": BOTH},
+    },
+    "protocols": {"random": {"kind": "random_per_class", "train_size": [4], "repeats": 3}},
+    "evaluation": {"reference": "average"},
+}
+CALLS_OF_A_SPLIT = 4
+"""Fits of the inner cross-validation, and the last one."""
+FAILING = """
+
+_whole, _calls = {name}.fit, [0]
+
+
+def _failing(self, *arguments, **more):
+    import os, resource, signal, numpy
+
+    _calls[0] += 1
+    {what}
+    return _whole(self, *arguments, **more)
+
+
+{name}.fit = _failing
+"""
+HUNGRY = (
+    "resource.setrlimit(resource.RLIMIT_AS, (8 * 2**30, resource.getrlimit(resource.RLIMIT_AS)[1])),"
+    " numpy.full(12 * 2**30, 1, dtype='uint8')"
+)
+"""An allocation that the system refuses, for real."""
+EDITS = {
+    "subspace/mkldr.py": FAILING.format(name="MKLDR", what="os.kill(os.getpid(), signal.SIGKILL)"),
+    "subspace/kernel_mmc.py": FAILING.format(name="KernelMMC", what="raise RuntimeError('a bug\\nof two lines')"),
+    "subspace/kernel_pca.py": FAILING.format(
+        name="KernelPCA", what=f"while _calls[0] > {CALLS_OF_A_SPLIT}: numpy.linalg.svd(numpy.ones((50, 50)))"
+    ),
+    "subspace/kernel_lde.py": FAILING.format(name="KernelLDE", what=f"_calls[0] != 1 or ({HUNGRY})"),
+    "descriptors/hog.py": "\n\ndef hog(images, **parameters):\n    raise RuntimeError('no gradients today')\n",
+}
+
+
+def hurt(checkout: Checkout) -> Callable[[], None]:
+    """Break the code of the checkout; what mends it again."""
+    package = checkout.folder / "src" / "mklearn"
+    whole = {name: (package / name).read_bytes() for name in EDITS}
+    for name, edit in EDITS.items():
+        (package / name).write_bytes(whole[name] + edit.encode())
+
+    def mend() -> None:
+        for name, content in whole.items():
+            (package / name).write_bytes(content)
+
+    return mend
+
+
+def listed(checkout: Checkout, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "mklearn", "failed", *arguments], cwd=checkout.folder, env=checkout.environment,
+        capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def scores_of(checkout: Checkout) -> pd.DataFrame:
+    return pd.read_parquet(checkout.folder / "results" / "hurt" / "scores.parquet")
+
+
+def values_of(frame: pd.DataFrame) -> str:
+    """Rows without times, as text; without the code's fingerprint, which an edit at the end of a file changes."""
+    return str(frame.drop(columns=[*MEASURED, "code"]).to_csv(index=False))
+
+
+def tables(checkout: Checkout) -> dict[str, str]:
+    summary = pd.read_parquet(checkout.folder / "results" / "hurt" / "summary.parquet")
+    return {
+        "scores": str(scores_of(checkout).drop(columns=list(MEASURED)).to_csv(index=False)),
+        "summary": str(summary.drop(columns=["fit_seconds_mean"]).to_csv(index=False)),
+    }
+
+
+def unfinished(checkout: Checkout) -> list[Path]:
+    return [path for path in (checkout.folder / "results").rglob("*") if ".tmp" in path.name]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Checkout:
+    """The study, undisturbed."""
+    made = Checkout(tmp_path_factory.mktemp("whole") / "checkout", repository)
+    made.write(STUDY)
+    made.snakemake("--cores", "2")
+    return made
+
+
+@pytest.fixture(scope="module")
+def failed(
+    tmp_path_factory: pytest.TempPathFactory, whole: Checkout
+) -> tuple[Checkout, subprocess.CompletedProcess[str], Callable[[], None]]:
+    """The study with broken code: its checkout, what the run said, and what mends the code."""
+    made = Checkout(tmp_path_factory.mktemp("failed") / "checkout", whole.folder)
+    made.write(STUDY)
+    mend = hurt(made)
+    return made, made.snakemake("--cores", "2", check=False), mend
+
+
+STATUSES = {
+    "kfd-pixels": ["ok"] * 3, "kfd-blocks": ["ok"] * 3, "kfd-hog": ["lost"] * 3, "average": ["ok"] * 3,
+    "killed": ["lost"] * 3, "buggy": ["lost"] * 3, "slow": ["ok", "time_limit", "time_limit"],
+    "hungry": ["out_of_memory", "ok", "ok"],
+}  # fmt: skip
+
+
+def test_the_table_comes_with_a_row_and_a_reason_for_each(failed, whole: Checkout) -> None:
+    checkout, done, _ = failed
+    assert done.returncode != 0
+    scores = scores_of(checkout)
+    assert list(dict.fromkeys(scores["method"])) == list(STATUSES)
+    by_split = scores.drop_duplicates(["method", "repeat"]).groupby("method", sort=False)["status"].agg(list)
+    assert by_split.to_dict() == STATUSES
+    said = scores.drop_duplicates(["method", "status"]).set_index(["method", "status"])["message"]
+    assert "killed by signal 9 (SIGKILL)" in said["killed", "lost"]
+    assert "RuntimeError: a bug" in said["buggy", "lost"]
+    assert "step describe" in said["kfd-hog", "lost"]
+    assert "no gradients today" in said["kfd-hog", "lost"]
+    assert "0.25 minutes" in said["slow", "time_limit"]
+    assert "Unable to allocate 12.0 GiB" in said["hungry", "out_of_memory"]
+    for method in ("killed", "buggy", "kfd-hog"):
+        log = said[method, "lost"].rsplit("log: ", 1)[1]
+        assert (checkout.folder / log).is_file()
+    # All rows that do have a value are those of the undisturbed run.
+    undisturbed = scores_of(whole)
+    for method, statuses in STATUSES.items():
+        good = [repeat for repeat, status in enumerate(statuses) if status == "ok"]
+        rows, expected = (f[f["method"].eq(method) & f["repeat"].isin(good)] for f in (scores, undisturbed))
+        assert values_of(rows) == values_of(expected), method
+
+
+def test_summary_and_report_say_so(failed) -> None:
+    checkout, done, _ = failed
+    folder = checkout.folder / "results" / "hurt"
+    summary = pd.read_parquet(folder / "summary.parquet").drop_duplicates("method").set_index("method")
+    assert list(summary.index) == list(STATUSES)
+    assert summary["status"].to_dict() == {
+        name: "ok" if "ok" in statuses else statuses[0] for name, statuses in STATUSES.items()
+    }
+    assert summary["n_failed"].to_dict() == {
+        name: sum(status != "ok" for status in statuses) for name, statuses in STATUSES.items()
+    }
+    assert summary.loc[["slow", "hungry"], "difference"].notna().all()
+    page = (folder / "report" / "index.html").read_text(encoding="utf-8")
+    markdown = (folder / "report" / "summary.md").read_text(encoding="utf-8")
+    for words in ("Fits that did not end well", "killed by signal 9", "no gradients today", "12.0 GiB", "0.25 minutes"):
+        assert words in page
+    assert "out of memory" in markdown
+    # The terminal: what is missing and why, where the table is, and what to do.
+    said = done.stderr[done.stderr.index("mklearn: 3 of 8 fits have no result") :].split("\n\n")[0]
+    assert len(said.splitlines()) == 6
+    for words in ("killed on digits", "SIGKILL", "buggy on digits", "a bug", "kfd-hog on digits", "step describe",
+                  "results/hurt/report/index.html", "make failed"):  # fmt: skip
+        assert words in said
+
+
+def test_nothing_is_half_written_and_the_list_names_them(failed) -> None:
+    checkout, _, _ = failed
+    assert unfinished(checkout) == []
+    fits = sorted((checkout.folder / "results" / "cache" / "fits").rglob("*.parquet"))
+    assert {path.name.rsplit("-", 1)[0] for path in fits} == set(STATUSES) - {"killed", "buggy", "kfd-hog"}
+    for path in fits:
+        read_parquet(path)
+        read_npz(path.with_suffix(".npz"))
+    text = listed(checkout)
+    for method, statuses in STATUSES.items():
+        bad = [status for status in statuses if status != "ok"]
+        assert (f"{method} on digits" in text) == bool(bad)
+        if bad:
+            assert f"{method} on digits, random-p4: {bad[0].replace('_', ' ')} in {len(bad)} of 3" in text
+    targets = listed(checkout, "--targets").split()
+    assert len(targets) == 5
+    assert all(target.startswith("results/cache/fits/") for target in targets)
+
+
+def test_a_second_failure_writes_the_table_again_and_mended_code_ends_with_the_undisturbed_tables(
+    failed, whole: Checkout
+) -> None:
+    checkout, _, mend = failed
+    before = values_of(scores_of(checkout))
+    assert checkout.planned()["fit"] == 3
+    table = checkout.folder / "results" / "hurt" / "scores.parquet"
+    table.unlink()
+    done = checkout.snakemake("--cores", "2", check=False)
+    assert done.returncode != 0
+    assert values_of(scores_of(checkout)) == before
+    mend()
+    targets = listed(checkout, "--targets").split()
+    # The edited modules of those with values are what they were: nothing but the three, and those that are forced.
+    checkout.snakemake("--cores", "2", "--forcerun", *targets)
+    assert tables(checkout) == tables(whole)
+    assert listed(checkout).strip().endswith("nothing failed.")
+    assert listed(checkout, "--targets") == ""
+    assert checkout.planned() == {}
+
+
+def test_a_result_of_an_earlier_state_is_not_taken_for_one_of_this(whole: Checkout, copy_of) -> None:
+    """A step before a fit dies while the fit's old result is still there; then the edit is taken back."""
+    checkout = copy_of(whole)
+    path = checkout.folder / "src" / "mklearn" / "descriptors" / "hog.py"
+    good = path.read_bytes()
+    path.write_bytes(good + EDITS["descriptors/hog.py"].encode())
+    checkout.snakemake("--cores", "2", check=False)
+    scores = scores_of(checkout)
+    assert set(scores.loc[scores["status"].ne("ok"), "method"]) == {"kfd-hog"}
+    assert "kfd-hog on digits, random-p4: lost in 3 of 3" in listed(checkout)
+    path.write_bytes(good)
+    checkout.snakemake("--cores", "2")
+    assert tables(checkout) == tables(whole)
+    assert listed(checkout).strip().endswith("nothing failed.")
+    assert checkout.planned() == {}
+
+
+def heed_interrupts() -> None:
+    """A shell's background jobs are told to ignore Ctrl-C, and hand that down."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_reports_nothing_as_lost(whole: Checkout, copy_of, sent: signal.Signals) -> None:
+    checkout = copy_of(whole)
+    study = copy.deepcopy(STUDY)
+    study["methods"]["slow"]["n_components"] = 5
+    checkout.write(study)
+    path = checkout.folder / "src" / "mklearn" / "subspace" / "kernel_pca.py"
+    good = path.read_bytes()
+    path.write_bytes(good + FAILING.format(name="KernelPCA", what="import time; time.sleep(30)").encode())
+    before = tables(checkout)
+    process = subprocess.Popen(
+        checkout.command("--cores", "2"), cwd=checkout.folder, env=checkout.environment, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts,
+    )  # fmt: skip
+    log = checkout.folder / "logs" / "fit"
+    started = time.time()
+    while not any("slow" in p.name and p.stat().st_mtime > started - 1 for p in log.rglob("*.log")):
+        assert time.time() < started + 200
+        time.sleep(0.2)
+    time.sleep(1)
+    os.killpg(process.pid, sent)
+    try:
+        _, said = process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:  # Snakemake has hung on SIGTERM
+        os.killpg(process.pid, signal.SIGKILL)
+        _, said = process.communicate()
+    assert process.returncode != 0
+    assert "have no result" not in said
+    assert tables(checkout) == before

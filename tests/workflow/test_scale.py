@@ -1,0 +1,106 @@
+"""A study of thousands of jobs is planned in seconds, and reading a study loads nothing that is heavy."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+from tests.workflow.conftest import Checkout, jobs_by_rule
+
+JOBS = 5000
+PLANNING_SECONDS = 30
+"""Of processor time, for all jobs, on a machine with nothing else to do."""
+PARSING_SECONDS = 4
+HEAVY = ("numpy", "scipy", "sklearn", "pandas", "pyarrow", "cvxpy", "numba", "cv2", "skimage", "matplotlib", "altair",
+         "requests", "h5py", "PIL")  # fmt: skip
+"""pydantic is allowed: it is what checks a study."""
+
+
+def large_study() -> dict[str, Any]:
+    """25 data sets x 5 training sizes x 40 methods."""
+    methods: dict[str, Any] = {f"m{i}": {"kind": "mkl_dr", "ridge": 1e-3 * (i + 1)} for i in range(39)}
+    return {
+        "study": "large",
+        "datasets": {f"d{i}": {"name": "digits", "per_class": 20 + i} for i in range(25)},
+        "descriptors": {"pixels": {"kind": "pixels"}, "blocks": {"kind": "multiresolution", "resolutions": [2, 4]}},
+        "methods": {"average": {"kind": "kernel_fda"}, **methods},
+        "protocols": {"random": {"kind": "random_per_class", "train_size": [4, 5, 6, 7, 8], "repeats": 2}},
+    }
+
+
+def processor_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def slowness() -> float:
+    """How much longer than alone a computation takes now, at least 1: processor time too depends on the neighbours."""
+    source = (
+        "import time; began = time.process_time()\n"
+        "for _ in range(12): {str(i): [i, (i, str(i))] for i in range(100_000)}\n"
+        "print(time.process_time() - began)"
+    )
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+    return max(1.0, float(done.stdout) / ALONE)
+
+
+ALONE = 1.0
+"""Seconds of that computation on an idle core of the machine that the budget was set on."""
+
+
+@pytest.mark.slow
+def test_five_thousand_jobs_are_planned_in_seconds(checkout: Checkout) -> None:
+    checkout.write(large_study())
+    before = processor_seconds()
+    done = checkout.snakemake("--cores", "1", "--dry-run", "--quiet", "host")
+    took = processor_seconds() - before
+    counts = jobs_by_rule(done.stdout + done.stderr)
+    assert counts["fit"] == JOBS
+    assert took < PLANNING_SECONDS * slowness(), f"{took:.1f} s of processor time"
+
+
+def test_the_plan_is_a_small_part_of_it(checkout: Checkout) -> None:
+    """What is mklearn's own: reading and planning the study, and all that the rules ask of the plan."""
+    checkout.write(large_study())
+    source = """
+import json, sys, time
+from types import SimpleNamespace as Wildcards
+from mklearn.config.study import read_study
+from mklearn.plan.study import plan_study
+from mklearn.workflow import Targets
+targets = Targets(plan_study(read_study("config.yaml")))
+for wildcard in ("dataset", "descriptor", "measure", "kernel_set", "protocol", "method", "source", "file"):
+    targets.one_of(wildcard)
+for dataset, protocol, method in targets.plan.fits:
+    w = Wildcards(dataset=dataset, protocol=protocol, method=method)
+    for ask in (targets.manifest, targets.fit_source, targets.labels, targets.fit_code, targets.fit_spec):
+        ask(w)
+for dataset, descriptor, measure in targets.plan.pairwise:
+    w = Wildcards(dataset=dataset, descriptor=descriptor, measure=measure)
+    for ask in (targets.descriptor_spec, targets.descriptor_code, targets.pairwise_spec, targets.pairwise_code):
+        ask(w)
+targets.everything(), targets.report_spec(), targets.summary_spec(), targets.run_spec(), targets.files()
+print(json.dumps([time.process_time(), sorted({name.split(".")[0] for name in sys.modules}), list(sys.modules)]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", source], cwd=checkout.folder, env=checkout.environment, capture_output=True, text=True,
+        check=True, timeout=120,
+    )  # fmt: skip
+    seconds, packages, modules = json.loads(done.stdout)
+    assert not set(HEAVY) & set(packages)
+    assert not [
+        name for name in modules if name.startswith(("mklearn.subspace", "mklearn.optimize", "mklearn.report."))
+    ]
+    assert seconds < PARSING_SECONDS * slowness(), f"{seconds:.1f} s of processor time"
+
+
+def test_a_finished_study_is_opened_in_a_moment(finished: Checkout) -> None:
+    """What each job of a cluster run does first: reading the study, through Snakemake's own parser."""
+    began, before = time.monotonic(), processor_seconds()
+    finished.snakemake("--list-rules")
+    assert processor_seconds() - before < 2 * PARSING_SECONDS, f"{time.monotonic() - began:.1f} s"

@@ -1,0 +1,302 @@
+"""Runs through SLURM, on a node that the tests start: the tables of a local run, whatever happens to the jobs."""
+
+from __future__ import annotations
+
+import fcntl
+import importlib.util
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+from tests.workflow.conftest import SMOKE, Checkout
+from tests.workflow.test_interrupted import tables
+
+from mklearn.atomic import read_npz, read_parquet
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+FEW: dict[str, Any] = SMOKE | {
+    "methods": {name: SMOKE["methods"][name] for name in ("average", "mkl-lda")},
+    "protocols": {"random": {"kind": "random_per_class", "train_size": [4], "repeats": 2}},
+}
+"""The smoke study with two fits: each job starts Snakemake twice."""
+TABLES = ("results/smoke/scores.parquet", "results/smoke/summary.parquet")
+IMPATIENT = Path(__file__).resolve().parents[1] / "slurm" / "impatient.py"
+FIT_MB = 250
+"""Less than a fit of the smoke study and the Snakemake around it take (330 MB), more than what waits for them (180)."""
+
+
+# --- the node, shared by all workers of a test run
+
+
+@pytest.fixture(scope="session")
+def slurm(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Iterator[Path]:
+    """A SLURM of one node; its folder. Ends with the last test worker that needs it."""
+    if os.geteuid():
+        pytest.skip("SLURM's daemons are started by root only")
+    missing = [program for program in ("slurmctld", "slurmd", "munged") if shutil.which(program) is None]
+    if missing:
+        pytest.skip(f"there is no {', '.join(missing)} (Debian: apt-get install slurm-wlm munge)")
+    if importlib.util.find_spec("snakemake_executor_plugin_slurm") is None:
+        pytest.skip("there is no snakemake-executor-plugin-slurm (make slurm)")
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "slurm"
+    script = [str(repository / "tests" / "slurm" / "start.sh"), str(folder)]
+    with _users(folder) as users:
+        started = subprocess.run(script, capture_output=True, text=True)
+        if started.returncode:
+            pytest.skip(f"SLURM does not start here: {started.stderr.strip()}")
+        users.write_text(str(_count(users) + 1), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SLURM_CONF", str(folder / "slurm.conf"))
+        yield folder
+    with _users(folder) as users:
+        left = _count(users) - 1
+        users.write_text(str(left), encoding="utf-8")
+        if not left:
+            subprocess.run([*script, "stop"], check=True)
+
+
+@contextmanager
+def _users(folder: Path) -> Iterator[Path]:
+    """The file that counts who uses the node, for one worker at a time."""
+    folder.mkdir(exist_ok=True)
+    with open(folder / "lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder / "users"
+
+
+def _count(users: Path) -> int:
+    return int(users.read_text(encoding="utf-8")) if users.exists() else 0
+
+
+# --- runs on it
+
+
+class Cluster:
+    """A checkout whose runs go through SLURM."""
+
+    def __init__(self, checkout: Checkout) -> None:
+        self.checkout = checkout
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        command = [sys.executable, str(IMPATIENT), *arguments, "--workflow-profile", "workflow/profiles/slurm", *TABLES]
+        environment = self.checkout.environment | {"PYTHONDONTWRITEBYTECODE": ""}  # compiled once, not in every job
+        return subprocess.Popen(
+            command, cwd=self.checkout.folder, env=environment, start_new_session=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # which a shell's background jobs ignore
+        )  # fmt: skip
+
+    def run(self, *arguments: str, check: bool = True) -> str:
+        """To the end; what was said."""
+        return self.ended(self.start(*arguments), succeeds=check)
+
+    def ended(self, process: subprocess.Popen[str], *, succeeds: bool, within: float = 300) -> str:
+        """What a run said that ends in time, as expected."""
+        try:
+            said, _ = process.communicate(timeout=within)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            said, _ = process.communicate()
+            raise AssertionError(f"the run has not ended after {within} seconds:\n{said[-6000:]}") from None
+        assert (process.returncode == 0) == succeeds, f"ended with {process.returncode}:\n{said[-6000:]}"
+        return said
+
+    def jobs(self, *states: str) -> list[str]:
+        """Numbers of this checkout's SLURM jobs in some states."""
+        told = subprocess.run(
+            ["squeue", "--noheader", "--states=all", "--format=%i|%T|%Z"], capture_output=True, text=True, check=True
+        ).stdout
+        rows = [line.split("|", 2) for line in told.splitlines()]
+        return [number for number, state, folder in rows if state in states and Path(folder) == self.checkout.folder]
+
+    def wait_for_jobs(self, *states: str, within: float = 120) -> list[str]:
+        deadline = time.monotonic() + within
+        while time.monotonic() < deadline:
+            if found := self.jobs(*states):
+                return found
+            time.sleep(0.3)
+        raise AssertionError(f"no job is {' or '.join(states)} after {within} seconds")
+
+    def in_the_fit(self) -> str:
+        """The number of a job whose fit has begun to run."""
+        self.wait_for_jobs("RUNNING")
+        deadline = time.monotonic() + 60
+        while not list((self.checkout.folder / "logs" / "fit").rglob("*.log")):
+            assert time.monotonic() < deadline, "no fit has begun"
+            time.sleep(0.1)
+        return self.jobs("RUNNING")[0]
+
+    def files(self) -> list[Path]:
+        """All results; each can be read."""
+        found = [path for path in (self.checkout.folder / "results").rglob("*.*") if not path.name.startswith(".")]
+        for path in found:
+            if path.suffix == ".npz":
+                read_npz(path)
+            elif path.suffix == ".parquet":
+                read_parquet(path)
+        return found
+
+
+@pytest.fixture(scope="session")
+def local(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A copy in which the study of two fits has been run without SLURM, all but the report."""
+    made = _copy(finished, tmp_path_factory.mktemp("local") / "checkout")
+    made.write(FEW)
+    made.snakemake("--cores", "2", *TABLES)
+    return made
+
+
+def _copy(original: Checkout, folder: Path) -> Checkout:
+    made = object.__new__(Checkout)
+    made.folder = folder
+    shutil.copytree(original.folder, folder, symlinks=True)
+    return made
+
+
+@pytest.fixture
+def unfitted(slurm: Path, local: Checkout, tmp_path: Path) -> Cluster:
+    """All is there but the fits: two jobs."""
+    made = _copy(local, tmp_path / "unfitted")
+    for name in ("results/cache/fits", "results/smoke", "logs/fit"):
+        shutil.rmtree(made.folder / name)
+    return Cluster(made)
+
+
+@pytest.fixture
+def fresh(slurm: Path, repository: Path, tmp_path: Path) -> Cluster:
+    made = Checkout(tmp_path / "fresh", repository)
+    made.write(FEW)
+    return Cluster(made)
+
+
+# --- the tests
+
+
+def test_tables_are_those_of_a_local_run_byte_for_byte(fresh: Cluster, local: Checkout) -> None:
+    said = fresh.run()
+    assert "has been submitted with SLURM jobid" in said
+    assert tables(fresh.checkout) == tables(local)
+    assert fresh.checkout.planned(*TABLES) == {}
+
+
+def test_a_cancelled_job_ends_the_run_and_a_rerun_completes(unfitted: Cluster, local: Checkout) -> None:
+    process = unfitted.start("--retries", "0")
+    job = unfitted.in_the_fit()
+    subprocess.run(["scancel", job], check=True)
+    said = unfitted.ended(process, succeeds=False, within=180)
+    assert f"SLURM-job '{job}' failed, SLURM status is: 'CANCELLED'" in said
+    _finish(unfitted, local, "lost")
+
+
+def test_a_node_that_is_drained_and_resumed_holds_a_run_up_and_no_more(unfitted: Cluster, local: Checkout) -> None:
+    process = unfitted.start("--jobs", "1")
+    unfitted.wait_for_jobs("RUNNING")
+    _node("drain", "reason=test")
+    try:
+        unfitted.wait_for_jobs("COMPLETED")  # a drained node ends what it has begun
+        waiting = unfitted.wait_for_jobs("PENDING")
+        time.sleep(3)
+        assert unfitted.jobs("PENDING") == waiting
+    finally:
+        _node("resume")
+    unfitted.ended(process, succeeds=True)
+    assert tables(unfitted.checkout) == tables(local)
+
+
+def test_a_job_over_its_memory_ends_the_run_and_a_rerun_completes(unfitted: Cluster, local: Checkout) -> None:
+    process = unfitted.start("--retries", "0", "--set-resources", f"fit:mem_mb={FIT_MB}")
+    said = unfitted.ended(process, succeeds=False, within=180)
+    logs = "".join(path.read_text() for path in (unfitted.checkout.folder / "logs" / "slurm").rglob("*.log"))
+    assert "exceeded memory limit" in said + logs
+    _finish(unfitted, local, "out_of_memory")
+
+
+def _finish(cluster: Cluster, local: Checkout, status: str) -> None:
+    """After a run that lost jobs: its table says so, all is whole, and a rerun makes the undisturbed tables."""
+    cluster.files()
+    rows = pd.read_parquet(cluster.checkout.folder / TABLES[0])
+    lost = rows[rows["value"].isna() & rows["status"].ne("not_applicable")]
+    assert set(lost["status"]) == {status}
+    assert lost["message"].str.contains("SLURM job").all()
+    cluster.run()
+    assert tables(cluster.checkout) == tables(local)
+
+
+def test_jobs_of_a_killed_run_are_cancelled_by_the_next(unfitted: Cluster, local: Checkout) -> None:
+    process = unfitted.start("--set-resources", "fit:mem_mb=20000")  # of the node's 32000: one after the other
+    unfitted.wait_for_jobs("RUNNING")
+    waiting = unfitted.wait_for_jobs("PENDING")
+    process.kill()
+    process.communicate()
+    assert "fit" in unfitted.checkout.planned(*TABLES)
+    assert unfitted.jobs("CANCELLED") == [], "a dry run should have left them alone"
+    said = unfitted.run()
+    assert "cancelling what a killed run has left in SLURM" in said
+    assert set(waiting) <= set(unfitted.jobs("CANCELLED"))
+    assert tables(unfitted.checkout) == tables(local)
+
+
+def _node(state: str, *more: str) -> None:
+    name = os.uname().nodename.split(".")[0]
+    subprocess.run(["scontrol", "update", f"nodename={name}", f"state={state}", *more], check=True)
+
+
+# --- too long for every day: pytest -m exhaustive tests/workflow/test_slurm.py
+
+
+@pytest.mark.exhaustive
+def test_a_retry_has_more_memory(unfitted: Cluster, local: Checkout) -> None:
+    said = unfitted.run("--set-resources", f"fit:mem_mb={FIT_MB} * attempt")
+    assert "Trying to restart job" in said
+    assert tables(unfitted.checkout) == tables(local)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.timeout(3000)
+def test_ten_kills_change_nothing(fresh: Cluster, local: Checkout) -> None:
+    """SIGINT, SIGTERM and SIGKILL in turn, at random moments: a plain rerun completes."""
+    chance = random.Random(20081208)
+    kills = 0
+    while kills < 10:
+        process = fresh.start()
+        time.sleep(chance.uniform(4, 40))
+        if process.poll() is None:
+            process.send_signal((signal.SIGINT, signal.SIGTERM, signal.SIGKILL)[kills % 3])
+            kills += 1
+        try:
+            process.communicate(timeout=120)
+        except subprocess.TimeoutExpired:  # a user would kill it
+            process.kill()
+            process.communicate()
+        fresh.files()
+        if process.returncode == 0:  # all was done: from the start
+            shutil.rmtree(fresh.checkout.folder / "results")
+    fresh.run()
+    assert tables(fresh.checkout) == tables(local)
+    assert fresh.checkout.planned(*TABLES) == {}
+
+
+@pytest.mark.exhaustive
+@pytest.mark.timeout(3000)
+def test_the_default_study_gives_the_tables_of_a_local_run(slurm: Path, repository: Path, tmp_path: Path) -> None:
+    here, there = (Checkout(tmp_path / name, repository) for name in ("here", "there"))
+    default = yaml.safe_load((repository / "config.yaml").read_text(encoding="utf-8"))
+    for checkout in (here, there):
+        checkout.write(default | {"study": "smoke"})  # its folder, where the tables are compared
+    here.snakemake("--cores", "2", *TABLES)
+    cluster = Cluster(there)
+    cluster.ended(cluster.start(), succeeds=True, within=2400)
+    assert tables(there) == tables(here)
