@@ -22,6 +22,8 @@ _OF_FOLDER = {
 }  # fmt: skip
 _CACHED = re.compile(rf"(?:^|/)cache/({'|'.join(_OF_FOLDER)})/")
 _ENDINGS = (".labels.parquet", ".parquet", ".npz", ".json")
+_MARKED = 0.01
+"""Seconds that no job is done in: an output that was only marked as done (``--touch``) says nothing of its job."""
 _LONGEST_NAME = 254
 """A record's name has so many characters; what comes before the last of them are folders whose names begin with @."""
 
@@ -108,7 +110,7 @@ def _seconds(record: dict[str, Any]) -> float | None:
         seconds = float(record["endtime"]) - float(record["starttime"])
     except (KeyError, TypeError, ValueError):
         return None
-    return seconds if seconds >= 0 else None
+    return seconds if seconds > _MARKED else None
 
 
 def _job(output: str) -> str | None:
