@@ -1,6 +1,6 @@
 """mklearn: from images, features or kernels to a table of methods. `make help` and the README say how to run it."""
 
-from mklearn.lost_jobs import after_failure
+from mklearn.engine.lost_jobs import after_failure
 from snakemake.utils import min_version
 
 min_version("9.0")

@@ -125,13 +125,13 @@ def _schema(options: argparse.Namespace) -> None:
 
 
 def _explain(options: argparse.Namespace) -> None:
-    from mklearn.explain import explain
+    from mklearn.engine.explain import explain
 
     print(explain(options.file, options.study), end="")
 
 
 def _failed(options: argparse.Namespace) -> None:
-    from mklearn.failures import files_to_run_again, report
+    from mklearn.engine.failures import files_to_run_again, report
 
     studies = options.study or ["config.yaml"]
     if not options.targets:

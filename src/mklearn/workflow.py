@@ -33,10 +33,10 @@ def open_study(config: Mapping[str, Any], workflow: Any) -> Targets:
     SystemExit
         After every mistake in the study was printed, one per line.
     """
-    from mklearn.left_jobs import cancel_left_jobs
-    from mklearn.lost_jobs import listen
-    from mklearn.run_lock import clear_stale_locks
-    from mklearn.scheduling import coalesce_reevaluations
+    from mklearn.engine.left_jobs import cancel_left_jobs
+    from mklearn.engine.lost_causes import listen
+    from mklearn.engine.run_lock import clear_stale_locks
+    from mklearn.engine.scheduling import coalesce_reevaluations
 
     source = ", ".join(os.path.relpath(path) for path in workflow.configfiles)
     try:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mklearn.run_lock import clear_stale_locks
+from mklearn.engine.run_lock import clear_stale_locks
 
 HERE = socket.gethostname()
 

@@ -10,8 +10,8 @@ import sys
 import time
 from pathlib import Path
 
+from mklearn.engine.run_lock import others_run
 from mklearn.errors import UserError
-from mklearn.run_lock import others_run
 
 WAIT_SECONDS = 90.0
 """For cancelled jobs to end: SLURM gives them KillWait, usually 30 seconds, before it kills."""

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from mklearn.lost_jobs import Listener, Said, _interrupted, after_failure, cause_of
+from mklearn.engine.lost_causes import Listener, Said, cause_of
+from mklearn.engine.lost_jobs import _interrupted, after_failure
 
 COMMAND = "python -m mklearn step fit --spec '{}'\n"
 KILLED = (

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from mklearn.atomic import read_npz
+from mklearn.engine.explain_job import Job, Record
 from mklearn.errors import DataError
-from mklearn.explain_job import Job, Record
 from mklearn.provenance import canonical, code_digests, file_digest, names_below
 
 SHOWN = 8

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from mklearn.engine.left_jobs import cancel_left_jobs
+from mklearn.engine.run_lock import clear_stale_locks
 from mklearn.errors import UserError
-from mklearn.left_jobs import cancel_left_jobs
-from mklearn.run_lock import clear_stale_locks
 
 SQUEUE = """#!/bin/sh
 cat {queue}

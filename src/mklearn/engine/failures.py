@@ -10,8 +10,8 @@ from typing import Any
 
 from mklearn.atomic import read_parquet
 from mklearn.config.study import read_study
+from mklearn.engine.lost_jobs import name_of
 from mklearn.errors import DataError
-from mklearn.lost_jobs import name_of
 from mklearn.plan.study import plan_study
 from mklearn.workflow import Targets
 

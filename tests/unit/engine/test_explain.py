@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mklearn.atomic import write_npz, write_parquet, write_text
+from mklearn.engine.explain import KEY, explain
+from mklearn.engine.explain_job import Job, Reasons, Record, ask_snakemake
+from mklearn.engine.explain_reasons import code_differences, differences, input_states, sentences, spec_differences
 from mklearn.errors import ConfigError, DataError
-from mklearn.explain import KEY, explain
-from mklearn.explain_job import Job, Reasons, Record, ask_snakemake
-from mklearn.explain_reasons import code_differences, differences, input_states, sentences, spec_differences
 from mklearn.provenance import canonical, file_digest, input_digests, stamp
 from mklearn.stamps import read_stamp, stamp_beside, write_beside
 
@@ -38,7 +38,9 @@ SPECS = st.dictionaries(
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The present folder, with two inputs, and two source files behind every step."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("mklearn.explain_job.step_code", lambda step, spec: sorted(map(str, tmp_path.glob("*.py"))))
+    monkeypatch.setattr(
+        "mklearn.engine.explain_job.step_code", lambda step, spec: sorted(map(str, tmp_path.glob("*.py")))
+    )
     for name in ("a.py", "b.py", "x.npz", "y.npz"):
         Path(name).write_text(f"# {name}\n", encoding="utf-8")
     return tmp_path

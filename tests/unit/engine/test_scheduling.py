@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from snakemake.scheduling.job_scheduler import JobScheduler
 
-from mklearn.scheduling import coalesce_reevaluations
+from mklearn.engine.scheduling import coalesce_reevaluations
 
 NAME = "_schedule_reevalutation"
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from mklearn.config.schema import yaml_text
+from mklearn.engine.explain_job import Answer, Job, Record, ask_snakemake
+from mklearn.engine.explain_reasons import differences, input_states, other_content, sentences
 from mklearn.errors import DataError
-from mklearn.explain_job import Answer, Job, Record, ask_snakemake
-from mklearn.explain_reasons import differences, input_states, other_content, sentences
 from mklearn.provenance import code_digests, code_fingerprint
 from mklearn.stamps import read_stamp, stamp_beside
 from mklearn.steps.runner import command
