@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.bilinear.scatter import Scatter
 from mklearn.errors import ConfigError
-from mklearn.optimize.eigen import generalized_eigh
+from mklearn.optimize.eigen import generalized_eigh_stack
 
 Array = NDArray[np.floating]
 Side = Literal["left", "right"]
@@ -30,11 +30,11 @@ class Problem(Protocol):
     def scale(self) -> float:
         """See the class."""
 
-    def left_step(self, right: Array, size: int) -> tuple[Array, float]:
-        """L (rows, size) for the given R (cols, l2), and the objective of the two."""
+    def left_steps(self, rights: Sequence[Array], sizes: Sequence[int]) -> list[tuple[Array, float]]:
+        """L (rows, size) for each of the given R (cols, l2), and the objective of the two."""
 
-    def right_step(self, left: Array, size: int) -> tuple[Array, float]:
-        """R (cols, size) for the given L (rows, l1), and the objective of the two."""
+    def right_steps(self, lefts: Sequence[Array], sizes: Sequence[int]) -> list[tuple[Array, float]]:
+        """R (cols, size) for each of the given L (rows, l1), and the objective of the two."""
 
 
 @dataclass(frozen=True)
@@ -48,15 +48,20 @@ class TraceProblem:
     scatter: Scatter
     scale: float
 
-    def left_step(self, right: Array, size: int) -> tuple[Array, float]:
+    def left_steps(self, rights: Sequence[Array], sizes: Sequence[int]) -> list[tuple[Array, float]]:
         """Leading eigenvectors of the scatter seen from the left, and their eigenvalues' sum: the objective."""
-        values, vectors = generalized_eigh(self.scatter.left(right), None, size, which="largest")
-        return vectors, float(values.sum())
+        return self._steps(self.scatter.lefts(rights), sizes)
 
-    def right_step(self, left: Array, size: int) -> tuple[Array, float]:
+    def right_steps(self, lefts: Sequence[Array], sizes: Sequence[int]) -> list[tuple[Array, float]]:
         """The same from the right."""
-        values, vectors = generalized_eigh(self.scatter.right(left), None, size, which="largest")
-        return vectors, float(values.sum())
+        return self._steps(self.scatter.rights(lefts), sizes)
+
+    def _steps(self, scatters: Array, sizes: Sequence[int]) -> list[tuple[Array, float]]:
+        values, vectors = generalized_eigh_stack(scatters)
+        return [
+            (np.ascontiguousarray(V[:, :size]), float(v[:size].sum()))
+            for v, V, size in zip(values, vectors, sizes, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
@@ -90,32 +95,58 @@ class Alternation:
 
 def iterates(problem: Problem, start: Array, held: Side, sizes: tuple[int, int]) -> Iterator[Iterate]:
     """Iterate without end, from the projection ``start`` of the side ``held``: the other side is solved for first."""
-    left_size, right_size = sizes
-    left = right = start
+    projection = start
     while True:
-        if held == "right":
-            left, first = problem.left_step(right, left_size)
-            right, second = problem.right_step(left, right_size)
-        else:
-            right, first = problem.right_step(left, right_size)
-            left, second = problem.left_step(right, left_size)
-        yield Iterate(left, right, (first, second))
+        (iterate,) = _iterated(problem, [projection], held, [sizes])
+        projection = iterate.right if held == "right" else iterate.left
+        yield iterate
 
 
 def alternate(
     problem: Problem, start: Array, held: Side, sizes: tuple[int, int], max_iter: int, tol: float
 ) -> Alternation:
     """Iterate until the objective of an iteration changes by at most ``tol * max(scale, |objective|)``."""
-    history: list[float] = []
-    for n_iter, iterate in enumerate(iterates(problem, start, held, sizes), start=1):
-        history += iterate.values
-        value = iterate.values[1]
-        converged = n_iter > 1 and abs(value - history[-3]) <= tol * max(problem.scale, abs(value))
-        if converged or n_iter == max_iter:
-            return Alternation(
-                iterate.left, iterate.right, np.array(history), n_iter, "converged" if converged else "max_iter"
-            )
-    raise AssertionError("iterates() has no end")
+    return alternate_all(problem, [start], held, [sizes], max_iter, tol)[0]
+
+
+def alternate_all(
+    problem: Problem, starts: Sequence[Array], held: Side, sizes: Sequence[tuple[int, int]], max_iter: int, tol: float
+) -> list[Alternation]:
+    """`alternate` for several sizes side by side: their problems are of one shape, and are solved together."""
+    projections = dict(enumerate(starts))
+    histories: list[list[float]] = [[] for _ in starts]
+    found: dict[int, Alternation] = {}
+    for n_iter in range(1, max_iter + 1):
+        if not projections:
+            break
+        going = list(projections)
+        iterates_now = _iterated(problem, [projections[i] for i in going], held, [sizes[i] for i in going])
+        for i, iterate in zip(going, iterates_now, strict=True):
+            history = histories[i]
+            history += iterate.values
+            value = iterate.values[1]
+            converged = n_iter > 1 and abs(value - history[-3]) <= tol * max(problem.scale, abs(value))
+            if converged or n_iter == max_iter:
+                status = "converged" if converged else "max_iter"
+                found[i] = Alternation(iterate.left, iterate.right, np.array(history), n_iter, status)
+                del projections[i]
+            else:
+                projections[i] = iterate.right if held == "right" else iterate.left
+    return [found[i] for i in range(len(starts))]
+
+
+def _iterated(
+    problem: Problem, projections: Sequence[Array], held: Side, sizes: Sequence[tuple[int, int]]
+) -> list[Iterate]:
+    """One iteration of each, from the projections of the side that is held."""
+    left_sizes, right_sizes = ([pair[side] for pair in sizes] for side in (0, 1))
+    if held == "right":
+        lefts = problem.left_steps(projections, left_sizes)
+        rights = problem.right_steps([left for left, _ in lefts], right_sizes)
+        return [Iterate(L, R, (first, second)) for (L, first), (R, second) in zip(lefts, rights, strict=True)]
+    rights = problem.right_steps(projections, right_sizes)
+    lefts = problem.left_steps([right for right, _ in rights], left_sizes)
+    return [Iterate(L, R, (first, second)) for (L, second), (R, first) in zip(lefts, rights, strict=True)]
 
 
 def starting_projection(init: Any, side: int, size: int, random_state: Any) -> Array:

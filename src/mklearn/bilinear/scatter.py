@@ -27,6 +27,12 @@ class Scatter(Protocol):
     def right(self, left: Array) -> Array:
         """sum_i w_i D_i'L L'D_i, shape (cols, cols), of L (rows, l)."""
 
+    def lefts(self, rights: Sequence[Array]) -> Array:
+        """`left` of several, shape (k, rows, rows); they may have different numbers of columns."""
+
+    def rights(self, lefts: Sequence[Array]) -> Array:
+        """`right` of several, shape (k, cols, cols)."""
+
 
 @dataclass(frozen=True, eq=False)
 class StackedScatter:
@@ -74,6 +80,14 @@ class StackedScatter:
         """sum_i w_i D_i'L L'D_i."""
         return _sum([weight * _outer(cols_first, left) for weight, _, cols_first in self.terms])
 
+    def lefts(self, rights: Sequence[Array]) -> Array:
+        """`left` of several, one after the other."""
+        return np.stack([self.left(right) for right in rights])
+
+    def rights(self, lefts: Sequence[Array]) -> Array:
+        """`right` of several, one after the other."""
+        return np.stack([self.right(left) for left in lefts])
+
     def condensed(self) -> CondensedScatter:
         """The same from second moments: O((rows cols)^2 / 4) a step, whatever N and l."""
         rows, cols = self.shape
@@ -118,6 +132,16 @@ class CondensedScatter:
         """sum_i w_i D_i'L L'D_i."""
         return self.triangles[1].unpacked(self.triangles[0].packed(left) @ self.moments)
 
+    def lefts(self, rights: Sequence[Array]) -> Array:
+        """`left` of several by one matrix product."""
+        packed = np.stack([self.triangles[1].packed(right) for right in rights])
+        return self.triangles[0].unpacked(packed @ self.moments.T)
+
+    def rights(self, lefts: Sequence[Array]) -> Array:
+        """`right` of several by one matrix product."""
+        packed = np.stack([self.triangles[0].packed(left) for left in lefts])
+        return self.triangles[1].unpacked(packed @ self.moments)
+
 
 @dataclass(frozen=True, eq=False)
 class _Triangle:
@@ -147,8 +171,8 @@ class _Triangle:
         return product
 
     def unpacked(self, triangle: Array) -> Array:
-        """The symmetric matrix."""
-        return triangle[self.places]
+        """The symmetric matrix, or matrices where there are several triangles, (..., entries)."""
+        return triangle[..., self.places]
 
 
 def class_differences(pictures: Array, labels: NDArray[np.intp]) -> tuple[Array, Array]:

@@ -16,7 +16,7 @@ from mklearn.bilinear.embedding import BilinearEmbedding
 from mklearn.bilinear.scatter import Scatter, StackedScatter, class_differences, energy
 from mklearn.errors import NotApplicable
 from mklearn.optimize.a_step import Scaling, rescale_columns
-from mklearn.optimize.eigen import generalized_eigh
+from mklearn.optimize.eigen import generalized_eigh_stack
 
 Array = NDArray[np.floating]
 
@@ -149,20 +149,24 @@ class FisherProblem:
     scaling: Scaling
     scale: float = 0.0
 
-    def left_step(self, right: Array, size: int) -> tuple[Array, float]:
-        """L for the given R, and the trace ratio."""
-        return self._step(self.between.left(right), self.within.left(right), size)
+    def left_steps(self, rights: Sequence[Array], sizes: Sequence[int]) -> list[tuple[Array, float]]:
+        """L for each R, and the trace ratio."""
+        return self._steps(self.between.lefts(rights), self.within.lefts(rights), sizes)
 
-    def right_step(self, left: Array, size: int) -> tuple[Array, float]:
-        """R for the given L, and the trace ratio."""
-        return self._step(self.between.right(left), self.within.right(left), size)
+    def right_steps(self, lefts: Sequence[Array], sizes: Sequence[int]) -> list[tuple[Array, float]]:
+        """R for each L, and the trace ratio."""
+        return self._steps(self.between.rights(lefts), self.within.rights(lefts), sizes)
 
-    def _step(self, between: Array, within: Array, size: int) -> tuple[Array, float]:
-        regular = within.copy()
-        regular.flat[:: len(within) + 1] += self.ridge * np.trace(within) / len(within)
-        values, vectors = generalized_eigh(between, regular, size, which="largest")
-        # `rescale_columns` starts from V'(between + regular)V = I, where V'regular V = 1 / (1 + mu)
-        total = 1.0 + np.maximum(values, 0.0)
-        columns = rescale_columns(vectors / np.sqrt(total), 1.0 / total, self.scaling)
-        spread, noise = (float(np.vdot(columns, matrix @ columns)) for matrix in (between, regular))
-        return columns, spread / noise
+    def _steps(self, between: Array, within: Array, sizes: Sequence[int]) -> list[tuple[Array, float]]:
+        side = within.shape[1]
+        ridges = self.ridge * np.trace(within, axis1=1, axis2=2) / side
+        regular = within + ridges[:, None, None] * np.eye(side)
+        values, vectors = generalized_eigh_stack(between, regular)
+        found = []
+        for number, size in enumerate(sizes):
+            # `rescale_columns` starts from V'(between + regular)V = I, where V'regular V = 1 / (1 + mu)
+            total = 1.0 + np.maximum(values[number, :size], 0.0)
+            columns = rescale_columns(vectors[number, :, :size] / np.sqrt(total), 1.0 / total, self.scaling)
+            spread, noise = (float(np.vdot(columns, stack[number] @ columns)) for stack in (between, regular))
+            found.append((columns, spread / noise))
+        return found

@@ -112,6 +112,57 @@ def generalized_eigh(
     return np.ascontiguousarray(values), fix_signs(vectors)
 
 
+def generalized_eigh_stack(A: Floats, B: Floats | None = None) -> tuple[Floats, Floats]:
+    """All eigenpairs of several small problems ``A_i v = lambda B_i v`` of one size, as `generalized_eigh` gives them.
+
+    For matrices of a few dozen rows calling LAPACK for each by itself costs more than what it computes.
+
+    Parameters
+    ----------
+    A : array of shape (k, n, n)
+        Symmetric matrices.
+    B : array of shape (k, n, n), optional
+        Symmetric positive definite. None stands for identities.
+
+    Returns
+    -------
+    eigenvalues : array of shape (k, n)
+        Descending.
+    eigenvectors : array of shape (k, n, n)
+        Columns with ``V'BV = I``; in each, the entry of largest absolute value is positive.
+
+    Raises
+    ------
+    SolverFailed
+        A ``B_i`` is not positive definite to working precision.
+    """
+    if B is None:
+        values, vectors = np.linalg.eigh(A)
+    else:
+        # V = L^-T U for B = LL' and L^-1 A L^-T = U diag(lambda) U'
+        inverse = np.linalg.inv(_cholesky_stack(B))
+        reduced = inverse @ A @ inverse.transpose(0, 2, 1)
+        values, vectors = np.linalg.eigh((reduced + reduced.transpose(0, 2, 1)) / 2)
+        vectors = inverse.transpose(0, 2, 1) @ vectors
+    k, n, _ = vectors.shape
+    columns = fix_signs(vectors[:, :, ::-1].transpose(1, 0, 2).reshape(n, k * n))
+    return values[:, ::-1], columns.reshape(n, k, n).transpose(1, 0, 2)
+
+
+def _cholesky_stack(B: Floats) -> Floats:
+    """The lower factors, or the sentence that `generalized_eigh` has for the first matrix that is singular."""
+    try:
+        factors = np.linalg.cholesky(B)
+    except np.linalg.LinAlgError:
+        for b in B:
+            _cholesky(b)
+        raise  # not reached unless LAPACK disagrees with itself
+    pivots = np.diagonal(factors, axis1=1, axis2=2) ** 2
+    for b in B[pivots.min(axis=1) <= B.shape[1] * np.finfo(B.dtype).eps * pivots.max(axis=1)]:
+        _cholesky(b)
+    return factors
+
+
 def _some_eigenpairs(a: Floats, wanted: tuple[int, int]) -> tuple[Floats, Floats]:
     """Eigenpairs first to last (from 0, ascending) of a symmetric matrix, of which the upper triangle is read.
 
