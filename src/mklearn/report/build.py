@@ -29,6 +29,8 @@ from mklearn.report.wording import enumeration, plural
 if TYPE_CHECKING:
     import pandas as pd
 
+MOST_EMBEDDING_FILES = 40
+"""Of more embeddings than that none is written as a file: they would be most of the files, and most of the time."""
 _DATA_KEYS = ("id", "title", "n_samples", "n_classes", "licence", "citation", "homepage", "note")
 _FILE_KEYS = ("name", "sha256", "source", "bytes")
 _LIST_KEYS = ("id", "title", "reference")
@@ -73,7 +75,7 @@ def build_report(
         :func:`mklearn.engine.stage_costs.stage_costs`; ``provenance``: the stamp that the page carries. Every key
         may be missing.
     figure_files : bool, default=True
-        Whether to write ``figures/``.
+        Whether to write ``figures/``. Embeddings are written where there are no more than ``MOST_EMBEDDING_FILES``.
 
     Returns
     -------
@@ -252,13 +254,16 @@ def _csv(frame: pd.DataFrame) -> bytes:
 
 
 def _write_figures(folder: Path, gallery: Sequence[Panel], series: Series) -> list[Path]:
-    """Each panel as SVG and as PNG at twice the size, in the light scheme."""
+    """Each panel as SVG and as PNG at twice the size, in the light scheme; embeddings only where they are few."""
     import vl_convert
 
     folder.mkdir(parents=True, exist_ok=True)
     config = vega_config(LIGHT, series.colours(LIGHT), file=True)
+    many = sum(panel.section == "embedding" for panel in gallery) > MOST_EMBEDDING_FILES
     written = []
     for panel in gallery:
+        if many and panel.section == "embedding":
+            continue
         spec = json.dumps(panel.file)
         options: dict[str, Any] = {"vl_version": VEGA_LITE, "config": config, "allowed_base_urls": []}
         svg = vl_convert.vegalite_to_svg(spec, **options)

@@ -1,4 +1,4 @@
-"""Embeddings on the page: thinned so that many of them together stay readable and small."""
+"""Many embeddings: thinned so that the page bears them, and not written as files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mklearn.report import frames
+from mklearn.report import build, frames
 from mklearn.report.records import FitRecord
 
 RECORD = FitRecord("data", "halves", None, "kfd", "KFD")
@@ -30,3 +30,12 @@ def test_the_page_bears_the_points_of_all(count: int, most: int) -> None:
 
 def test_a_small_embedding_is_shown_whole() -> None:
     assert len(frames.embedding(replace(RECORD, embedding=points(90)), 300)) == 90
+
+
+def test_many_embeddings_are_no_files(tmp_path, study, monkeypatch) -> None:
+    shown = sum(fit.embedding is not None for fit in study["fits"])
+    for most, written in ((shown, shown), (shown - 1, 0)):
+        monkeypatch.setattr(build, "MOST_EMBEDDING_FILES", most)
+        paths = build.build_report(tmp_path / str(most), **study)
+        assert sum(path.name.startswith("embedding") for path in paths) == 2 * written
+        assert any(path.name.startswith("dimension") for path in paths)
