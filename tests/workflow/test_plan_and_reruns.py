@@ -79,7 +79,7 @@ def planned_with(checkout: Checkout, change: Callable[[dict[str, Any]], Any]) ->
         ("descriptors/hog.py", {"report": 1, "all": 1}),  # the page draws what descriptors see
         ("descriptors/geometric_blur.py", {}),
         ("errors.py", {}),
-        ("explain.py", {}),
+        ("engine/explain.py", {}),
         ("subspace/__init__.py", {}),
     ],
 )

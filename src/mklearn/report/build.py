@@ -264,7 +264,7 @@ def _write_figures(folder: Path, gallery: Sequence[Panel], series: Series) -> li
     for panel in gallery:
         if many and panel.section == "embedding":
             continue
-        spec = json.dumps(panel.file)
+        spec = json.dumps(panel.file())
         options: dict[str, Any] = {"vl_version": VEGA_LITE, "config": config, "allowed_base_urls": []}
         svg = vl_convert.vegalite_to_svg(spec, **options)
         written.append(_write(folder / f"{panel.slug}.svg", svg.encode()))

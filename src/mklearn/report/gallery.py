@@ -50,8 +50,10 @@ class Panel:
         The setting and the method or rule that it shows.
     alt : str
         What a reader who can't see it should know.
-    page, file : dict
-        Vega-Lite specifications.
+    page : dict
+        Vega-Lite specification.
+    file : function without arguments
+        Makes that of a file, which stands alone; not every panel becomes one.
     """
 
     slug: str
@@ -60,7 +62,7 @@ class Panel:
     caption: str
     alt: str
     page: dict[str, Any]
-    file: dict[str, Any]
+    file: Callable[[], dict[str, Any]]
 
 
 def panels(
@@ -111,8 +113,12 @@ class _Gallery:
         """Draw one panel; ``draw`` takes the canvas."""
         caption = f"{heading} · {detail}" if detail else heading
         text = f"{alt} {caption}."
-        page, file = (specification(draw(canvas=canvas), text) for canvas in (PAGE, FILE))
-        file["title"] = file.get("title", {}) | {"text": caption}  # a file stands alone, without the page's headings
+
+        def file() -> dict[str, Any]:
+            drawn = specification(draw(canvas=FILE), text)
+            return drawn | {"title": drawn.get("title", {}) | {"text": caption}}  # without the page's headings
+
+        page = specification(draw(canvas=PAGE), text)
         self.panels.append(Panel(self._slug(f"{section} {caption}"), section, heading, caption, text, page, file))
 
     def _slug(self, text: str) -> str:
