@@ -46,7 +46,7 @@ def read_stamp(path: Path) -> Stamp | None:
     found = own(path) if own else None
     if found is None:
         beside = stamp_beside(path)
-        found = None if beside is None else _load(beside)
+        found = None if beside is None else load_json(beside)
     return found
 
 
@@ -56,12 +56,19 @@ def stamp_beside(path: Path) -> Path | None:
     for candidate in (folder / f"{path.name}.{BESIDE}", folder / BESIDE, folder.parent / BESIDE):
         if candidate.is_file() and candidate != path:
             name = os.path.relpath(path, candidate.parent).replace(os.sep, "/")
-            if name in _load(candidate).get("files", {}):
+            if name in load_json(candidate).get("files", {}):
                 return candidate
     return None
 
 
-def _load(path: Path) -> Stamp:
+def load_json(path: Path) -> Stamp:
+    """A JSON object from a file; empty if it holds something else.
+
+    Raises
+    ------
+    DataError
+        It can't be read.
+    """
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -70,7 +77,7 @@ def _load(path: Path) -> Stamp:
 
 
 def _of_json(path: Path) -> Stamp | None:
-    found = _load(path)
+    found = load_json(path)
     return found if path.name.endswith(BESIDE) and "files" in found else _stamp(found)
 
 

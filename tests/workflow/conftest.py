@@ -12,8 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import yaml
+
+from mklearn.steps.scores import MEASURED
 
 SMOKE: dict[str, Any] = yaml.safe_load(
     (Path(__file__).resolve().parents[2] / "workflow" / "studies" / "smoke.yaml").read_text(encoding="utf-8")
@@ -110,6 +113,14 @@ def _planner() -> subprocess.Popen[str]:
     """The process that plans for all tests of this one; it ends with the input that it reads from."""
     script = Path(__file__).with_name("planner.py")
     return subprocess.Popen([sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def tables(checkout: Checkout, study: str = "smoke") -> dict[str, bytes]:
+    """The final tables of a study as bytes, times and memory aside: what two runs are compared by."""
+    folder = checkout.folder / "results" / study
+    scores = pd.read_parquet(folder / "scores.parquet").drop(columns=list(MEASURED))
+    summary = pd.read_parquet(folder / "summary.parquet").drop(columns=["fit_seconds_mean"])
+    return {"scores": scores.to_csv(index=False).encode(), "summary": summary.to_csv(index=False).encode()}
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from tests.workflow.conftest import Checkout
+from tests.workflow.conftest import Checkout, tables
 
 from mklearn.atomic import read_npz, read_parquet
 from mklearn.steps.scores import MEASURED
@@ -105,14 +105,6 @@ def scores_of(checkout: Checkout) -> pd.DataFrame:
 def values_of(frame: pd.DataFrame) -> str:
     """Rows without times, as text; without the code's fingerprint, which an edit at the end of a file changes."""
     return str(frame.drop(columns=[*MEASURED, "code"]).to_csv(index=False))
-
-
-def tables(checkout: Checkout) -> dict[str, str]:
-    summary = pd.read_parquet(checkout.folder / "results" / "hurt" / "summary.parquet")
-    return {
-        "scores": str(scores_of(checkout).drop(columns=list(MEASURED)).to_csv(index=False)),
-        "summary": str(summary.drop(columns=["fit_seconds_mean"]).to_csv(index=False)),
-    }
 
 
 def unfinished(checkout: Checkout) -> list[Path]:
@@ -230,7 +222,7 @@ def test_a_second_failure_writes_the_table_again_and_mended_code_ends_with_the_u
     targets = listed(checkout, "--targets").split()
     # The edited modules of those with values are what they were: nothing but the three, and those that are forced.
     checkout.snakemake("--cores", "2", "--forcerun", *targets)
-    assert tables(checkout) == tables(whole)
+    assert tables(checkout, "hurt") == tables(whole, "hurt")
     assert listed(checkout).strip().endswith("nothing failed.")
     assert listed(checkout, "--targets") == ""
     assert checkout.planned() == {}
@@ -248,7 +240,7 @@ def test_a_result_of_an_earlier_state_is_not_taken_for_one_of_this(whole: Checko
     assert "kfd-hog on digits, random-p4: lost in 3 of 3" in listed(checkout)
     path.write_bytes(good)
     checkout.snakemake("--cores", "2")
-    assert tables(checkout) == tables(whole)
+    assert tables(checkout, "hurt") == tables(whole, "hurt")
     assert listed(checkout).strip().endswith("nothing failed.")
     assert checkout.planned() == {}
 
@@ -267,7 +259,7 @@ def test_an_interrupted_run_reports_nothing_as_lost(whole: Checkout, copy_of, se
     path = checkout.folder / "src" / "mklearn" / "subspace" / "kernel_pca.py"
     good = path.read_bytes()
     path.write_bytes(good + FAILING.format(name="KernelPCA", what="import time; time.sleep(30)").encode())
-    before = tables(checkout)
+    before = tables(checkout, "hurt")
     process = subprocess.Popen(
         checkout.command("--cores", "2"), cwd=checkout.folder, env=checkout.environment, start_new_session=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts,
@@ -286,4 +278,4 @@ def test_an_interrupted_run_reports_nothing_as_lost(whole: Checkout, copy_of, se
         _, said = process.communicate()
     assert process.returncode != 0
     assert "have no result" not in said
-    assert tables(checkout) == before
+    assert tables(checkout, "hurt") == before

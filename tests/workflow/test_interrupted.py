@@ -8,19 +8,8 @@ import signal
 import subprocess
 import time
 
-import pandas as pd
 import pytest
-from tests.workflow.conftest import Checkout
-
-from mklearn.steps.scores import MEASURED
-
-
-def tables(checkout: Checkout) -> dict[str, bytes]:
-    """The final tables as bytes, times and memory aside."""
-    folder = checkout.folder / "results" / "smoke"
-    scores = pd.read_parquet(folder / "scores.parquet").drop(columns=list(MEASURED))
-    summary = pd.read_parquet(folder / "summary.parquet").drop(columns=["fit_seconds_mean"])
-    return {"scores": scores.to_csv(index=False).encode(), "summary": summary.to_csv(index=False).encode()}
+from tests.workflow.conftest import Checkout, tables
 
 
 @pytest.mark.slow

@@ -19,8 +19,7 @@ from typing import Any
 import pandas as pd
 import pytest
 import yaml
-from tests.workflow.conftest import SMOKE, Checkout
-from tests.workflow.test_interrupted import tables
+from tests.workflow.conftest import SMOKE, Checkout, tables
 
 from mklearn.atomic import read_npz, read_parquet
 

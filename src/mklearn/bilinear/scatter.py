@@ -126,11 +126,13 @@ class CondensedScatter:
 
     def left(self, right: Array) -> Array:
         """sum_i w_i D_i R R'D_i'."""
-        return self.triangles[0].unpacked(self.moments @ self.triangles[1].packed(right))
+        scatter: Array = self.lefts([right])[0]
+        return scatter
 
     def right(self, left: Array) -> Array:
         """sum_i w_i D_i'L L'D_i."""
-        return self.triangles[1].unpacked(self.triangles[0].packed(left) @ self.moments)
+        scatter: Array = self.rights([left])[0]
+        return scatter
 
     def lefts(self, rights: Sequence[Array]) -> Array:
         """`left` of several by one matrix product."""

@@ -1,1 +1,1 @@
-"""Between mklearn and Snakemake: locks, scheduling, jobs that died or were left, failures, costs, explanations."""
+"""Between mklearn and Snakemake: locks, scheduling, jobs that died or were left behind, failures, explanations."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -17,7 +16,7 @@ from mklearn.engine.explain_job import Answer, Job, Record, ask_snakemake
 from mklearn.engine.explain_reasons import differences, input_states, other_content, sentences
 from mklearn.errors import DataError
 from mklearn.provenance import code_digests, code_fingerprint
-from mklearn.stamps import read_stamp, stamp_beside
+from mklearn.stamps import load_json, read_stamp, stamp_beside
 from mklearn.steps.runner import command
 
 WIDTH = 110
@@ -61,14 +60,22 @@ def _made_with(path: str) -> str | None:
     place = Path(path)
     beside = stamp_beside(place) or (place if place.name.endswith("provenance.json") and place.is_file() else None)
     if beside is not None:
-        made_with = json.loads(beside.read_text(encoding="utf-8")).get("made_with", "")
+        made_with = load_json(beside).get("made_with", "")
         return os.path.relpath(beside.parent / made_with) if made_with else None
     if place.suffix == ".log" and place.is_file():
         with place.open(encoding="utf-8", errors="replace") as stream:
-            words = shlex.split(stream.readline()) if stream.readable() else []
+            words = _words(stream.readline())
         outputs = [words[i + 1].partition("=")[2] for i, word in enumerate(words[:-1]) if word == "--out"]
         return outputs[0] if outputs else None
     return None
+
+
+def _words(line: str) -> list[str]:
+    """Of a command; none of a line that is no command, such as the first of somebody else's log."""
+    try:
+        return shlex.split(line)
+    except ValueError:
+        return []
 
 
 # --- a file that the study plans
@@ -220,7 +227,7 @@ def _study_of(path: str) -> str:
     for folder in Path(path).parents:
         record = folder / "run.json"
         if record.is_file():
-            return str(json.loads(record.read_text(encoding="utf-8")).get("source", ""))
+            return str(load_json(record).get("source", ""))
     return ""
 
 

@@ -100,6 +100,8 @@ def ask_snakemake(path: str, study: str | None = None) -> Answer:
         raise ConfigError(f"{Path.cwd()} has no Snakefile: run this in the folder of the checkout.")
     if study is not None and not Path(study).is_file():
         raise ConfigError(f"--study: there is no file {study!r}.")
+    from snakemake.exceptions import WorkflowError
+
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
@@ -108,12 +110,14 @@ def ask_snakemake(path: str, study: str | None = None) -> Answer:
         text = said.getvalue()
         mistakes = text[text.rfind("mklearn: ") :].removeprefix("mklearn: ").replace("\nNothing was run.", "").strip()
         raise ConfigError(mistakes or "the study can't be planned; `snakemake --dry-run` says why.") from None
+    except WorkflowError as error:
+        raise ConfigError(f"{path}: Snakemake can't plan it: {' '.join(str(error).split())}") from None
 
 
 def _planned(path: str, study: str | None) -> Answer:
     from snakemake.api import SnakemakeApi
     from snakemake.cli import parse_args
-    from snakemake.exceptions import InputFunctionException, MissingRuleException, WorkflowError
+    from snakemake.exceptions import InputFunctionException, MissingRuleException
     from snakemake.io import IOFile
     from snakemake.settings.types import (
         ConfigSettings,
@@ -152,8 +156,6 @@ def _planned(path: str, study: str | None) -> Answer:
         except (MissingRuleException, InputFunctionException):
             # No rule, or one whose names match and whose combination the study does not have.
             return Answer(source, None, record=_record(workflow, IOFile(path)))
-        except WorkflowError as error:
-            raise ConfigError(f"{path}: Snakemake can't plan it: {' '.join(str(error).split())}") from None
         jobs = {
             job: _job(workflow, job) for job in workflow.dag.jobs if path in job.output or workflow.dag.needrun(job)
         }

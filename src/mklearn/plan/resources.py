@@ -9,6 +9,7 @@ Memory is in MB (2^20 bytes, as Snakemake and SLURM count), time in minutes.
 
 from __future__ import annotations
 
+import functools
 import math
 import zipfile
 from collections.abc import Mapping
@@ -64,7 +65,12 @@ def counted_samples(sample_set: Path) -> int | None:
 def folder_mb(read: Spec) -> float:
     """Size of a user's folder of images, which is no input of a rule; 0 of a data set that is read from files."""
     root = read.get("paths", {}).get("root")
-    return sum(path.stat().st_size for path in Path(root).rglob("*") if path.is_file()) / 2**20 if root else 0.0
+    return _bytes_below(str(root)) / 2**20 if root else 0.0
+
+
+@functools.cache  # memory and run time of the same job are asked for one after the other
+def _bytes_below(root: str) -> int:
+    return sum(path.stat().st_size for path in Path(root).rglob("*") if path.is_file())
 
 
 def reading_mb(files_mb: float) -> float:

@@ -72,7 +72,7 @@ def build_report(
         and ``descriptors, kernels, methods``: lists of ``{id, title, reference}``; ``calibration`` as in
         :func:`mklearn.evaluation.reproduction.compare_published`, ``remarks``: list of ``{methods, text}``,
         ``best_single``: ids of the methods that take the best single kernel; ``stages``: rows of
-        :func:`mklearn.engine.stage_costs.stage_costs`; ``provenance``: the stamp that the page carries. Every key
+        :func:`mklearn.steps.stage_costs.stage_costs`; ``provenance``: the stamp that the page carries. Every key
         may be missing.
     figure_files : bool, default=True
         Whether to write ``figures/``. Embeddings are written where there are no more than ``MOST_EMBEDDING_FILES``.

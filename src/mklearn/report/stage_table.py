@@ -35,7 +35,7 @@ def stage_table(stages: Sequence[Mapping[str, Any]]) -> Table | None:
     Parameters
     ----------
     stages : sequence of dict
-        From :func:`mklearn.engine.stage_costs.stage_costs`.
+        From :func:`mklearn.steps.stage_costs.stage_costs`.
     """
     if not any(row["known"] for row in stages):
         return None

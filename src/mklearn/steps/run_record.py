@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from mklearn.atomic import write_text
-from mklearn.engine.stage_costs import RECORDS, stage_costs
 from mklearn.provenance import commit, input_digests, machine, stamp, versions
+from mklearn.steps.stage_costs import RECORDS, stage_costs
 
 
 def run_record(scores: Path, record: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:

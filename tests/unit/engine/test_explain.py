@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mklearn.atomic import write_npz, write_parquet, write_text
-from mklearn.engine.explain import KEY, explain
+from mklearn.engine.explain import KEY, _made_with, _study_of, explain
 from mklearn.engine.explain_job import Job, Reasons, Record, ask_snakemake
 from mklearn.engine.explain_reasons import code_differences, differences, input_states, sentences, spec_differences
 from mklearn.errors import ConfigError, DataError
@@ -221,6 +221,28 @@ def test_outside_a_checkout_there_is_nothing_to_ask(folder: Path) -> None:
             ask()
     with pytest.raises(DataError, match="is a folder"):
         explain(".")
+
+
+def test_a_record_that_is_cut_off_is_named(folder: Path) -> None:
+    Path("table.csv").write_text("x\n", encoding="utf-8")
+    for name, ask in {"provenance.json": explain, "run.json": _study_of}.items():
+        Path(name).write_text('{"files": {"table.csv"', encoding="utf-8")
+        with pytest.raises(DataError, match=name):
+            ask("table.csv")
+        Path(name).unlink()
+
+
+def test_a_log_that_begins_with_no_command_is_asked_about_as_it_is(folder: Path) -> None:
+    Path("notes.log").write_text("it's somebody's own\n", encoding="utf-8")
+    assert _made_with("notes.log") is None
+    Path("fit.log").write_text("python -m mklearn.steps.fit --out scores=results/x.parquet\n", encoding="utf-8")
+    assert _made_with("fit.log") == "results/x.parquet"
+
+
+def test_a_checkout_without_its_study(folder: Path, repository: Path) -> None:
+    shutil.copy(repository / "Snakefile", folder)
+    with pytest.raises(ConfigError, match=r"Snakemake can't plan it: .*config\.yaml"):
+        ask_snakemake("x.npz")
 
 
 def test_a_study_that_is_not_there(folder: Path, repository: Path) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mklearn.engine.stage_costs import STAGES
 from mklearn.report.stage_table import TITLES, stage_table
+from mklearn.steps.stage_costs import STAGES
 
 
 def test_the_table_says_what_is_not_known(study):

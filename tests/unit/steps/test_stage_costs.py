@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from snakemake.persistence.file import FilePersistence
 
-from mklearn.engine.stage_costs import STAGES, record_path, stage_costs
+from mklearn.steps.stage_costs import STAGES, record_path, stage_costs
 
 TABLE = "results/study/scores.parquet"
 CACHE = "results/cache"
