@@ -35,6 +35,7 @@ rule report:
     log:
         targets.log("{study}/report.log"),
     localrule: True
+    threads: 2
     conda:
         "../../envs/mklearn.yaml"
     params:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mklearn.atomic import write_text
 from mklearn.report import frames
 from mklearn.report.confusion import FEW_CLASSES, confused, pairs_table
 from mklearn.report.descriptor_pictures import descriptor_pictures
+from mklearn.report.figure_files import FigureWriters
 from mklearn.report.findings import Findings, findings
 from mklearn.report.gallery import Panel, panels
-from mklearn.report.page import PICKS_NOTE, VEGA_LITE, Content, render, script_json
+from mklearn.report.page import PICKS_NOTE, Content, render, script_json
 from mklearn.report.picks import picks_tables
 from mklearn.report.published import Published, published_part
 from mklearn.report.records import FitRecord
@@ -46,6 +46,7 @@ def build_report(
     data: Sequence[Mapping[str, Any]],
     run: Mapping[str, Any],
     figure_files: bool = True,
+    threads: int = 1,
 ) -> list[Path]:
     """Write ``index.html``, ``summary.md``, ``summary.csv``, ``figures/*.svg|png`` and, with published values,
     ``reproduction.csv``.
@@ -76,6 +77,8 @@ def build_report(
         may be missing.
     figure_files : bool, default=True
         Whether to write ``figures/``. Embeddings are written where there are no more than ``MOST_EMBEDDING_FILES``.
+    threads : int, default=1
+        How many processes write them, while this one draws the next.
 
     Returns
     -------
@@ -109,17 +112,17 @@ def build_report(
         stages=stage_table(run.get("stages") or []),
         pictures=_pictures(data),
     )
-    out_dir.mkdir(parents=True, exist_ok=True)
-    written = [
-        _write(out_dir / "index.html", render(content).encode()),
-        _write(out_dir / "summary.md", _markdown_report(content, found).encode()),
-        _write(out_dir / "summary.csv", _csv(summary)),
-    ]
-    if len(published.cells):
-        written.append(_write(out_dir / "reproduction.csv", _csv(published.cells)))
-    if figure_files:
-        written += _write_figures(out_dir / "figures", gallery, series)
-    return written
+    with FigureWriters(out_dir / "figures", vega_config(LIGHT, series.colours(LIGHT), file=True), threads) as writers:
+        for panel in _of_files(gallery) if figure_files else []:
+            writers.add(panel.slug, panel.file())
+        written = [
+            _write(out_dir / "index.html", render(content)),
+            _write(out_dir / "summary.md", _markdown_report(content, found)),
+            _write(out_dir / "summary.csv", _csv(summary)),
+        ]
+        if len(published.cells):
+            written.append(_write(out_dir / "reproduction.csv", _csv(published.cells)))
+    return written + writers.written
 
 
 def _what_was_run(
@@ -249,38 +252,16 @@ def _published_blocks(published: Published) -> list[str]:
     return ["## Published values", *blocks] if blocks else []
 
 
-def _csv(frame: pd.DataFrame) -> bytes:
-    return frame.to_csv(index=False, lineterminator="\n").encode()
+def _csv(frame: pd.DataFrame) -> str:
+    return str(frame.to_csv(index=False, lineterminator="\n"))
 
 
-def _write_figures(folder: Path, gallery: Sequence[Panel], series: Series) -> list[Path]:
-    """Each panel as SVG and as PNG at twice the size, in the light scheme; embeddings only where they are few."""
-    import vl_convert
-
-    folder.mkdir(parents=True, exist_ok=True)
-    config = vega_config(LIGHT, series.colours(LIGHT), file=True)
+def _of_files(gallery: Sequence[Panel]) -> list[Panel]:
+    """Panels that are written as files too: embeddings only where they are few."""
     many = sum(panel.section == "embedding" for panel in gallery) > MOST_EMBEDDING_FILES
-    written = []
-    for panel in gallery:
-        if many and panel.section == "embedding":
-            continue
-        spec = json.dumps(panel.file())
-        options: dict[str, Any] = {"vl_version": VEGA_LITE, "config": config, "allowed_base_urls": []}
-        svg = vl_convert.vegalite_to_svg(spec, **options)
-        written.append(_write(folder / f"{panel.slug}.svg", svg.encode()))
-        written.append(_write(folder / f"{panel.slug}.png", vl_convert.svg_to_png(svg, scale=2)))
-    return written
+    return [panel for panel in gallery if not (many and panel.section == "embedding")]
 
 
-def _write(path: Path, content: bytes) -> Path:
-    """Write a file as a whole or not at all."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+def _write(path: Path, text: str) -> Path:
+    write_text(path, text)
     return path

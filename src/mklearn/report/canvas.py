@@ -95,15 +95,19 @@ def _in_order(series: Series, shown: Iterable[str] | None) -> list[str]:
     return [label for label in series.labels if label in names]
 
 
-def opacity_of() -> Any:
-    """Full for highlighted series, faint for the others."""
-    return alt.condition(FOCUSED, alt.value(1), alt.value(0.1))
+def opacity_of(full: float = 1, faint: float = 0.1, pointer: alt.Parameter | None = None) -> alt.OpacityValue:
+    """Full for highlighted series, faint for the others; highlighted by the page's legend, or by a ``pointer``.
+
+    A channel of its own class, here and below: for conditions that are given as such Altair searches its whole schema.
+    """
+    condition = {"test": FOCUSED} if pointer is None else {"param": pointer.name}
+    return alt.OpacityValue(faint, condition=condition | {"value": full})
 
 
-def band_opacity_of(n_series: int) -> Any:
+def band_opacity_of(n_series: int) -> alt.OpacityValue:
     """Of the bands around lines: fainter the more there are, plain for highlighted series, none for the others."""
     plain = min(0.13, max(0.03, 0.7 / max(n_series, 1)))
-    return alt.when("!length(focus)").then(alt.value(plain)).when(FOCUSED).then(alt.value(0.16)).otherwise(alt.value(0))
+    return alt.OpacityValue(0, condition=[{"test": "!length(focus)", "value": plain}, {"test": FOCUSED, "value": 0.16}])
 
 
 def row_axis() -> alt.Axis:

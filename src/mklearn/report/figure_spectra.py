@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from mklearn.report.canvas import Canvas, Chart, Store, finish
+from mklearn.report.canvas import Canvas, Chart, Store, finish, opacity_of
 from mklearn.report.frames import plain_rows
 from mklearn.report.picks import common_prefix
 from mklearn.report.records import FitRecord
@@ -81,7 +81,7 @@ def kernel_spectra(curves: pd.DataFrame, canvas: Canvas) -> Chart:
         x=alt.X("r:Q", title="rank", scale=log, axis=alt.Axis(format="~g", values=_ranks(int(frame["rank"].max())))),
         y=alt.Y("y:Q", title=None, scale=y_scale, axis=alt.Axis(format=".0e", values=_powers(low, high))),
     )
-    shown = base.encode(color=_colour(names), opacity=alt.condition(pointer, alt.value(1), alt.value(0.12)))
+    shown = base.encode(color=_colour(names), opacity=opacity_of(1, 0.12, pointer))
     # a line for each sign, so that none is drawn from the last positive eigenvalue to the first negative one
     lines = shown.mark_line(strokeWidth=1.8).encode(detail="k:N", strokeDash=_dash("sign:N"))
     touch = (

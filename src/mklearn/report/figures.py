@@ -13,7 +13,6 @@ import altair as alt
 import numpy as np
 
 from mklearn.report.canvas import (
-    FOCUSED,
     PAGE,
     Canvas,
     Chart,
@@ -332,8 +331,8 @@ def embedding(points: pd.DataFrame, canvas: Canvas, *, label: str) -> Chart:
             y=y,
             color=colour,
             fill=alt.Fill("c:N", scale=scale, legend=None),
-            fillOpacity=alt.condition("datum.role == 'test'", alt.value(0.75), alt.value(0)),
-            opacity=alt.condition(pointer, alt.value(0.85), alt.value(0.08)),
+            fillOpacity=alt.FillOpacityValue(0, condition={"test": "datum.role == 'test'", "value": 0.75}),
+            opacity=opacity_of(0.85, 0.08, pointer),
             tooltip=[alt.Tooltip("c:N", title="class"), alt.Tooltip("role:N", title="role")],
         )
         .add_params(pointer)
@@ -364,7 +363,7 @@ def fit_times(times: pd.DataFrame, series: Series, canvas: Canvas, *, title: str
     each = (
         alt.Chart(store.add(plain_rows(frame, columns)))
         .mark_point(size=30, strokeWidth=1.2)
-        .encode(y=y, x=x, color=colour, opacity=alt.condition(FOCUSED, alt.value(0.6), alt.value(0.1)))
+        .encode(y=y, x=x, color=colour, opacity=opacity_of(0.6))
     )
     middle = (
         alt.Chart(store.add(plain_rows(median, columns)))

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from mklearn.report.figure_files import VEGA_LITE
 from mklearn.report.findings import Findings
 from mklearn.report.gallery import Panel
 from mklearn.report.published import Published
@@ -27,7 +28,6 @@ from mklearn.report.tables import Table
 from mklearn.report.theme import DARK, LIGHT, SCHEMES, vega_config
 from mklearn.report.wording import byte_size
 
-VEGA_LITE = "6.4"
 _EXPORT = "window.vegaEmbed = vegaEmbed;"
 
 PICKS_NOTE = (

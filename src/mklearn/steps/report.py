@@ -27,7 +27,7 @@ PICTURED = 3
 
 def report(
     scores: Path, summary: Path, record: Path, models: list[Path], samples: list[Path], page: Path, *,
-    spec: dict[str, Any], code: list[Path] | None = None,
+    spec: dict[str, Any], code: list[Path] | None = None, threads: int = 1,
 ) -> None:  # fmt: skip
     """Write ``page`` (index.html) and, beside it, summary.md, summary.csv, reproduction.csv, figures/.
 
@@ -57,6 +57,7 @@ def report(
             for entry, data in zip(spec["datasets"], held, strict=True)
         ],
         run=run,
+        threads=threads,
     )
     write_beside(written, run["provenance"], page.parent / "provenance.json")
     logger.info("%d files in %s", len(written), page.parent)

@@ -51,9 +51,11 @@ def call(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], thre
     ConfigError
         Files that the step needs and did not get, or got and does not know; several where it takes one.
     """
-    _limit_threads(threads)
+    _limit_threads(1)
     step = load_step(name)
     parameters = inspect.signature(step).parameters
+    if "threads" not in parameters:  # else they are for processes that the step starts
+        _limit_threads(threads)
     files = {key: value for key, value in {**inputs, **outputs}.items() if value}
     if "code" in parameters and "code" not in files:
         files["code"] = step_code(name, spec)
