@@ -6,13 +6,13 @@ depends on the pictures alone is done once: checks, class means, stacked differe
 Cost, for n pictures of r x r pixels, sizes 1..l and T iterations: the differences cost O(n r^2). A half step costs
 O(n r^2 l + r^3) from stacked differences. From second moments, which are taken once in O(n r^4) and hold r^4 / 4
 numbers, it costs O(r^4 / 4 + r^3), whatever n and l. The cheaper one is chosen: for 32 x 32 pixels second moments from
-about 50 pictures on (2 MB), for large pictures the differences. The sizes iterate side by side, with
+about 26 pictures on (2 MB), for large pictures the differences. The sizes iterate side by side, with
 one matrix product and one stacked eigenproblem for all of them. Results differ by rounding only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -60,15 +60,10 @@ def fit_path(
         model._validate_params()
     first = models[0]
     pictures, labels, dtype = first._training_pictures(X, y)
-    learned = vars(first).copy()
-    for model in models:
-        _copy_learned(learned, model)
-        model._sizes()  # refuse a size that is too large before anything is computed
-    problem = first._problem(pictures, labels, [int(np.max(model._sizes())) for model in models])
-    learned = vars(first).copy()
-    for model in models:
-        _copy_learned(learned, model)
-    shapes = [model._sizes() for model in models]
+    _share_learned(models)
+    shapes = [model._sizes() for model in models]  # refuses a size that is too large before anything is computed
+    problem = first._problem(pictures, labels, [max(shape) for shape in shapes])
+    _share_learned(models)
     starts = [model._start(shape) for model, shape in zip(models, shapes, strict=True)]
     solved = alternate_all(problem, starts, first._held, shapes, first.max_iter, first.tol)
     for model, found in zip(models, solved, strict=True):
@@ -100,12 +95,11 @@ def fit_iterations(estimator: Method, X: ArrayLike, y: ArrayLike | None = None, 
     pictures, labels, dtype = first._training_pictures(X, y)
     sizes = first._sizes()
     problem = first._problem(pictures, labels, None)
-    learned = vars(first).copy()
+    _share_learned(models)
     history: list[float] = []
     steps = islice(iterates(problem, first._start(sizes), first._held, sizes), iterations)
     for t, (model, iterate) in enumerate(zip(models, steps, strict=True), start=1):
         history += iterate.values
-        _copy_learned(learned, model)
         model._finish(pictures, dtype, Alternation(iterate.left, iterate.right, np.array(history), t, "max_iter"))
     return models
 
@@ -117,9 +111,9 @@ def _clone(estimator: Method) -> Method:
     return copy
 
 
-def _copy_learned(learned: dict[str, Any], model: BilinearEmbedding) -> None:
-    """Give a model what the first one learned of the pictures before the alternation (classes_, shape_, lam_, ...)."""
-    parameters = model.get_params()
-    for name, value in learned.items():
-        if name not in parameters:
-            setattr(model, name, value)
+def _share_learned(models: Sequence[BilinearEmbedding]) -> None:
+    """Give all what the first one learned of the pictures before the alternation (classes_, shape_, lam_, ...)."""
+    parameters = models[0].get_params()
+    learned = {name: value for name, value in vars(models[0]).items() if name not in parameters}
+    for model in models[1:]:
+        model.__dict__.update(learned)

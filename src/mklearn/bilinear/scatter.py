@@ -107,8 +107,8 @@ class StackedScatter:
         rows, cols = self.shape
         entries = rows * (rows + 1) * cols * (cols + 1) // 4
         stacked = self.n_matrices * rows * cols * max(1.0, float(np.mean(sizes)))
-        # as many steps again as it takes to pay for the moments
-        return self.condensed() if entries <= min(stacked / 2, _MOST_MOMENTS) else self
+        # the moments cost about as much as a few steps of every size save, for they are one product
+        return self.condensed() if entries <= min(stacked, _MOST_MOMENTS) else self
 
 
 @dataclass(frozen=True, eq=False)
