@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dsyrk
 
 Array = NDArray[np.floating]
 
@@ -91,16 +92,24 @@ class StackedScatter:
     def condensed(self) -> CondensedScatter:
         """The same from second moments: O((rows cols)^2 / 4) a step, whatever N and l."""
         rows, cols = self.shape
-        moments = np.zeros((rows * cols, rows * cols))
+        moments = np.zeros((rows * cols, rows * cols), order="F")
         for weight, rows_first, _ in self.terms:
             samples = rows_first.transpose(1, 0, 2).reshape(-1, rows * cols)
-            moments += weight * (samples.T @ samples)
-        # sum_i w_i D_i[a, c] D_i[b, d], wanted only symmetric in (a, b) and in (c, d)
-        full = moments.reshape(rows, cols, rows, cols)
-        (a, b), (c, d) = np.triu_indices(rows), np.triu_indices(cols)
-        a, b = a[:, None], b[:, None]
+            moments = dsyrk(weight, samples.T, beta=1.0, c=moments, overwrite_c=True)
         triangles = (_Triangle.of(rows), _Triangle.of(cols))
-        return CondensedScatter((full[a, c, b, d] + full[a, d, b, c]) / 2, triangles)
+        # sum_i w_i D_i[a, c] D_i[b, d], wanted only symmetric in (a, b) and in (c, d); `dsyrk` gives b >= a, if need be
+        # with c >= d only.
+        condensed = np.empty((len(triangles[0].positions), len(triangles[1].positions)))
+        end = 0
+        for a in range(rows):
+            own = moments[a * cols : (a + 1) * cols, a * cols : (a + 1) * cols]
+            own += np.triu(own, 1).T
+            of_row = moments[a * cols : (a + 1) * cols, a * cols :].reshape(cols, rows - a, cols)
+            pairs = of_row.transpose(1, 0, 2) + of_row.transpose(1, 2, 0)
+            start, end = end, end + rows - a
+            pairs.reshape(rows - a, -1).take(triangles[1].positions, axis=1, out=condensed[start:end])
+        condensed /= 2
+        return CondensedScatter(condensed, triangles)
 
     def for_sweep(self, sizes: Sequence[int]) -> Scatter:
         """The cheaper of the two forms for many steps with projections on so many dimensions."""

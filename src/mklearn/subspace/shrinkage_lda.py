@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.preprocessing import StandardScaler
 
-from mklearn.subspace.ledoit_wolf_lda import ledoit_wolf_shrinkage
+from mklearn.optimize.ledoit_wolf import ledoit_wolf_shrinkage
 
 UNSHRUNK = (
     "scikit-learn shrinks each class's own covariance, and with two samples in a class the Ledoit-Wolf estimate of the "
