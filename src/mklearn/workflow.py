@@ -16,8 +16,7 @@ from typing import Any
 
 from mklearn.config.study import check_study, read_yaml
 from mklearn.errors import UserError
-from mklearn.kernels.costs import point_set_seconds_per_pair
-from mklearn.plan import resources
+from mklearn.plan import tables
 from mklearn.plan.datasets import PlannedDataset
 from mklearn.plan.study import Plan, plan_study
 from mklearn.provenance import PACKAGE, code_fingerprint, step_code
@@ -148,34 +147,37 @@ class Targets:
 
     # --- data
 
+    def dataset(self, wildcards: Wildcards) -> PlannedDataset:
+        return self._datasets[wildcards.dataset]
+
     def download_spec(self, wildcards: Wildcards) -> dict[str, Any]:
         path = self.path(f"downloads/{wildcards.source}/{wildcards.file}")
         return next(d.downloads[path] for d in self.plan.datasets.values() if path in d.downloads)
 
     def source_files(self, wildcards: Wildcards) -> list[str]:
-        return self._datasets[wildcards.dataset].files
+        return self.dataset(wildcards).files
 
     def read_spec(self, wildcards: Wildcards) -> dict[str, Any]:
-        return self._datasets[wildcards.dataset].read
+        return self.dataset(wildcards).read
 
     def read_code(self, wildcards: Wildcards) -> str:
         return self.code("read", self.read_spec(wildcards))
 
     def original(self, wildcards: Wildcards) -> str:
-        return self.path(f"cache/data/{self._datasets[wildcards.dataset].original}.npz")
+        return self.path(f"cache/data/{self.dataset(wildcards).original}.npz")
 
     def resize_spec(self, wildcards: Wildcards) -> dict[str, Any]:
-        return self._datasets[wildcards.dataset].resize or {}
+        return self.dataset(wildcards).resize or {}
 
     def samples(self, wildcards: Wildcards) -> str:
         """Images or features at their final size."""
-        return self._samples(self._datasets[wildcards.dataset])
+        return self._samples(self.dataset(wildcards))
 
     def _samples(self, dataset: PlannedDataset) -> str:
         return self.path(f"cache/{'resized' if dataset.resize else 'data'}/{dataset.key}.npz")
 
     def labels(self, wildcards: Wildcards) -> str:
-        return self.path(f"cache/data/{self._datasets[wildcards.dataset].original}.labels.parquet")
+        return self.path(f"cache/data/{self.dataset(wildcards).original}.labels.parquet")
 
     def split_file(self, wildcards: Wildcards) -> list[str]:
         path = self.plan.protocols[wildcards.protocol]["parameters"].get("path")
@@ -185,7 +187,7 @@ class Targets:
         return self.code("split", self.split_spec(wildcards))
 
     def split_spec(self, wildcards: Wildcards) -> dict[str, Any]:
-        return self.plan.protocols[wildcards.protocol] | {"dataset": self._datasets[wildcards.dataset].id}
+        return self.plan.protocols[wildcards.protocol] | {"dataset": self.dataset(wildcards).id}
 
     # --- descriptors and pairwise matrices
 
@@ -249,17 +251,17 @@ class Targets:
 
     # --- fits
 
-    def _fit(self, wildcards: Wildcards) -> Any:
+    def planned_fit(self, wildcards: Wildcards) -> Any:
         return self.plan.fits[wildcards.dataset, wildcards.protocol, wildcards.method]
 
     def manifest(self, wildcards: Wildcards) -> list[str]:
         """Of a method's kernel set; none for methods on features or images."""
-        name = self._fit(wildcards).kernel_set
+        name = self.planned_fit(wildcards).kernel_set
         return [self.path(f"cache/kernels/{wildcards.dataset}/{name}.json")] if name else []
 
     def fit_source(self, wildcards: Wildcards) -> list[str]:
         """The features or images of a method that takes no kernels."""
-        fit = self._fit(wildcards)
+        fit = self.planned_fit(wildcards)
         if fit.kernel_set:
             return []
         if fit.descriptor:
@@ -270,7 +272,7 @@ class Targets:
         """The matrices, without their modification times: the manifest says when their content has changed."""
         from snakemake.io import ancient
 
-        name = self._fit(wildcards).kernel_set
+        name = self.planned_fit(wildcards).kernel_set
         names = self.plan.kernel_sets[wildcards.dataset, name]["pairwise"] if name else []
         return [ancient(self.path(f"cache/pairwise/{wildcards.dataset}/{name}.npz")) for name in names]
 
@@ -278,69 +280,7 @@ class Targets:
         return self.code("fit", self.fit_spec(wildcards))
 
     def fit_spec(self, wildcards: Wildcards) -> dict[str, Any]:
-        return self._fit(wildcards).spec
-
-    # --- what jobs ask a cluster for: by the plan, and by the size of their input
-
-    def _n_samples(self, dataset: PlannedDataset) -> int:
-        """As planned; of a user's own data as counted, once they are read."""
-        samples = Path(self.path(f"cache/data/{dataset.original}.npz"))
-        return dataset.n_samples or resources.counted_samples(samples) or resources.UNKNOWN_SAMPLES
-
-    def read_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
-        return resources.asked_mb(resources.reading_mb(self._read_mb(wildcards, input)), attempt)
-
-    def read_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
-        return resources.asked_minutes(2 * self._read_mb(wildcards, input), attempt)
-
-    def _read_mb(self, wildcards: Wildcards, input: Any) -> float:
-        """Of what is read: a folder of images is no input of the rule."""
-        return float(input.size_mb + resources.folder_mb(self.read_spec(wildcards)))
-
-    def images_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
-        n = self._n_samples(self._datasets[wildcards.dataset])
-        return resources.asked_mb(resources.images_mb(input.size_mb, n), attempt)
-
-    def images_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
-        return resources.asked_minutes(resources.images_seconds(input.size_mb), attempt)
-
-    def pairwise_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
-        n = self._n_samples(self._datasets[wildcards.dataset])
-        return resources.asked_mb(resources.pairwise_mb(n, input.size_mb), attempt)
-
-    def pairwise_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
-        n = self._n_samples(self._datasets[wildcards.dataset])
-        seconds = resources.pairwise_seconds(n, input.size_mb)
-        planned = self.plan.pairwise[wildcards.dataset, wildcards.descriptor, wildcards.measure]
-        if "rows" in planned.spec:  # between sets of points
-            points = self.descriptor_spec(wildcards)["parameters"]
-            per_pair = point_set_seconds_per_pair(points["n_points"], points["n_components"])
-            seconds = n**2 / 2 * per_pair / planned.n_blocks
-        return resources.asked_minutes(seconds, attempt)
-
-    def fit_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
-        fit = self._fit(wildcards)
-        if not fit.kernel_set:
-            return resources.asked_mb(resources.sample_fit_mb(input.size_mb), attempt)
-        n, n_train = self._fit_samples(wildcards)
-        matrices = self.plan.kernel_sets[wildcards.dataset, fit.kernel_set]["pairwise"]
-        data = resources.kernel_fit_mb(n, n_train, len(matrices), len(fit.spec["kernels"]))
-        return resources.asked_mb(data, attempt)
-
-    def fit_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
-        _, n_train = self._fit_samples(wildcards)
-        protocol = self.plan.protocols[wildcards.protocol]
-        return resources.fit_minutes(self.fit_spec(wildcards), protocol, n_train, attempt)
-
-    def _fit_samples(self, wildcards: Wildcards) -> tuple[int, int]:
-        """All samples, and those of one split's training."""
-        dataset = self._fit(wildcards).dataset
-        n, protocol = self._n_samples(dataset), self.plan.protocols[wildcards.protocol]
-        return n, resources.training_samples(protocol, n, resources.number_of_classes(dataset.read))
-
-    def licences(self, wildcards: Wildcards) -> int:
-        spec = self.fit_spec(wildcards)
-        return resources.licences(spec["method"], len(spec["kernels"]))
+        return self.planned_fit(wildcards).spec
 
     # --- tables and report
 
@@ -348,17 +288,7 @@ class Targets:
         return {"study": self.plan.study.study}
 
     def summary_spec(self) -> dict[str, Any]:
-        study = self.plan.study
-        published = [
-            cell._asdict() | {"value": cell.value / 100, "std": None if cell.std is None else cell.std / 100}
-            for cell in study.published_cells()
-        ]
-        return {
-            "reference": self.plan.reference,
-            "published": published,
-            "titles": self.plan.titles(),
-            "calibration": None if study.calibration is None else study.calibration.model_dump(),
-        }
+        return tables.summary_spec(self.plan)
 
     def run_spec(self) -> dict[str, Any]:
         study = self.plan.study
@@ -370,34 +300,7 @@ class Targets:
         }
 
     def report_spec(self) -> dict[str, Any]:
-        study = self.plan.study
-        fits = [
-            {"dataset": fit.dataset.id, "protocol": fit.protocol_id, "train_size": fit.train_size,
-             "method": fit.method_id, "title": fit.label}
-            for fit in self.plan.fits.values()
-        ]  # fmt: skip
-        datasets = [
-            {"id": dataset.id, "title": dataset.title, "about": dataset.about,
-             "files": [{"name": Path(path).name, "path": path, "source": dataset.sources.get(path, path)}
-                       for path in dataset.files[:64]],
-             "descriptors": [{"id": name.rsplit("-", 1)[0], "kind": planned.spec["kind"],
-                              "parameters": planned.spec["parameters"]}
-                             for (key, name), planned in self.plan.descriptors.items() if key == dataset.key]}
-            for dataset in self.plan.datasets.values()
-        ]  # fmt: skip
-        return {
-            "study": study.study, "title": study.title or study.study, "description": study.description,
-            "reference": self.plan.reference, "thumbnails": study.report.thumbnails, "fits": fits, "datasets": datasets,
-            "calibration": None if study.calibration is None else study.calibration.model_dump(),
-            "remarks": [{"methods": remark.methods, "text": remark.text} for remark in study.remarks],
-            "best_single": _best_single(self.plan), **self.plan.catalogue(),
-        }  # fmt: skip
-
-
-def _best_single(plan: Plan) -> list[str]:
-    """Methods that take one kernel, by inner cross-validation or by the test set: what learned weights have to beat."""
-    found = {fit.method_id: fit.spec["method"]["parameters"].get("kernel_weights") for fit in plan.fits.values()}
-    return [method for method, weights in found.items() if weights in ("best_single", "oracle_single")]
+        return tables.report_spec(self.plan)
 
 
 def parts(n: int) -> list[str]:

@@ -166,7 +166,8 @@ def test_every_step_names_code_of_this_package(step: str) -> None:
 def test_parsing_a_study_loads_no_numerical_package(repository: Path) -> None:
     """Every job of a cluster run parses the study again."""
     source = (
-        "import json, sys; import mklearn.workflow as w; from mklearn.config.study import read_study;"
+        "import json, sys; import mklearn.workflow as w; import mklearn.job_resources;"
+        "from mklearn.config.study import read_study;"
         "w.Targets(w.plan_study(read_study('config.yaml'))).report_spec();"
         "print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
     )

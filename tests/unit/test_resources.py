@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from mklearn.config.study import read_study
 from mklearn.datasets.samples import SampleSet
+from mklearn.job_resources import JobResources
 from mklearn.plan import resources
 from mklearn.plan.study import plan_study
 from mklearn.workflow import Targets
@@ -105,39 +106,42 @@ class Unread:
 
 
 def test_fits_of_the_default_study_are_known_before_anything_is_read(default: Targets) -> None:
-    unread: Any = Unread()
+    ask, unread = JobResources(default), Unread()
     for wildcards in fits_of(default):
-        memory = default.fit_memory(wildcards, unread, 1)
+        memory = ask.fit_memory(wildcards, unread, 1)
         assert 800 <= memory <= 4 * 419
-        assert default.fit_memory(wildcards, unread, 2) == 2 * memory
-        assert 20 <= default.fit_minutes(wildcards, unread, 1) <= 120
+        assert ask.fit_memory(wildcards, unread, 2) == 2 * memory
+        assert 20 <= ask.fit_minutes(wildcards, unread, 1) <= 120
 
 
 def test_what_the_plan_does_not_know_waits_for_the_files(default: Targets) -> None:
+    ask = JobResources(default)
     (dataset, descriptor, measure), *_ = default.plan.pairwise
     wildcards = SimpleNamespace(dataset=dataset, descriptor=descriptor, measure=measure)
     with pytest.raises(FileNotFoundError):  # to Snakemake: to be determined
-        default.pairwise_memory(wildcards, Unread(), 1)
-    assert default.pairwise_memory(wildcards, SimpleNamespace(size_mb=3.0), 1) >= 600
+        ask.pairwise_memory(wildcards, Unread(), 1)
+    assert ask.pairwise_memory(wildcards, SimpleNamespace(size_mb=3.0), 1) >= 600
 
 
 def test_every_study_asks_for_less_than_a_day_and_a_node(repository: Path) -> None:
     for path in sorted((repository / "workflow" / "studies").glob("*.yaml")):
         targets = Targets(plan_study(read_study(path)))
+        ask = JobResources(targets)
         for wildcards in fits_of(targets):
             held = SimpleNamespace(size_mb=20.0)
-            assert 800 <= targets.fit_memory(wildcards, held, 1) <= 8000, (path.name, wildcards)
-            assert 20 <= targets.fit_minutes(wildcards, held, 1) <= resources.LONGEST_MINUTES, (path.name, wildcards)
+            assert 800 <= ask.fit_memory(wildcards, held, 1) <= 8000, (path.name, wildcards)
+            assert 20 <= ask.fit_minutes(wildcards, held, 1) <= resources.LONGEST_MINUTES, (path.name, wildcards)
 
 
 def test_runs_of_known_length_get_more_than_that(repository: Path) -> None:
     """Seconds of the longest fits that were measured, on a busy machine."""
     targets = Targets(plan_study(read_study(repository / "workflow" / "studies" / "mkldr.yaml")))
+    ask = JobResources(targets)
     measured = {"mkl-lde": 968, "mkl-lda-cv": 506, "convex": 414, "average": 406, "best-single": 255}
     for wildcards in fits_of(targets):
         spec = targets.fit_spec(wildcards)
         method = spec["method"]["id"] if spec["protocol"] == "halves" else ""
-        asked = 60 * targets.fit_minutes(wildcards, SimpleNamespace(size_mb=100.0), 1)
+        asked = 60 * ask.fit_minutes(wildcards, SimpleNamespace(size_mb=100.0), 1)
         assert asked > 3 * measured.get(method, 0), method
 
 
@@ -180,7 +184,8 @@ def test_samples_are_counted_in_the_file(tmp_path: Path) -> None:
 
 def test_licences_are_claimed_by_methods_that_may_solve_semidefinite_programs(default: Targets) -> None:
     claimed = {
-        default.fit_spec(wildcards)["method"]["id"]: default.licences(wildcards) for wildcards in fits_of(default)
+        default.fit_spec(wildcards)["method"]["id"]: JobResources(default).licences(wildcards)
+        for wildcards in fits_of(default)
     }
     assert {method for method, number in claimed.items() if number} == {"mkl-lda-sdp"}
     exact = {"parameters": {"beta_step": "exact", "solver": "auto"}}

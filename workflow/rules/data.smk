@@ -29,8 +29,8 @@ rule read:
         "../../envs/mklearn.yaml"
     threads: 1
     resources:
-        mem_mb=targets.read_memory,
-        runtime=targets.read_minutes,
+        mem_mb=ask.read_memory,
+        runtime=ask.read_minutes,
     params:
         spec=targets.read_spec,
         code=targets.read_code,
@@ -51,8 +51,8 @@ rule resize:
         "../../envs/mklearn.yaml"
     threads: 1
     resources:
-        mem_mb=targets.images_memory,
-        runtime=targets.images_minutes,
+        mem_mb=ask.images_memory,
+        runtime=ask.images_minutes,
     params:
         spec=targets.resize_spec,
         code=targets.code("resize"),

@@ -12,8 +12,8 @@ rule learn:
         "../../envs/mklearn.yaml"
     threads: 1
     resources:
-        mem_mb=targets.images_memory,
-        runtime=targets.images_minutes,
+        mem_mb=ask.images_memory,
+        runtime=ask.images_minutes,
     params:
         spec=targets.descriptor_spec,
         code=targets.learn_code,
@@ -35,8 +35,8 @@ rule describe_part:
         "../../envs/mklearn.yaml"
     threads: 1
     resources:
-        mem_mb=targets.images_memory,
-        runtime=targets.images_minutes,
+        mem_mb=ask.images_memory,
+        runtime=ask.images_minutes,
     params:
         spec=targets.part_spec,
         code=targets.descriptor_code,
@@ -59,8 +59,8 @@ rule describe:
         "../../envs/mklearn.yaml"
     threads: 1
     resources:
-        mem_mb=targets.images_memory,
-        runtime=targets.images_minutes,
+        mem_mb=ask.images_memory,
+        runtime=ask.images_minutes,
     params:
         spec=targets.descriptor_spec,
         code=targets.descriptor_code,

@@ -12,8 +12,8 @@ rule pairwise_block:
         "../../envs/mklearn.yaml"
     threads: 1
     resources:
-        mem_mb=targets.pairwise_memory,
-        runtime=targets.pairwise_minutes,
+        mem_mb=ask.pairwise_memory,
+        runtime=ask.pairwise_minutes,
     params:
         spec=targets.pairwise_part_spec,
         code=targets.pairwise_block_code,
@@ -35,8 +35,8 @@ rule pairwise:
         "../../envs/mklearn.yaml"
     threads: 1
     resources:
-        mem_mb=targets.pairwise_memory,
-        runtime=targets.pairwise_minutes,
+        mem_mb=ask.pairwise_memory,
+        runtime=ask.pairwise_minutes,
     params:
         spec=targets.pairwise_spec,
         code=targets.pairwise_code,

@@ -17,9 +17,9 @@ rule fit:
         "../../envs/mklearn.yaml"
     threads: 1
     resources:
-        mem_mb=targets.fit_memory,
-        runtime=targets.fit_minutes,
-        mosek=targets.licences,
+        mem_mb=ask.fit_memory,
+        runtime=ask.fit_minutes,
+        mosek=ask.licences,
     params:
         spec=targets.fit_spec,
         code=targets.fit_code,
