@@ -123,7 +123,7 @@ class _Group(NamedTuple):
     """All that one summary row is made of: one value for each (repeat, fold), NaN where it failed."""
 
     keys: dict[str, Any]  # setting, method, kernel_set, neighbour, selection
-    units: pd.DataFrame  # indexed by (repeat, fold): value, n_train, n_test, fit_seconds
+    units: pd.DataFrame  # by repeat and fold: value, n_train, n_test, fit_seconds
     dimension: int | None
     status: str
     message: str
@@ -131,14 +131,13 @@ class _Group(NamedTuple):
 
 def _groups(scores: pd.DataFrame) -> Iterator[_Group]:
     """Every (setting, method, kernel set, neighbour rule, selection), in order of first appearance."""
-    import pandas as pd
 
     order = [*SETTING, "method", "kernel_set"]
-    frame = scores.copy()
+    frame = scores[SCORE_COLUMNS].copy()
     for column in ("kernel_set", "neighbour", "selection", "status", "message", "protocol"):
         frame[column] = frame[column].astype(object).where(frame[column].notna(), "").astype(str)
-    for column in UNIT:
-        frame[column] = frame[column].astype("Int64").fillna(0)
+    repeat, fold = (frame[column].astype("Int64").fillna(0).astype("int64") for column in ("repeat", "fold"))
+    frame["unit"] = repeat * (fold.max() + 1) + fold  # one number: a table of many groups is all look-ups by it
     frame["value"] = frame["value"].astype("float64")
     frame = frame[frame["selection"].isin(_COUNTED)]
     frame["usable"] = frame["value"].notna() & ~frame["status"].isin(["failed", "not_applicable"])
@@ -155,13 +154,13 @@ def _groups(scores: pd.DataFrame) -> Iterator[_Group]:
                 own = rows[rows["neighbour"].isin([neighbour, ""]) & rows["selection"].isin([tag, ""])]
                 own = own[~own["usable"] | own["neighbour"].eq(neighbour)]
                 if not own.empty:
-                    yield _group(fixed | {"neighbour": neighbour, "selection": selection}, own, pd)
+                    yield _group(fixed | {"neighbour": neighbour, "selection": selection}, own)
 
 
-def _group(keys: dict[str, Any], rows: pd.DataFrame, pd: Any) -> _Group:
+def _group(keys: dict[str, Any], rows: pd.DataFrame) -> _Group:
     usable = rows[rows["usable"]]
-    if usable.duplicated([*UNIT, "dimension"]).any() or (
-        keys["selection"] == "inner_cv" and usable.duplicated(UNIT).any()
+    if usable.duplicated(["unit", "dimension"]).any() or (
+        keys["selection"] == "inner_cv" and usable.duplicated("unit").any()
     ):
         raise DataError(
             f"the score table has two values of method {keys['method']!r} ({keys['selection']}, data set "
@@ -173,15 +172,9 @@ def _group(keys: dict[str, Any], rows: pd.DataFrame, pd: Any) -> _Group:
     elif not usable.empty and usable["dimension"].notna().any():
         ordered = sorted(usable["dimension"].dropna().astype(int))
         dimension = ordered[(len(ordered) - 1) // 2]
-    everyone = rows.drop_duplicates(UNIT).set_index(UNIT)
-    units = pd.DataFrame(
-        {
-            "value": chosen.set_index(UNIT)["value"].reindex(everyone.index),
-            "n_train": rows.groupby(UNIT, sort=False)["n_train"].first().reindex(everyone.index),
-            "n_test": rows.groupby(UNIT, sort=False)["n_test"].first().reindex(everyone.index),
-            "fit_seconds": chosen.set_index(UNIT)["fit_seconds"].reindex(everyone.index),
-        }
-    ).sort_index()
+    # sizes as far as any row knows them, values as far as there are any
+    sizes = rows.groupby("unit")[["n_train", "n_test"]].first()
+    units = sizes.join(chosen.set_index("unit")[["value", "fit_seconds"]])
     status = _worst(chosen["status"] if len(chosen) else rows["status"])
     notes = rows.loc[rows["message"].ne("") & (rows["status"].ne("ok") | rows["usable"]), "message"]
     return _Group(keys, units, dimension, status, "; ".join(dict.fromkeys(notes)))
