@@ -67,5 +67,19 @@ def test_a_data_set_that_was_never_read_has_its_rows(study: dict[str, Any], tmp_
     assert "unread" in text
 
 
+def test_what_is_chosen_on_the_test_samples_has_not_failed(study: dict[str, Any], tmp_path: Path) -> None:
+    """The oracle kernel has no value by inner cross-validation, and says why; its repeats are those that it has."""
+    scores = study["scores"].copy()
+    chosen = scores["method"].eq("kfd") & scores["selection"].eq("inner_cv")
+    scores.loc[chosen, ["value", "status", "message"]] = float("nan"), "not_applicable", "an upper bound"
+    _, text = written(study, scores, tmp_path)
+    lines = (line.split(" | ") for line in text.splitlines() if line.startswith("| kfd | "))
+    rows = [line for line in lines if len(line) > 10]  # of the result tables
+    assert len(rows) > 1
+    for row in rows:
+        assert row[8] == "3"
+        assert row[10].startswith("not applicable")
+
+
 def test_every_status_has_a_name() -> None:
     assert set(STATUS_TITLES) == set(STATUSES)
