@@ -35,9 +35,9 @@ rule report:
     log:
         targets.log("{study}/report.log"),
     localrule: True
-    threads: 2
     conda:
         "../../envs/mklearn.yaml"
+    threads: 2
     params:
         spec=targets.report_spec(),
         code=targets.code("report"),
