@@ -69,7 +69,8 @@ def planned_dataset(study: Study, dataset_id: str, config: Any) -> PlannedDatase
             }
             for file in source.files
         }
-        files, title, family = list(downloads), known.title, "images"
+        title = known.title if dataset_id == known.id else f"{known.title}, {dataset_id}"  # two draws are two columns
+        files, family = list(downloads), "images"
         n_samples = known.n_samples(raw)
         about = {name: getattr(known, name) for name in ("licence", "citation", "homepage", "note")}
     else:

@@ -406,6 +406,8 @@ def test_limits_that_are_none(value: Any) -> None:
 
 def test_data_sets_share_no_file_and_studies_share_all() -> None:
     two = planned(SMOKE | {"datasets": {"digits": {"per_class": 20}, "again": {"name": "digits", "per_class": 20}}})
+    titles = two.titles()["datasets"]
+    assert titles["again"] == f"{titles['digits']}, again"
     one = planned(SMOKE)
     assert len(two.datasets) == 2
     assert all(keys(one)[what] <= keys(two)[what] for what in keys(one))
