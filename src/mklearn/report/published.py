@@ -48,6 +48,8 @@ MARKS = {
     OTHER_DATA: ("another crop: not comparable", "none"),
 }
 """How a verdict is written in a cell, and its class in the style sheet."""
+MOST_NAMED = 16
+"""Of more methods than that the paragraph would be a list of names."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,10 @@ def published_part(
 
 
 def statement(labelled: pd.DataFrame) -> str:
-    """Which methods reproduce in all their cells, which in some, which in none: one paragraph from the"""
+    """Which methods reproduce in all their cells, which in some, which in none: one paragraph.
+
+    Of many methods only those that reproduce are named; the table under the paragraph has the others.
+    """
     if labelled.empty:
         return ""
     comparable = labelled[~labelled["verdict"].eq(OTHER_DATA)]
@@ -158,7 +163,12 @@ def statement(labelled: pd.DataFrame) -> str:
             f"ours by at most {TOLERANCE:g} units of split noise."
         )
     heads = {"all": "In every cell", "some": "In some", "none": "In none", "unjudged": "Without a value to compare"}
-    parts += [f"{heads[name]}: {_list(names)}." for name, names in groups.items() if names]
+    many = sum(map(len, groups.values())) > MOST_NAMED
+    parts += [
+        f"{heads[name]}: {plural(len(names), 'method') if many and name != 'all' else _list(names)}."
+        for name, names in groups.items()
+        if names
+    ]
     for verdict, what in (
         (NO_VALUE, "without a value of ours"),
         (NO_SPREAD, "without a spread to judge by"),

@@ -15,7 +15,7 @@ from mklearn.report.build import build_report
 from mklearn.report.figure_published import wrapped
 from mklearn.report.findings import findings
 from mklearn.report.picks import common_prefix
-from mklearn.report.published import MARKS, published_part, statement
+from mklearn.report.published import MARKS, MOST_NAMED, published_part, statement
 from mklearn.report.records import FitRecord
 from mklearn.report.series import series_of
 
@@ -95,6 +95,12 @@ def test_methods_that_reproduce_in_some_cells_are_counted():
     assert "In none: b (0 of 1; ours is higher in 1)." in text
     assert "In every cell" not in text
     assert statement(frame.iloc[:0]) == ""
+
+
+def test_of_many_methods_only_those_that_reproduce_are_named():
+    labels = [f"m{number}" for number in range(MOST_NAMED + 1)]
+    frame = pd.DataFrame({"label": labels, "verdict": [verdicts.REPRODUCED] + [verdicts.LOWER] * MOST_NAMED})
+    assert statement(frame).endswith(f"In every cell: m0 (1 of 1). In none: {MOST_NAMED} methods.")
 
 
 def test_another_crop_is_said_above_everything(study, published, tmp_path):
