@@ -183,10 +183,8 @@ def test_samples_are_counted_in_the_file(tmp_path: Path) -> None:
 
 
 def test_licences_are_claimed_by_methods_that_may_solve_semidefinite_programs(default: Targets) -> None:
-    claimed = {
-        default.fit_spec(wildcards)["method"]["id"]: JobResources(default).licences(wildcards)
-        for wildcards in fits_of(default)
-    }
+    ask = JobResources(default)
+    claimed = {default.fit_spec(wildcards)["method"]["id"]: ask.licences(wildcards) for wildcards in fits_of(default)}
     assert {method for method, number in claimed.items() if number} == {"mkl-lda-sdp"}
     exact = {"parameters": {"beta_step": "exact", "solver": "auto"}}
     assert [resources.licences(exact, m) for m in (14, 15)] == [0, 1]
