@@ -206,7 +206,33 @@ def select(mean_curve: Callable[[Candidate], NDArray[np.float64]], candidates: S
     return Selection(position, dimension, table, failures)
 
 
-Refits = Iterator[tuple[NDArray[Any], NDArray[Any]]]
+Refits = Iterator[tuple[int, NDArray[Any], NDArray[Any]]]
+
+
+def hardest_first(kernel: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
+    """Samples by how much nearer the nearest one of another class is than that of their own, in the feature space.
+
+    The order in which a race (:func:`select_by_leaving_one_out`) is over soonest: a candidate falls behind by its
+    mistakes.
+
+    Parameters
+    ----------
+    kernel : array of shape (n, n)
+    y : array of shape (n,)
+
+    Returns
+    -------
+    order : array of shape (n,)
+        Every position once.
+    """
+    squares = np.diag(kernel)
+    distances = np.maximum(squares[:, None] + squares - 2 * kernel, 0)
+    np.fill_diagonal(distances, np.inf)
+    own = y[:, None] == y
+    nearest_other = np.where(own, np.inf, distances).min(axis=1)
+    nearest_own = np.where(own, distances, np.inf).min(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):  # equal samples: 0 / 0 is no order, and comes last
+        return np.argsort(nearest_other / nearest_own, kind="stable")
 
 
 def select_by_leaving_one_out(
@@ -220,8 +246,9 @@ def select_by_leaving_one_out(
     Parameters
     ----------
     refits : callable
-        Of a candidate, an iterator over embeddings (others (n - 1, p), left out (1, p)) by the refit without sample 0,
-        1, ..., n - 1; p may differ. A :class:`NotApplicable` or :class:`SolverFailed` rules the candidate out.
+        Of a candidate, an iterator over the n samples in any order: (i, embedding of the others (n - 1, p), of sample
+        i (1, p)) by the refit without it; p may differ. A :class:`NotApplicable` or :class:`SolverFailed` rules the
+        candidate out.
     candidates : sequence
         In order of preference for ties: the simplest first.
     y : array of shape (n,)
@@ -287,14 +314,13 @@ class _Race:
 
     def advance(self) -> None:
         """Leave the next sample out."""
-        i = self._tried
         try:
-            others, left_out = next(self._refits)
+            i, others, left_out = next(self._refits)
         except (NotApplicable, SolverFailed) as error:
             self.failure = str(error)
             return
         for rule, hits in self._hits.items():
             right = accuracy_by_dimension(others, np.delete(self._y, i), left_out, self._y[i : i + 1], rule)
-            width = min(hits.size, right.size) if i else right.size  # dimensions that every refit has
-            self._hits[rule] = (hits[:width] if i else 0.0) + right[:width]
+            width = min(hits.size, right.size) if self._tried else right.size  # dimensions that every refit has
+            self._hits[rule] = (hits[:width] if self._tried else 0.0) + right[:width]
         self._tried += 1

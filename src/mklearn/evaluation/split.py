@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.evaluation.inputs import Indices, MethodInput, Prepared
-from mklearn.evaluation.selection import inner_folds, select_by_inner_cv, select_by_leaving_one_out
+from mklearn.evaluation.selection import hardest_first, inner_folds, select_by_inner_cv, select_by_leaving_one_out
 from mklearn.evaluation.sweep import LEADING, Outcome, run
 
 EXPECTED = (NotApplicable, SolverFailed, np.linalg.LinAlgError)
@@ -159,10 +159,10 @@ def evaluate_split(
         return evaluate
 
     def refits(position: int) -> Any:
-        """Embeddings without each training sample in turn, on the kernels of all of them."""
+        """Embeddings without each training sample in turn, on the kernels of all of them, which are (n, n, M)."""
         unfitted = estimator(**grid[position].parameters, **source.parameters)
         kernels, _ = prepared[test.tobytes()].arrays(grid[position].kernel)
-        return unfitted.leave_one_out(kernels, y[train])
+        return unfitted.leave_one_out(kernels, y[train], hardest_first(kernels.mean(axis=2), y[train]))
 
     result = SplitResult()
     started = time.perf_counter()

@@ -7,7 +7,7 @@ and all products. The results are those of the refits, up to signs and rounding.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -18,8 +18,8 @@ from mklearn.graphs import mmc_graph
 from mklearn.optimize.margin import Constraint, check_not_constant, kernel_trace_ratio, margin_step
 
 Array = NDArray[np.floating[Any]]
-WithoutOne = tuple[Array, Array]
-"""Embedding of the other samples, (n - 1, p), and of the one left out, (1, p)."""
+WithoutOne = tuple[int, Array, Array]
+"""The sample that is left out, the embedding of the others, (n - 1, p), and its own, (1, p)."""
 
 
 def margins_without_each(
@@ -30,8 +30,9 @@ def margins_without_each(
     constraint: Constraint,
     n_components: int | None,
     cutoff: float,
+    order: Iterable[int] | None = None,
 ) -> Iterator[WithoutOne]:
-    """Embeddings by the maximum margin criterion, refitted without sample 0, 1, ..., n - 1.
+    """Embeddings by the maximum margin criterion, refitted without each sample in turn.
 
     Parameters
     ----------
@@ -45,6 +46,8 @@ def margins_without_each(
         None: one less than the classes that are left.
     cutoff : float
         Eigenvalues of K that are not above this part of the largest count as 0.
+    order : iterable of int, optional
+        The samples to leave out, one after the other; all of them, from the first, by default.
     """
     n = len(kernel)
     check_not_constant(kernel)
@@ -55,7 +58,7 @@ def margins_without_each(
     sums = np.zeros((len(classes), features.shape[1]))
     np.add.at(sums, codes, features)
     counts = np.bincount(codes).astype(np.float64)
-    for i in range(n):
+    for i in range(n) if order is None else order:
         rest = np.arange(n) != i
         weight = kernel_trace_ratio(kernel[np.ix_(rest, rest)], y[rest]) if isinstance(lam, str) else float(lam)
         left = np.bincount(codes[rest], minlength=len(classes))
@@ -83,11 +86,11 @@ def margins_without_each(
             operator = mmc_graph(y[rest], weight).L
             _, coefficients = margin_step(kernel[np.ix_(rest, rest)], operator, p, constraint, cutoff)
             embedded = kernel[:, rest] @ coefficients
-        yield embedded[rest], embedded[i : i + 1]
+        yield i, embedded[rest], embedded[i : i + 1]
 
 
-def components_without_each(kernel: Array, cutoff: float) -> Iterator[WithoutOne]:
-    """Kernel principal components, refitted without sample 0, 1, ..., n - 1.
+def components_without_each(kernel: Array, cutoff: float, order: Iterable[int] | None = None) -> Iterator[WithoutOne]:
+    """Kernel principal components, refitted without each sample in turn.
 
     Parameters
     ----------
@@ -95,12 +98,14 @@ def components_without_each(kernel: Array, cutoff: float) -> Iterator[WithoutOne
         Symmetric, float64.
     cutoff : float
         Eigenvalues of the centred kernel that are not above this part of the largest are left out.
+    order : iterable of int, optional
+        As for :func:`margins_without_each`.
     """
     n = len(kernel)
     features = _feature_coordinates(kernel, cutoff)
     second_moments = features.T @ features
     total = features.sum(axis=0)
-    for i in range(n):
+    for i in range(n) if order is None else order:
         rest = np.arange(n) != i
         own = features[i]
         mean = (total - own) / (n - 1)
@@ -108,7 +113,7 @@ def components_without_each(kernel: Array, cutoff: float) -> Iterator[WithoutOne
         values, vectors = eigh(scatter, driver="evd", check_finite=False, overwrite_a=True)
         kept = max(1, int((values > cutoff * values[-1]).sum()))
         embedded = (features - mean) @ vectors[:, : -kept - 1 : -1]
-        yield embedded[rest], embedded[i : i + 1]
+        yield i, embedded[rest], embedded[i : i + 1]
 
 
 def _feature_coordinates(kernel: Array, cutoff: float) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from numbers import Real
 from typing import Any, ClassVar, Literal, get_args
 
@@ -148,7 +148,7 @@ class KernelMMC(KernelEmbedding):
         self.embedding_ = np.asarray(kernel @ coefficients, dtype=self._dtype_)
         return self
 
-    def leave_one_out(self, X: ArrayLike, y: ArrayLike) -> Iterator[WithoutOne]:
+    def leave_one_out(self, X: ArrayLike, y: ArrayLike, order: Iterable[int] | None = None) -> Iterator[WithoutOne]:
         """Embeddings by refits without each sample in turn, at the cost of one eigenproblem each.
 
         Parameters
@@ -156,12 +156,16 @@ class KernelMMC(KernelEmbedding):
         X, y
             As for `fit`. What is fitted of the kernels themselves (bandwidth, centring, normalisation: no labels) is
             fitted on all of them, once.
+        order : iterable of int, optional
+            The samples to leave out, one after the other; all of them, from the first, by default.
 
         Yields
         ------
+        i : int
+            The sample that is left out.
         others : array of shape (n - 1, p)
         left_out : array of shape (1, p)
-            For sample 0, 1, ..., n - 1: as `fit` on the others and `transform` of both, up to signs.
+            As `fit` on the others and `transform` of both, up to signs.
         """
         stack = self._training_stack(X)
         labels = checked_labels(self, y, stack.n_columns)
@@ -173,4 +177,5 @@ class KernelMMC(KernelEmbedding):
             constraint=self.constraint,
             n_components=self.n_components,
             cutoff=negligible(stack.dtype),
+            order=order,
         )

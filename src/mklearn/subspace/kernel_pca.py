@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -130,7 +130,9 @@ class KernelPCA(KernelEmbedding):
         projected = super().transform(X)
         return projected - self.offset_.astype(projected.dtype)
 
-    def leave_one_out(self, X: ArrayLike, y: ArrayLike | None = None) -> Iterator[WithoutOne]:
+    def leave_one_out(
+        self, X: ArrayLike, y: ArrayLike | None = None, order: Iterable[int] | None = None
+    ) -> Iterator[WithoutOne]:
         """Embeddings by refits without each sample in turn, at the cost of one eigenproblem each.
 
         Parameters
@@ -138,17 +140,21 @@ class KernelPCA(KernelEmbedding):
         X : as for `fit`
             What is fitted of the kernels themselves (bandwidth, centring, normalisation) is fitted on all of it, once.
         y : ignored
+        order : iterable of int, optional
+            The samples to leave out, one after the other; all of them, from the first, by default.
 
         Yields
         ------
+        i : int
+            The sample that is left out.
         others : array of shape (n - 1, p)
         left_out : array of shape (1, p)
-            For sample 0, 1, ..., n - 1: as `fit` on the others and `transform` of both, up to signs.
+            As `fit` on the others and `transform` of both, up to signs.
         """
         stack = self._training_stack(X)
         kernel = np.asarray(stack.combine(fixed_weights(self.kernel_weights, len(stack))), dtype=np.float64)
-        for others, left_out in components_without_each(kernel, _cutoff(stack.dtype)):
-            yield others[:, : self.n_components], left_out[:, : self.n_components]
+        for i, others, left_out in components_without_each(kernel, _cutoff(stack.dtype), order):
+            yield i, others[:, : self.n_components], left_out[:, : self.n_components]
 
     @property
     def _needs_labels(self) -> bool:

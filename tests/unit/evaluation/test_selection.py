@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from mklearn.errors import DataError, NotApplicable, SolverFailed
 from mklearn.evaluation.nearest_neighbour import accuracy_by_dimension
-from mklearn.evaluation.selection import choose, inner_folds, select_by_inner_cv, select_by_leaving_one_out
+from mklearn.evaluation.selection import (
+    choose,
+    hardest_first,
+    inner_folds,
+    select_by_inner_cv,
+    select_by_leaving_one_out,
+)
 
 
 @settings(max_examples=60, deadline=None)
@@ -108,10 +114,10 @@ def test_leaving_one_out_leaves_each_sample_out_once():
         inner_folds([0, 1, 1], "leave_one_out", None)
 
 
-def refits_of(Z, limit=None):
-    for i in range(len(Z)):
+def refits_of(Z, limit=None, order=None):
+    for i in range(len(Z)) if order is None else order:
         width = Z.shape[1] if limit is None else limit(i)
-        yield np.delete(Z, i, axis=0)[:, :width], Z[i : i + 1, :width]
+        yield i, np.delete(Z, i, axis=0)[:, :width], Z[i : i + 1, :width]
 
 
 def test_leaving_one_out_counts_what_single_samples_get():
@@ -133,7 +139,7 @@ def test_leaving_one_out_ends_where_the_shortest_refit_does():
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000))
 def test_a_race_chooses_what_trying_everything_does(seed):
-    """And leaves the hopeless early: noise is not tried on every sample."""
+    """In whatever order, and leaves the hopeless early: noise is not tried on every sample."""
     random = np.random.default_rng(seed)
     y = np.arange(24) % 4
     spread = random.permutation([0.1, 0.6, 1.0, 3.0, 9.0])
@@ -141,14 +147,14 @@ def test_a_race_chooses_what_trying_everything_does(seed):
     tried = dict.fromkeys(range(5), 0)
 
     def counted(position):
-        for refit in refits_of(embeddings[position]):
+        for refit in refits_of(embeddings[position], order=random.permutation(24)):
             tried[position] += 1
             yield refit
 
     found = select_by_leaving_one_out(counted, range(5), y, ["euclidean"])["euclidean"]
     curves = [
         np.mean(
-            [accuracy_by_dimension(Z, np.delete(y, i), z, y[i : i + 1]) for i, (Z, z) in enumerate(refits_of(E))],
+            [accuracy_by_dimension(Z, np.delete(y, i), z, y[i : i + 1]) for i, Z, z in refits_of(E)],
             axis=0,
         )
         for E in embeddings
@@ -156,6 +162,40 @@ def test_a_race_chooses_what_trying_everything_does(seed):
     assert (found.candidate, found.dimension) == choose(curves)
     assert found.score == pytest.approx(np.max(curves))
     assert tried[int(np.argmax(spread))] < 24 or found.score < 0.6
+
+
+def test_hard_samples_come_first():
+    """Nearer to another class than to their own; a sample that is alone in its class before all, equal ones last."""
+    y = np.array([0, 0, 0, 1, 1, 2, 3, 3])
+    X = np.array([[0.0], [1.0], [4.0], [5.0], [8.0], [30.0], [60.0], [60.0]])
+    order = hardest_first(X @ X.T, y).tolist()
+    assert sorted(order) == list(range(8))
+    assert order[:3] == [5, 2, 3]  # alone; 1 against 3 from others and own; 1 against 3, the tie by position
+    assert order[-2:] == [6, 7]
+
+
+def test_a_race_over_hard_samples_first_is_shorter():
+    """Candidates that differ little: one falls behind by its mistakes, which are among the hard samples."""
+    random = np.random.default_rng(0)
+    y = np.repeat(np.arange(8), 6)
+    embeddings = [np.eye(8)[y] * 3.0 + spread * random.normal(size=(48, 8)) for spread in (0.6, 0.8, 0.9, 1.0)]
+
+    def race(order_of):
+        tried = []
+
+        def refits(position):
+            Z = embeddings[position]
+            for refit in refits_of(Z, order=order_of(Z)):
+                tried.append(position)
+                yield refit
+
+        chosen = select_by_leaving_one_out(refits, range(4), y, ["euclidean"])["euclidean"]
+        return chosen.candidate, chosen.dimension, len(tried)
+
+    *plain, before = race(lambda Z: range(48))
+    *sorted_, after = race(lambda Z: hardest_first(Z @ Z.T, y))
+    assert plain == sorted_
+    assert after < 0.8 * before
 
 
 def test_a_race_without_a_candidate_left():

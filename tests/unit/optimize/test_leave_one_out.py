@@ -43,8 +43,9 @@ def test_equals_the_refits(estimator: Any, per_class: int, n_features: int, band
     """Distances between embedded samples in all leading dimensions, which 1-NN looks at, are those of the refits."""
     X, y = samples(5, per_class, n_features)
     K = kernel_of(X, bandwidth)[:, :, None]
-    count = 0
-    for i, (others, left_out) in enumerate(estimator.leave_one_out(K, y)):
+    order = np.random.default_rng(1).permutation(len(y))
+    found = []
+    for i, others, left_out in estimator.leave_one_out(K, y, order):
         rest = np.delete(np.arange(len(y)), i)
         refit = type(estimator)(**estimator.get_params()).fit(K[np.ix_(rest, rest)], y[rest])
         wanted, held = refit.embedding_, refit.transform(K[i : i + 1, rest])
@@ -54,8 +55,8 @@ def test_equals_the_refits(estimator: Any, per_class: int, n_features: int, band
             assert cdist(left_out[:, :q], others[:, :q]) == pytest.approx(
                 cdist(held[:, :q], wanted[:, :q]), abs=1e-7 * scale
             )
-        count += 1
-    assert count == len(y)
+        found.append(i)
+    assert found == order.tolist()
 
 
 def test_a_class_that_vanishes() -> None:
@@ -63,7 +64,7 @@ def test_a_class_that_vanishes() -> None:
     X, y = samples(4, 2, 30)
     keep = np.arange(1, len(y))  # class 0 keeps one sample
     K = kernel_of(X[keep], 1.0)[:, :, None]
-    widths = [others.shape[1] for others, _ in KernelMMC().leave_one_out(K, y[keep])]
+    widths = [others.shape[1] for _, others, _ in KernelMMC().leave_one_out(K, y[keep])]
     assert widths == [2, 3, 3, 3, 3, 3, 3]
 
 
@@ -71,7 +72,7 @@ def test_a_kernel_of_low_rank() -> None:
     """Where the samples span fewer directions than there are classes, null directions outside are not taken."""
     X, y = samples(6, 3, 2)
     K = (X @ X.T)[:, :, None]
-    for i, (others, left_out) in enumerate(KernelMMC().leave_one_out(K, y)):
+    for i, others, left_out in KernelMMC().leave_one_out(K, y):
         rest = np.delete(np.arange(len(y)), i)
         refit = KernelMMC().fit(K[np.ix_(rest, rest)], y[rest])
         assert others.shape == refit.embedding_.shape
