@@ -145,13 +145,11 @@ class CondensedScatter:
 
     def lefts(self, rights: Sequence[Array]) -> Array:
         """`left` of several by one matrix product."""
-        packed = np.stack([self.triangles[1].packed(right) for right in rights])
-        return self.triangles[0].unpacked(packed @ self.moments.T)
+        return all_lefts([self], rights)[0]
 
     def rights(self, lefts: Sequence[Array]) -> Array:
         """`right` of several by one matrix product."""
-        packed = np.stack([self.triangles[0].packed(left) for left in lefts])
-        return self.triangles[1].unpacked(packed @ self.moments)
+        return all_rights([self], lefts)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,14 +174,44 @@ class _Triangle:
         places[row, col] = places[col, row] = np.arange(len(row))
         return cls(row * size + col, np.where(row == col, 1.0, 2.0), places)
 
-    def packed(self, projection: Array) -> Array:
-        """RR' as the weights of a sum over the whole matrix that runs over the triangle only."""
-        product: Array = (projection @ projection.T).ravel()[self.positions] * self.multiplicity
-        return product
+    def packed(self, projections: Sequence[Array]) -> Array:
+        """Each RR' as the weights of a sum over the whole matrix that runs over the triangle only, (k, entries)."""
+        padded = np.zeros((len(projections), len(self.places), max(R.shape[1] for R in projections)))
+        for place, projection in zip(padded, projections, strict=True):
+            place[:, : projection.shape[1]] = projection
+        products = padded @ padded.transpose(0, 2, 1)
+        packed: Array = products.reshape(len(projections), -1)[:, self.positions] * self.multiplicity
+        return packed
 
     def unpacked(self, triangle: Array) -> Array:
         """The symmetric matrix, or matrices where there are several triangles, (..., entries)."""
         return triangle[..., self.places]
+
+
+def all_lefts(scatters: Sequence[Scatter], rights: Sequence[Array]) -> list[Array]:
+    """`lefts` of several scatters of pictures of one shape; what they have in common is done once."""
+    first = scatters[0]
+    if not isinstance(first, CondensedScatter):
+        return [scatter.lefts(rights) for scatter in scatters]
+    rows, cols = first.triangles
+    packed = cols.packed(rights)
+    return [
+        rows.unpacked(packed @ scatter.moments.T) if isinstance(scatter, CondensedScatter) else scatter.lefts(rights)
+        for scatter in scatters
+    ]
+
+
+def all_rights(scatters: Sequence[Scatter], lefts: Sequence[Array]) -> list[Array]:
+    """`rights` of several scatters of pictures of one shape."""
+    first = scatters[0]
+    if not isinstance(first, CondensedScatter):
+        return [scatter.rights(lefts) for scatter in scatters]
+    rows, cols = first.triangles
+    packed = rows.packed(lefts)
+    return [
+        cols.unpacked(packed @ scatter.moments) if isinstance(scatter, CondensedScatter) else scatter.rights(lefts)
+        for scatter in scatters
+    ]
 
 
 def class_differences(pictures: Array, labels: NDArray[np.intp]) -> tuple[Array, Array]:

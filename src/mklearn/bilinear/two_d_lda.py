@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from mklearn.bilinear.alternation import Problem
 from mklearn.bilinear.embedding import BilinearEmbedding
-from mklearn.bilinear.scatter import Scatter, StackedScatter, class_differences, energy
+from mklearn.bilinear.scatter import Scatter, StackedScatter, all_lefts, all_rights, class_differences, energy
 from mklearn.errors import NotApplicable
 from mklearn.optimize.a_step import Scaling, rescale_columns
 from mklearn.optimize.eigen import generalized_eigh_stack
@@ -151,22 +151,25 @@ class FisherProblem:
 
     def left_steps(self, rights: Sequence[Array], sizes: Sequence[int]) -> list[tuple[Array, float]]:
         """L for each R, and the trace ratio."""
-        return self._steps(self.between.lefts(rights), self.within.lefts(rights), sizes)
+        return self._steps(all_lefts((self.between, self.within), rights), sizes)
 
     def right_steps(self, lefts: Sequence[Array], sizes: Sequence[int]) -> list[tuple[Array, float]]:
         """R for each L, and the trace ratio."""
-        return self._steps(self.between.rights(lefts), self.within.rights(lefts), sizes)
+        return self._steps(all_rights((self.between, self.within), lefts), sizes)
 
-    def _steps(self, between: Array, within: Array, sizes: Sequence[int]) -> list[tuple[Array, float]]:
+    def _steps(self, scatters: Sequence[Array], sizes: Sequence[int]) -> list[tuple[Array, float]]:
+        between, within = scatters
         side = within.shape[1]
         ridges = self.ridge * np.trace(within, axis1=1, axis2=2) / side
         regular = within + ridges[:, None, None] * np.eye(side)
-        values, vectors = generalized_eigh_stack(between, regular)
-        found = []
-        for number, size in enumerate(sizes):
-            # `rescale_columns` starts from V'(between + regular)V = I, where V'regular V = 1 / (1 + mu)
-            total = 1.0 + np.maximum(values[number, :size], 0.0)
-            columns = rescale_columns(vectors[number, :, :size] / np.sqrt(total), 1.0 / total, self.scaling)
-            spread, noise = (float(np.vdot(columns, stack[number] @ columns)) for stack in (between, regular))
-            found.append((columns, spread / noise))
-        return found
+        most = max(sizes)
+        values, vectors = (array[..., :most] for array in generalized_eigh_stack(between, regular))
+        # `rescale_columns` starts from V'(between + regular)V = I, where V'regular V = 1 / (1 + mu)
+        total = 1.0 + np.maximum(values, 0.0)
+        columns = rescale_columns(vectors / np.sqrt(total)[:, None, :], 1.0 / total, self.scaling)
+        spread, noise = (np.cumsum((columns * (stack @ columns)).sum(axis=1), axis=1) for stack in (between, regular))
+        ratios = spread / noise  # of the leading 1, 2, ... columns
+        return [
+            (np.ascontiguousarray(columns[number, :, :size]), float(ratios[number, size - 1]))
+            for number, size in enumerate(sizes)
+        ]

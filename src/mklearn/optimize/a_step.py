@@ -316,8 +316,8 @@ def rescale_columns(coefficients: Array, eigenvalues: Array, scaling: Scaling) -
 
     Parameters
     ----------
-    coefficients : array of shape (n, p)
-    eigenvalues : array of shape (p,)
+    coefficients : array of shape (n, p), or (k, n, p) of several problems
+    eigenvalues : array of shape (p,), or (k, p)
     scaling : {"total", "within", "unit", "orthonormal"}
         "total": A'S'A = I, left as they are. "within": A'SA = I, every feature has unit within-class scatter (ridge
         included). "unit": columns of A of unit length. "orthonormal": an orthonormal basis of the same leading
@@ -333,12 +333,14 @@ def rescale_columns(coefficients: Array, eigenvalues: Array, scaling: Scaling) -
     if scaling == "total":
         return coefficients
     if scaling == "within":
-        if not (eigenvalues > _rounding(len(coefficients))).all():
+        if not (eigenvalues > _rounding(coefficients.shape[-2])).all():
             raise NotApplicable("scaling='within' needs a within-class scatter that is not zero: raise the ridge")
-        return coefficients / np.sqrt(eigenvalues)
+        return coefficients / np.sqrt(eigenvalues)[..., None, :]
     if scaling == "unit":
-        lengths = np.linalg.norm(coefficients, axis=0)
+        lengths = np.linalg.norm(coefficients, axis=-2, keepdims=True)
         return coefficients / np.where(lengths > 0, lengths, 1.0)
+    if coefficients.ndim == 3:
+        return np.stack([rescale_columns(*one, scaling) for one in zip(coefficients, eigenvalues, strict=True)])
     return fix_signs(qr(coefficients, mode="economic", check_finite=False)[0])
 
 
