@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -165,54 +165,30 @@ def select_by_inner_cv(
     if not candidates or not folds:
         raise DataError("inner cross-validation needs at least one candidate and one fold")
 
-    def mean_curve(candidate: Candidate) -> NDArray[np.float64]:
-        scores = [np.atleast_1d(np.asarray(evaluate(candidate, *fold), dtype=np.float64)) for fold in folds]
-        width = min(score.size for score in scores)  # dimensions that every fold has
-        return np.asarray(np.mean([score[:width] for score in scores], axis=0))
-
-    return select(mean_curve, candidates)
-
-
-def select(mean_curve: Callable[[Candidate], NDArray[np.float64]], candidates: Sequence[Candidate]) -> Selection:
-    """Choose the candidate and the dimension of the highest mean validation score.
-
-    Parameters
-    ----------
-    mean_curve : callable
-        Mean score of a candidate at each leading dimension, shape (p,). A :class:`NotApplicable` or
-        :class:`SolverFailed` it raises rules that candidate out; any other error is passed on.
-    candidates : sequence
-        In order of preference for ties: the simplest first.
-
-    Raises
-    ------
-    SolverFailed
-        Every candidate failed; the message has the first reason.
-    """
     curves: list[NDArray[np.float64]] = []
     failures: dict[int, str] = {}
     for position, candidate in enumerate(candidates):
         try:
-            curves.append(mean_curve(candidate))
+            scores = [np.atleast_1d(np.asarray(evaluate(candidate, *fold), dtype=np.float64)) for fold in folds]
         except (NotApplicable, SolverFailed) as error:
             failures[position] = str(error)
             curves.append(np.array([np.nan]))
+        else:
+            width = min(score.size for score in scores)  # dimensions that every fold has
+            curves.append(np.asarray(np.mean([score[:width] for score in scores], axis=0)))
     if len(failures) == len(candidates):
-        raise SolverFailed(f"every candidate failed in inner cross-validation; the first because: {failures[0]}")
-    table = np.full((len(curves), max(curve.size for curve in curves)), np.nan)
-    for row, curve in zip(table, curves, strict=True):
-        row[: curve.size] = curve
-    position, dimension = choose(table)
-    return Selection(position, dimension, table, failures)
+        raise _all_failed(failures[0])
+    return _selection(curves, failures)
 
 
 Refits = Iterator[tuple[int, NDArray[Any], NDArray[Any]]]
+Curves = Iterator[Mapping[Any, ArrayLike]]
 
 
 def hardest_first(kernel: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
     """Samples by how much nearer the nearest one of another class is than that of their own, in the feature space.
 
-    The order in which a race (:func:`select_by_leaving_one_out`) is over soonest: a candidate falls behind by its
+    The order in which a race (:func:`select_by_race`) is over soonest: a candidate falls behind by its
     mistakes.
 
     Parameters
@@ -237,11 +213,8 @@ def hardest_first(kernel: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
 
 def select_by_leaving_one_out(
     refits: Callable[[Candidate], Refits], candidates: Sequence[Candidate], y: NDArray[Any], rules: Sequence[Any]
-) -> dict[str, Selection]:
+) -> dict[Any, Selection]:
     """Choose the candidate and the dimension that are right most often when each sample is left out in turn.
-
-    The result is that of trying every candidate on every sample. Candidates are taken a sample further in the order of
-    what they can still reach, and one that can't reach the best any more is left where it is.
 
     Parameters
     ----------
@@ -254,6 +227,37 @@ def select_by_leaving_one_out(
     y : array of shape (n,)
     rules : of :func:`mklearn.evaluation.nearest_neighbour.accuracy_by_dimension`
 
+    Returns and errors are those of :func:`select_by_race`.
+    """
+
+    def curves(candidate: Candidate) -> Curves:
+        for i, others, left_out in refits(candidate):
+            rest = np.delete(y, i)
+            yield {rule: accuracy_by_dimension(others, rest, left_out, y[i : i + 1], rule) for rule in rules}
+
+    return select_by_race(curves, candidates, len(y), rules)
+
+
+def select_by_race(
+    curves: Callable[[Candidate], Curves], candidates: Sequence[Candidate], n_parts: int, rules: Sequence[Any]
+) -> dict[Any, Selection]:
+    """Choose the candidate and the dimension of the highest mean score over the parts (folds, or single samples).
+
+    The result is that of trying every candidate on every part. Candidates are taken a part further in the order of what
+    they can still reach, and one that can't reach the best any more is left where it is.
+
+    Parameters
+    ----------
+    curves : callable
+        Of a candidate, an iterator over the parts: by rule, the score at each leading dimension, between 0 and 1, shape
+        (p,); p may differ. A :class:`NotApplicable` or :class:`SolverFailed` rules the candidate out; any other error
+        is passed on.
+    candidates : sequence
+        In order of preference for ties: the simplest first.
+    n_parts : int
+    rules : sequence
+        Ways to score, each with a choice of its own.
+
     Returns
     -------
     selections : dict from rule to Selection
@@ -264,63 +268,71 @@ def select_by_leaving_one_out(
     SolverFailed
         Every candidate failed; the message has the first reason.
     """
-    races = [_Race(refits(candidate), y, rules) for candidate in candidates]
+    races = [_Race(curves(candidate), n_parts, rules) for candidate in candidates]
     for rule in rules:
         while True:
             running = [race for race in races if not race.failure]
             if not running:
-                first = races[0].failure
-                raise SolverFailed(f"every candidate failed in inner cross-validation; the first because: {first}")
+                raise _all_failed(races[0].failure)
             best = max((race.score(rule) for race in running if race.done), default=-np.inf)
             hopeful = [race for race in running if not race.done and race.bound(rule) >= best - TIE]
             if not hopeful:
                 break
             max(hopeful, key=lambda race: race.bound(rule)).advance()
     failures = {position: race.failure for position, race in enumerate(races) if race.failure}
-    selections = {}
-    for rule in rules:
-        curves = [race.curve(rule) if race.done and not race.failure else np.array([np.nan]) for race in races]
-        table = np.full((len(curves), max(curve.size for curve in curves)), np.nan)
-        for row, curve in zip(table, curves, strict=True):
-            row[: curve.size] = curve
-        selections[rule] = Selection(*choose(table), table, failures)
-    return selections
+    unknown = np.array([np.nan])
+    return {
+        rule: _selection([race.curve(rule) if race.done and not race.failure else unknown for race in races], failures)
+        for rule in rules
+    }
 
 
 class _Race:
-    """One candidate: how often it was right at each dimension, over the samples that were left out so far."""
+    """One candidate: the sum of its scores at each dimension, over the parts that were tried so far."""
 
-    def __init__(self, refits: Refits, y: NDArray[Any], rules: Sequence[Any]) -> None:
-        self._refits = refits
-        self._y = y
-        self._hits: dict[Any, NDArray[np.float64]] = dict.fromkeys(rules, np.zeros(0))
+    def __init__(self, curves: Curves, n_parts: int, rules: Sequence[Any]) -> None:
+        self._curves = curves
+        self._n_parts = n_parts
+        self._sums: dict[Any, NDArray[np.float64]] = dict.fromkeys(rules, np.zeros(0))
         self._tried = 0
         self.failure = ""
 
     @property
     def done(self) -> bool:
-        return self._tried == len(self._y)
+        return self._tried == self._n_parts
 
     def bound(self, rule: Any) -> float:
-        """The mean score that it reaches if it is right about all samples that are to come."""
-        missed = self._tried - float(self._hits[rule].max(initial=0.0))
-        return 1.0 - missed / len(self._y)
+        """The mean score that it reaches if all scores that are to come are 1."""
+        missed = self._tried - float(self._sums[rule].max(initial=0.0))
+        return 1.0 - missed / self._n_parts
 
     def score(self, rule: Any) -> float:
         return float(self.curve(rule).max())
 
     def curve(self, rule: Any) -> NDArray[np.float64]:
-        return np.asarray(self._hits[rule] / len(self._y))
+        return np.asarray(self._sums[rule] / self._n_parts)
 
     def advance(self) -> None:
-        """Leave the next sample out."""
+        """Try the next part."""
         try:
-            i, others, left_out = next(self._refits)
+            scores = next(self._curves)
         except (NotApplicable, SolverFailed) as error:
             self.failure = str(error)
             return
-        for rule, hits in self._hits.items():
-            right = accuracy_by_dimension(others, np.delete(self._y, i), left_out, self._y[i : i + 1], rule)
-            width = min(hits.size, right.size) if self._tried else right.size  # dimensions that every refit has
-            self._hits[rule] = (hits[:width] if self._tried else 0.0) + right[:width]
+        for rule, sums in self._sums.items():
+            curve = np.atleast_1d(np.asarray(scores[rule], dtype=np.float64))
+            width = min(sums.size, curve.size) if self._tried else curve.size  # dimensions that every part has
+            self._sums[rule] = (sums[:width] if self._tried else 0.0) + curve[:width]
         self._tried += 1
+
+
+def _selection(curves: Sequence[NDArray[np.float64]], failures: dict[int, str]) -> Selection:
+    """The choice from mean scores by candidate, which may have different numbers of dimensions."""
+    table = np.full((len(curves), max(curve.size for curve in curves)), np.nan)
+    for row, curve in zip(table, curves, strict=True):
+        row[: curve.size] = curve
+    return Selection(*choose(table), table, failures)
+
+
+def _all_failed(first: str) -> SolverFailed:
+    return SolverFailed(f"every candidate failed in inner cross-validation; the first because: {first}")

@@ -19,7 +19,16 @@ from numpy.typing import NDArray
 
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.evaluation.inputs import Indices, MethodInput, Prepared
-from mklearn.evaluation.selection import hardest_first, inner_folds, select_by_inner_cv, select_by_leaving_one_out
+from mklearn.evaluation.selection import (
+    Curves,
+    Folds,
+    Refits,
+    hardest_first,
+    inner_folds,
+    select_by_inner_cv,
+    select_by_leaving_one_out,
+    select_by_race,
+)
 from mklearn.evaluation.sweep import LEADING, Outcome, run
 
 EXPECTED = (NotApplicable, SolverFailed, np.linalg.LinAlgError)
@@ -146,24 +155,20 @@ def evaluate_split(
         unfitted = estimator(**candidate.parameters, **source.parameters)
         return _fit(unfitted, candidate, prepared[name], source.n_kernels, y[fit_on], sweep)
 
-    seen: dict[tuple[int, bytes], Fitted] = {}
+    def on_folds(position: int) -> Curves:
+        """Accuracies of fits without each inner fold in turn."""
+        for fit_on, validate_on in folds:
+            known, asked = train[fit_on], train[validate_on]
+            outcome = fit(grid[position], known, asked).outcome
+            yield {rule: outcome.accuracies(rule, y[known], y[asked]) for rule in rules}
 
-    def curve(rule: str) -> Any:
-        def evaluate(position: int, fit_on: Indices, validate_on: Indices) -> NDArray[np.float64]:
-            name = (position, validate_on.tobytes())
-            if name not in seen:
-                seen[name] = fit(grid[position], train[fit_on], train[validate_on])
-            fold_y = y[train]
-            return seen[name].outcome.accuracies(rule, fold_y[fit_on], fold_y[validate_on])
-
-        return evaluate
-
-    def refits(position: int) -> Any:
+    def refits(position: int) -> Refits:
         """Embeddings without each training sample in turn, on the kernels of all of them, which are (n, n, M)."""
         unfitted = estimator(**grid[position].parameters, **source.parameters)
         kernels, _ = prepared[test.tobytes()].arrays(grid[position].kernel)
         return unfitted.leave_one_out(kernels, y[train], hardest_first(kernels.mean(axis=2), y[train]))
 
+    folds: Folds = []
     result = SplitResult()
     started = time.perf_counter()
     chosen: dict[str, tuple[int, int | None]] = dict.fromkeys(rules, (0, 0 if classifies else None))
@@ -174,7 +179,7 @@ def evaluate_split(
                 prepared[test.tobytes()] = source.prepare(train, test)
                 selections = select_by_leaving_one_out(refits, range(len(grid)), y[train], rules)
             else:
-                selections = {rule: select_by_inner_cv(curve(rule), range(len(grid)), folds) for rule in rules}
+                selections = select_by_race(on_folds, range(len(grid)), len(folds), rules)
             chosen = {rule: (selection.candidate, selection.dimension - 1) for rule, selection in selections.items()}
     except (NotApplicable, SolverFailed) as reason:
         if len(grid) > 1:

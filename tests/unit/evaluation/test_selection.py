@@ -15,6 +15,7 @@ from mklearn.evaluation.selection import (
     inner_folds,
     select_by_inner_cv,
     select_by_leaving_one_out,
+    select_by_race,
 )
 
 
@@ -162,6 +163,57 @@ def test_a_race_chooses_what_trying_everything_does(seed):
     assert (found.candidate, found.dimension) == choose(curves)
     assert found.score == pytest.approx(np.max(curves))
     assert tried[int(np.argmax(spread))] < 24 or found.score < 0.6
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000))
+def test_a_race_over_folds_chooses_what_trying_everything_does(seed):
+    """By every rule, with candidates that fail, of different numbers of dimensions, and equally good ones."""
+    random = np.random.default_rng(seed)
+    n_folds, levels = 6, random.permutation([0.2, 0.5, 0.5, 0.8, 0.8, 0.8])
+    table = {
+        rule: [
+            [
+                np.round(np.clip(level + 0.1 * random.normal(size=random.integers(2, 5)), 0, 1), 1)
+                for _ in range(n_folds)
+            ]
+            for level in levels
+        ]
+        for rule in ("a", "b")
+    }
+    broken, tried = int(random.integers(-1, 6)), []
+
+    def curves(candidate):
+        for fold in range(n_folds):
+            if candidate == broken and fold == 3:
+                raise SolverFailed("no solution")
+            tried.append((candidate, fold))
+            yield {rule: table[rule][candidate][fold] for rule in table}
+
+    found = select_by_race(curves, range(6), n_folds, ["a", "b"])
+    assert len(set(tried)) == len(tried)
+    for rule, chosen in found.items():
+
+        def evaluate(candidate, fold, _, rule=rule):
+            if candidate == broken and fold == 3:
+                raise SolverFailed("no solution")
+            return table[rule][candidate][fold]
+
+        wanted = select_by_inner_cv(evaluate, range(6), [(fold, None) for fold in range(n_folds)])
+        assert (chosen.candidate, chosen.dimension) == (wanted.candidate, wanted.dimension)
+        assert chosen.score == pytest.approx(wanted.score)
+
+
+def test_a_race_over_folds_leaves_the_hopeless_early():
+    tried = []
+
+    def curves(candidate):
+        for fold in range(10):
+            tried.append((candidate, fold))
+            yield {"": [[0.9, 0.3][candidate]]}
+
+    assert select_by_race(curves, range(2), 10, [""])[""].candidate == 0
+    assert max(fold for candidate, fold in tried if candidate == 1) < 2
 
 
 def test_hard_samples_come_first():

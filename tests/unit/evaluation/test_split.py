@@ -120,23 +120,30 @@ def test_a_method_is_not_changed(digits: Any) -> None:
 # --- what is fitted on what
 
 
-def test_fits_are_on_inner_training_samples_and_kernels_are_fitted_there_again(digits: Any) -> None:
+def fitted_on(digits: Any, fitted: Recorder) -> int:
+    """Which inner fold an estimator was fitted without, or -1 for all training samples; the kernels are those there."""
     pairwise, y, train, test = digits
-    run(digits, "recorder", strength=[1.0, 2.0])
-    folds = inner_folds(y[train], 3, 0)
-    expected = [(train[inside], train[outside]) for _ in (1.0, 2.0) for inside, outside in folds] + [(train, test)]
-    assert len(Recorder.seen) == len(expected)
-    for fitted, (inside, outside) in zip(Recorder.seen, expected, strict=True):
+    parts = [(train[inside], train[outside]) for inside, outside in inner_folds(y[train], 3, 0)] + [(train, test)]
+    for number, (inside, outside) in enumerate(parts):
         K, K_new, _ = build_stack(pairwise, KERNELS, inside, outside)
-        np.testing.assert_array_equal(fitted.X, K.as_last_axis())
-        np.testing.assert_array_equal(fitted.y, y[inside])
-        np.testing.assert_array_equal(fitted.applied[0], fitted.X)
-        np.testing.assert_array_equal(fitted.applied[1], K_new.as_last_axis())
+        if fitted.X.shape == K.as_last_axis().shape and np.array_equal(fitted.X, K.as_last_axis()):
+            np.testing.assert_array_equal(fitted.y, y[inside])
+            np.testing.assert_array_equal(fitted.applied[0], fitted.X)
+            np.testing.assert_array_equal(fitted.applied[1], K_new.as_last_axis())
+            return number if number < 3 else -1
+    raise AssertionError("fitted on other samples than those of a fold, or of the split")
 
 
-def test_each_candidate_is_fitted_once_per_fold_whatever_the_rules(digits: Any) -> None:
-    run(digits, "recorder", neighbours=("euclidean", "cosine"), strength=[1.0, 2.0])
-    assert 2 * 3 + 1 <= len(Recorder.seen) <= 2 * 3 + 2  # the rules may choose differently
+@pytest.mark.parametrize("rules", [("euclidean",), ("euclidean", "cosine")])
+def test_fits_are_on_inner_training_samples_and_kernels_are_fitted_there_again(digits: Any, rules: Any) -> None:
+    """Each candidate at most once on each fold, whatever the rules; the chosen one on all of them, and then at last."""
+    result = run(digits, "recorder", neighbours=rules, strength=[1.0, 2.0])
+    done = [(fitted.strength, fitted_on(digits, fitted)) for fitted in Recorder.seen]
+    assert len(set(done)) == len(done)
+    chosen = {rule.candidate.parameters["strength"] for rule in result.rules.values()}
+    assert {(strength, fold) for strength in chosen for fold in (-1, 0, 1, 2)} <= set(done)
+    assert {strength for strength, fold in done if fold == -1} == chosen
+    assert all(fold == -1 for _, fold in done[-len(chosen) :])
 
 
 def test_accuracies_are_of_the_embeddings_returned(digits: Any) -> None:
