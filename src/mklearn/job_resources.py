@@ -1,4 +1,4 @@
-"""What each job asks a cluster for: memory, minutes and licences, by the plan and by the size of its input.
+"""What each job asks for: memory, minutes, licences and its turn, by the plan and by the size of its input.
 
 The arithmetic is that of :mod:`mklearn.plan.resources`; here it meets the rules.
 """
@@ -64,7 +64,7 @@ class JobResources:
             return resources.asked_mb(resources.sample_fit_mb(input.size_mb), attempt)
         n, n_train = self._fit_samples(wildcards)
         matrices = self._targets.plan.kernel_sets[wildcards.dataset, fit.kernel_set]["pairwise"]
-        data = resources.kernel_fit_mb(n, n_train, len(matrices), len(fit.spec["kernels"]))
+        data = resources.kernel_fit_mb(n, max(n_train), len(matrices), len(fit.spec["kernels"]))
         return resources.asked_mb(data, attempt)
 
     def fit_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
@@ -72,8 +72,14 @@ class JobResources:
         protocol = self._targets.plan.protocols[wildcards.protocol]
         return resources.fit_minutes(self._targets.fit_spec(wildcards), protocol, n_train, attempt)
 
-    def _fit_samples(self, wildcards: Wildcards) -> tuple[int, int]:
-        """All samples, and those of one split's training."""
+    def fit_priority(self, wildcards: Wildcards) -> float:
+        """Less than that of the rules that fits wait for, which is 1."""
+        _, n_train = self._fit_samples(wildcards)
+        protocol = self._targets.plan.protocols[wildcards.protocol]
+        return resources.fit_priority(self._targets.fit_spec(wildcards), protocol, n_train)
+
+    def _fit_samples(self, wildcards: Wildcards) -> tuple[int, list[int]]:
+        """All samples, and those of one split's training at each training size."""
         dataset = self._targets.planned_fit(wildcards).dataset
         n, protocol = self._n_samples(dataset), self._targets.plan.protocols[wildcards.protocol]
         return n, resources.training_samples(protocol, n, resources.number_of_classes(dataset.read))

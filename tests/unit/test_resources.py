@@ -140,7 +140,7 @@ def test_runs_of_known_length_get_more_than_that(repository: Path) -> None:
     measured = {"mkl-lde": 968, "mkl-lda-cv": 506, "convex": 414, "average": 406, "best-single": 255}
     for wildcards in fits_of(targets):
         spec = targets.fit_spec(wildcards)
-        method = spec["method"]["id"] if spec["protocol"] == "halves" else ""
+        method = spec["method"]["id"] if spec["settings"][0]["protocol"] == "halves" else ""
         asked = 60 * ask.fit_minutes(wildcards, SimpleNamespace(size_mb=100.0), 1)
         assert asked > 3 * measured.get(method, 0), method
 
@@ -149,18 +149,18 @@ def test_runs_of_known_length_get_more_than_that(repository: Path) -> None:
 def test_the_studys_time_limit_comes_before_the_clusters(default: Targets, limit: float) -> None:
     spec = default.fit_spec(fits_of(default)[0])
     limited = spec | {"evaluation": spec["evaluation"] | {"time_limit": limit}}
-    protocol = {"parameters": {"train_size": 10, "repeats": 10}}
-    assert limit + 20 <= resources.fit_minutes(limited, protocol, 100) <= limit + 30
+    protocol = {"parameters": {"train_size": [10, 20], "repeats": 10}}
+    assert 2 * limit + 20 <= resources.fit_minutes(limited, protocol, [100, 200]) <= 2 * limit + 30
 
 
 def test_training_samples_and_splits() -> None:
-    per_class = {"parameters": {"train_size": 10, "repeats": 7}}
+    per_class = {"parameters": {"train_size": [10, 20], "repeats": 7}}
     folds = {"parameters": {"folds": 5, "repeats": 2}}
     given_splits = {"parameters": {"path": "splits.csv"}}
-    assert resources.training_samples(per_class, 1797, 10) == 100
-    assert resources.training_samples(per_class, 1797, None) == 1797
-    assert resources.training_samples(folds, 101, 10) == math.ceil(101 * 0.8)
-    assert resources.training_samples(given_splits, 50, 5) == 50
+    assert resources.training_samples(per_class, 1797, 10) == [100, 200]
+    assert resources.training_samples(per_class, 1797, None) == [1797, 1797]
+    assert resources.training_samples(folds, 101, 10) == [math.ceil(101 * 0.8)]
+    assert resources.training_samples(given_splits, 50, 5) == [50]
     assert [resources.number_of_splits(p) for p in (per_class, folds)] == [7, 10]
     assert resources.number_of_splits(given_splits) == resources.UNKNOWN_SPLITS
 

@@ -91,7 +91,7 @@ def test_recorded_inputs_are_the_files_that_lie_there(finished: Checkout, files:
     assert stamp("pairwise") == {"source": digest("describe")}
     assert stamp("summary") == {"scores": digest("scores")} == stamp("run_record")
     assert digest("fit") in stamp("scores")["fits"].values()
-    assert len(stamp("scores")["fits"]) == 8
+    assert len(stamp("scores")["fits"]) == 4
     assert stamp("report")["summary"] == digest("summary")
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from tests.workflow.conftest import SMOKE, Checkout
 
-# 2 descriptors and distances, 3 kernel sets (each kernel, both), 2 protocols, 4 methods (KFD twice)
+# 2 descriptors and distances, 3 kernel sets (each kernel, both), one protocol of two sizes, 4 methods (KFD twice)
 FRESH = {
-    "read": 1, "describe": 2, "pairwise": 2, "kernel_set": 3, "split": 2, "fit": 8,
+    "read": 1, "describe": 2, "pairwise": 2, "kernel_set": 3, "split": 1, "fit": 4,
     "scores": 1, "summary": 1, "run_record": 1, "report": 1, "all": 1,
 }  # fmt: skip
 TABLES = {"scores": 1, "summary": 1, "run_record": 1, "report": 1, "all": 1}
@@ -63,13 +63,13 @@ def planned_with(checkout: Checkout, change: Callable[[dict[str, Any]], Any]) ->
 @pytest.mark.parametrize(
     ("module", "expected"),
     [
-        ("subspace/mkldr.py", {"fit": 2, **TABLES}),  # a method
-        ("subspace/kfd.py", {"fit": 6, **TABLES}),
-        ("optimize/beta.py", {"fit": 2, **TABLES}),  # a solver
-        ("optimize/relaxations.py", {"fit": 2, **TABLES}),
-        ("descriptors/multiresolution.py", {"describe": 1, "pairwise": 1, "kernel_set": 2, "fit": 6, **TABLES}),
-        ("kernels/functions.py", {"fit": 8, **TABLES}),  # a kernel function
-        ("kernels/distances.py", {"pairwise": 2, "kernel_set": 3, "fit": 8, **TABLES}),
+        ("subspace/mkldr.py", {"fit": 1, **TABLES}),  # a method
+        ("subspace/kfd.py", {"fit": 3, **TABLES}),
+        ("optimize/beta.py", {"fit": 1, **TABLES}),  # a solver
+        ("optimize/relaxations.py", {"fit": 1, **TABLES}),
+        ("descriptors/multiresolution.py", {"describe": 1, "pairwise": 1, "kernel_set": 2, "fit": 3, **TABLES}),
+        ("kernels/functions.py", {"fit": 4, **TABLES}),  # a kernel function
+        ("kernels/distances.py", {"pairwise": 2, "kernel_set": 3, "fit": 4, **TABLES}),
         ("datasets/readers/digits.py", {"read": 1, **{k: v for k, v in FRESH.items() if k != "read"}}),
         ("evaluation/summary.py", {"summary": 1, "report": 1, "all": 1}),
         ("steps/scores.py", TABLES),
@@ -111,40 +111,42 @@ def test_touching_every_file_reruns_nothing(mine: Checkout) -> None:
 # --- changes of the study
 
 
-FITS = {"split": 2, "fit": 8, **TABLES}
+FITS = {"split": 1, "fit": 4, **TABLES}
 NAMES_ONLY = {"run_record": 1, "report": 1, "all": 1}
 
 
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (lambda study: study["methods"]["mkl-lda"].update(ridge=1e-3), {"fit": 2, **TABLES}),
-        (lambda study: study["methods"].update({"mkl-lde": {"kind": "mkl_dr", "graph": "lde"}}), {"fit": 2, **TABLES}),
+        (lambda study: study["methods"]["mkl-lda"].update(ridge=1e-3), {"fit": 1, **TABLES}),
+        (lambda study: study["methods"].update({"mkl-lde": {"kind": "mkl_dr", "graph": "lde"}}), {"fit": 1, **TABLES}),
         (lambda study: study["methods"].pop("kfd"), TABLES),
         # the average and MKL-LDA see another kernel set, the new descriptor's KFD is added
         (lambda study: study["descriptors"].update(fine={"kind": "multiresolution", "resolutions": [8]}),
-         {"describe": 1, "pairwise": 1, "kernel_set": 2, "fit": 6, **TABLES}),
-        (lambda study: study["descriptors"].pop("blocks"), {"fit": 4, **TABLES}),
+         {"describe": 1, "pairwise": 1, "kernel_set": 2, "fit": 3, **TABLES}),
+        (lambda study: study["descriptors"].pop("blocks"), {"fit": 2, **TABLES}),
         (lambda study: study["descriptors"]["blocks"].update(resolutions=[2]),
-         {"describe": 1, "pairwise": 1, "kernel_set": 2, "fit": 6, **TABLES}),
+         {"describe": 1, "pairwise": 1, "kernel_set": 2, "fit": 3, **TABLES}),
         (lambda study: study.update(kernels={"gauss": {"kind": "gaussian", "bandwidth": 0.5}}),
-         {"kernel_set": 3, "fit": 8, **TABLES}),
+         {"kernel_set": 3, "fit": 4, **TABLES}),
         (lambda study: study["datasets"].update(few={"name": "digits", "per_class": 12}),
          {name: FRESH[name] for name in ("read", "describe", "pairwise", "kernel_set", "split", "fit")} | TABLES),
         (lambda study: study["datasets"]["digits"].update(resize={"shape": [4, 4]}), FRESH | {"resize": 1}),
         (lambda study: study["protocols"]["random"].update(repeats=3), FITS),
-        (lambda study: study["protocols"]["random"].update(train_size=[4, 6, 8]), {"split": 1, "fit": 4, **TABLES}),
-        (lambda study: study["protocols"]["random"].update(train_size=[4]), TABLES),
+        (lambda study: study["protocols"]["random"].update(train_size=[4, 6, 8]), FITS),  # sizes are one job
+        (lambda study: study["protocols"]["random"].update(train_size=[4]), FITS),
+        (lambda study: study["protocols"].update(more={"kind": "random_per_class", "train_size": 8, "repeats": 2}),
+         FITS),
         (lambda study: study.update(seed=1), FITS),
-        (lambda study: study.update(evaluation={"neighbours": ["cosine"]}), {"fit": 8, **TABLES}),
+        (lambda study: study.update(evaluation={"neighbours": ["cosine"]}), {"fit": 4, **TABLES}),
         (lambda study: study.update(title="Another title"), NAMES_ONLY),
         (lambda study: study["methods"]["average"].update(label="Mean kernel"), NAMES_ONLY | {"summary": 1}),
         (lambda study: study.update(report={"thumbnails": 4}), NAMES_ONLY),
     ],
     ids=["a parameter", "a method more", "a method less", "a descriptor more", "a descriptor less",
          "a parameter of a descriptor", "a parameter of the kernels", "a data set more", "another size of the images",
-         "more repeats", "a training size more", "a training size less", "the seed", "one rule less", "the title",
-         "a label", "thumbnails"],
+         "more repeats", "a training size more", "a training size less", "a protocol more", "the seed",
+         "one rule less", "the title", "a label", "thumbnails"],
 )  # fmt: skip
 def test_changing_the_study_runs_only_what_is_new(mine: Checkout, change: Any, expected: dict[str, int]) -> None:
     assert planned_with(mine, change) == expected
@@ -184,7 +186,7 @@ def test_a_given_study_replaces_the_default_one(checkout: Checkout) -> None:
     study = copy.deepcopy(SMOKE) | {"study": "single"}
     study["methods"] = {"average": SMOKE["methods"]["average"]}
     path = checkout.write(study, "single.yaml")
-    assert checkout.planned("--configfile", str(path))["fit"] == 2
+    assert checkout.planned("--configfile", str(path))["fit"] == 1
 
 
 def test_results_copied_into_a_fresh_clone_are_used(finished: Checkout, tmp_path: Path) -> None:

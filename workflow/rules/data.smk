@@ -6,6 +6,7 @@ rule download:
         target=targets.path("downloads/{source}/{file}"),
     log:
         "logs/download/{source}/{file}.log",
+    priority: 1
     localrule: True
     conda:
         "../../envs/mklearn.yaml"
@@ -25,6 +26,7 @@ rule read:
         labels=targets.path("cache/data/{dataset}.labels.parquet"),
     log:
         "logs/read/{dataset}.log",
+    priority: 1
     conda:
         "../../envs/mklearn.yaml"
     threads: 1
@@ -47,6 +49,7 @@ rule resize:
         resized=targets.path("cache/resized/{dataset}.npz"),
     log:
         "logs/resize/{dataset}.log",
+    priority: 1
     conda:
         "../../envs/mklearn.yaml"
     threads: 1
@@ -70,6 +73,7 @@ rule split:
         splits=targets.path("cache/splits/{dataset}/{protocol}.parquet"),
     log:
         "logs/split/{dataset}/{protocol}.log",
+    priority: 1
     localrule: True
     conda:
         "../../envs/mklearn.yaml"

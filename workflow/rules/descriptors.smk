@@ -8,6 +8,7 @@ rule learn:
         learned=targets.path("cache/descriptors/{dataset}/{descriptor}.learned.npz"),
     log:
         "logs/learn/{dataset}/{descriptor}.log",
+    priority: 1
     conda:
         "../../envs/mklearn.yaml"
     threads: 1
@@ -31,6 +32,7 @@ rule describe_part:
         features=targets.path("cache/descriptors/{dataset}/{descriptor}/{part}.npz"),
     log:
         "logs/describe/{dataset}/{descriptor}/{part}.log",
+    priority: 1
     conda:
         "../../envs/mklearn.yaml"
     threads: 1
@@ -55,6 +57,7 @@ rule describe:
         features=targets.path("cache/descriptors/{dataset}/{descriptor}.npz"),
     log:
         "logs/describe/{dataset}/{descriptor}.log",
+    priority: 1
     conda:
         "../../envs/mklearn.yaml"
     threads: 1

@@ -8,6 +8,7 @@ rule pairwise_block:
         block=targets.path("cache/pairwise/{dataset}/{descriptor}/{measure}/{part}.npz"),
     log:
         "logs/pairwise/{dataset}/{descriptor}.{measure}/{part}.log",
+    priority: 1
     conda:
         "../../envs/mklearn.yaml"
     threads: 1
@@ -31,6 +32,7 @@ rule pairwise:
         matrix=targets.path("cache/pairwise/{dataset}/{descriptor}/{measure}.npz"),
     log:
         "logs/pairwise/{dataset}/{descriptor}.{measure}.log",
+    priority: 1
     conda:
         "../../envs/mklearn.yaml"
     threads: 1
@@ -53,6 +55,7 @@ rule kernel_set:
         manifest=targets.path("cache/kernels/{dataset}/{kernel_set}.json"),
     log:
         "logs/kernel_set/{dataset}/{kernel_set}.log",
+    priority: 1
     localrule: True
     conda:
         "../../envs/mklearn.yaml"

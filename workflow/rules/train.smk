@@ -1,4 +1,4 @@
-# Training and 1-nearest-neighbour evaluation: one job per data set, protocol and method, all repeats inside.
+# Training and 1-nearest-neighbour evaluation: one job per data set, protocol and method, all sizes and repeats inside.
 
 
 rule fit:
@@ -13,6 +13,7 @@ rule fit:
         model=targets.path("cache/fits/{dataset}/{protocol}/{method}.npz"),
     log:
         "logs/fit/{dataset}/{protocol}/{method}.log",
+    priority: ask.fit_priority
     conda:
         "../../envs/mklearn.yaml"
     threads: 1

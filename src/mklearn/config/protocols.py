@@ -26,6 +26,10 @@ class ProtocolBase(Registered):
         given = super().parameters()
         return given if self.exclude_classes else {k: v for k, v in given.items() if k != "exclude_classes"}
 
+    def train_sizes(self) -> list[int | None]:
+        """Training samples per class, each once; None of a protocol that has no such sizes."""
+        return [None]
+
 
 class RandomPerClass(ProtocolBase):
     """So many random training samples of each class, the rest for the test; repeated."""
@@ -35,9 +39,15 @@ class RandomPerClass(ProtocolBase):
 
     kind: Literal["random_per_class"]
     train_size: Count | Annotated[list[Count], Field(min_length=1)]
-    """Training samples per class; a list makes one protocol of each."""
+    """Training samples per class; of a list, each by itself. They are one job: those of two protocols are two."""
     repeats: Count = 10
-    """Number of random splits."""
+    """Number of random splits of each size."""
+
+    def train_sizes(self) -> list[int | None]:
+        return list(dict.fromkeys(self.train_size if isinstance(self.train_size, list) else [self.train_size]))
+
+    def parameters(self) -> dict[str, Any]:
+        return super().parameters() | {"train_size": self.train_sizes()}
 
 
 class KFold(ProtocolBase):

@@ -40,7 +40,7 @@ class Evaluation(Strict):
     inner_folds: Annotated[int, Field(ge=2)] | Literal["leave_one_out"] = 3
     """Folds of the inner cross-validation that chooses dimension and parameters."""
     time_limit: Annotated[float, Field(gt=0)] | None = None
-    """Minutes that one fit may take: a method on all splits of one protocol. Splits after that have no value."""
+    """Minutes that one fit may take: a method on all splits of one training size. Splits after that have no value."""
     reference: Slug | None = None
     """Method that all are compared with, in pairs; by default the first uniform average of all kernels."""
 

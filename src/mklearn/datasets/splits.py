@@ -8,6 +8,7 @@ takes a trailing 0 for nothing: with seed 0 the splits are those of ``default_rn
 
 from __future__ import annotations
 
+import itertools
 import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,12 +35,15 @@ class Split:
         Counted from 0; fold is 0 where there are no folds.
     train, test : (k,) int64 arrays
         Positions of samples, ascending, without a common one.
+    train_size : int, optional
+        Training samples per class, where the protocol has such sizes.
     """
 
     repeat: int
     fold: int
     train: np.ndarray
     test: np.ndarray
+    train_size: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +62,7 @@ class Splits:
     ------
     DataError
         No splits, an empty part, a position out of range, twice in a part or in both parts, or two splits of one
-        repeat and fold.
+        training size, repeat and fold.
     """
 
     splits: tuple[Split, ...]
@@ -71,10 +75,11 @@ class Splits:
             raise DataError("splits: there are none")
         seen = set()
         for split in self.splits:
-            where = f"repeat {split.repeat}, fold {split.fold}"
-            if (split.repeat, split.fold) in seen:
+            size = "" if split.train_size is None else f"training size {split.train_size}, "
+            where = f"{size}repeat {split.repeat}, fold {split.fold}"
+            if (split.train_size, split.repeat, split.fold) in seen:
                 raise DataError(f"splits: {where} occurs twice")
-            seen.add((split.repeat, split.fold))
+            seen.add((split.train_size, split.repeat, split.fold))
             for role, part in (("train", split.train), ("test", split.test)):
                 if len(part) == 0:
                     raise DataError(f"splits: {where} has no {role} samples")
@@ -98,6 +103,19 @@ class Splits:
     def __getitem__(self, index: int) -> Split:
         return self.splits[index]
 
+    def of_size(self, train_size: int | None) -> list[Split]:
+        """Those of one training size; None: those of protocols that have none.
+
+        Raises
+        ------
+        DataError
+            There are none.
+        """
+        found = [split for split in self.splits if split.train_size == train_size]
+        if not found:
+            raise DataError(f"splits: there are none of training size {train_size}")
+        return found
+
     def among(self, rows: np.ndarray, n_samples: int) -> Splits:
         """The same splits of some rows of a larger data set: positions become those in the data set."""
         rows = np.asarray(rows)
@@ -113,7 +131,7 @@ class Splits:
         return Splits(tuple(splits), self.n_samples, self.spec)
 
     def save(self, path: str | os.PathLike[str], ids: np.ndarray, provenance: Mapping[str, Any] | None = None) -> None:
-        """Write a Parquet table with columns repeat, fold, role, index, id; `spec` goes into its metadata.
+        """Write a Parquet table with columns train_size, repeat, fold, role, index, id; `spec` goes into its metadata.
 
         Parameters
         ----------
@@ -130,8 +148,10 @@ class Splits:
         parts = [(split, role, getattr(split, role)) for split in self.splits for role in ROLES]
         index = np.concatenate([part for _, _, part in parts])
         lengths = [len(part) for _, _, part in parts]
+        sizes = pd.array([split.train_size for split, _, _ in parts], dtype="Int64")
         frame = pd.DataFrame(
             {
+                "train_size": sizes.repeat(lengths),
                 "repeat": np.repeat([split.repeat for split, _, _ in parts], lengths),
                 "fold": np.repeat([split.fold for split, _, _ in parts], lengths),
                 "role": np.repeat([role for _, role, _ in parts], lengths),
@@ -171,7 +191,7 @@ def generator(name: str, size: int, repeat: int, seed: int = 0) -> np.random.Gen
 
 def random_per_class(
     y: np.ndarray,
-    train_size: int,
+    train_size: int | Sequence[int],
     repeats: int = 10,
     seed: int = 0,
     name: str = "",
@@ -185,10 +205,10 @@ def random_per_class(
     ----------
     y : (n,) int array
         Class codes.
-    train_size : int
-        Training samples per class.
+    train_size : int or sequence of int
+        Training samples per class. Of several, each is drawn as it is by itself.
     repeats : int
-        Number of splits.
+        Number of splits of each size.
     seed : int
         Non-negative.
     name : str
@@ -206,27 +226,28 @@ def random_per_class(
         A size below 1.
     """
     y = np.asarray(y)
-    _at_least_one(train_size=train_size, repeats=repeats, test_size=1 if test_size is None else test_size)
+    sizes = [train_size] if isinstance(train_size, int) else list(train_size)
+    _at_least_one(train_size=min(sizes), repeats=repeats, test_size=1 if test_size is None else test_size)
     codes = np.unique(y)
-    small = [code for code in codes if (y == code).sum() <= train_size]
+    small = [code for code in codes if (y == code).sum() <= max(sizes)]
     if small:
         raise NotApplicable(
-            f"{train_size} training samples per class and at least one for the test: too few samples in "
+            f"{max(sizes)} training samples per class and at least one for the test: too few samples in "
             f"{_named(small, y, classes)}; lower train_size or leave these classes out"
         )
     splits = []
-    for repeat in range(repeats):
-        rng = generator(name, train_size, repeat, seed)
+    for size, repeat in itertools.product(sizes, range(repeats)):
+        rng = generator(name, size, repeat, seed)
         train, test = [], []
         for code in codes:
             members = rng.permutation(np.nonzero(y == code)[0])
-            train.append(members[:train_size])
-            test.append(members[train_size:][:test_size])
-        splits.append(Split(repeat, 0, np.sort(np.concatenate(train)), np.sort(np.concatenate(test))))
+            train.append(members[:size])
+            test.append(members[size:][:test_size])
+        splits.append(Split(repeat, 0, np.sort(np.concatenate(train)), np.sort(np.concatenate(test)), size))
     spec = {
         "kind": "random_per_class",
         "name": name,
-        "train_size": train_size,
+        "train_size": train_size if isinstance(train_size, int) else sizes,
         "test_size": test_size,
         "repeats": repeats,
         "seed": seed,
@@ -334,6 +355,7 @@ def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
         if unknown:
             raise DataError(f"{path}: ids that the data set does not have: {some(unknown)}")
         frame["index"] = [position[name] for name in names]
+    frame["train_size"] = 0  # none: a column of this name has no meaning here
     for name in ("repeat", "fold", "index"):
         frame[name] = _whole_numbers(frame[name], path, name) if name in frame else 0
     try:
@@ -357,14 +379,17 @@ def by_id_prefix(ids: np.ndarray, train: str = "train/", test: str = "test/") ->
         if len(part) == 0:
             raise DataError(f"no id begins with {prefix!r}: the data set has no such part (ids {some(names, 3)})")
         parts.append(part)
-    return Splits((Split(0, 0, *parts),), len(names), {"kind": "by_id_prefix", "train": train, "test": test})
+    return Splits(
+        (Split(0, 0, parts[0], parts[1]),), len(names), {"kind": "by_id_prefix", "train": train, "test": test}
+    )
 
 
 def _from_frame(frame: Any, path: Path) -> tuple[Split, ...]:
     splits = []
-    for (repeat, fold), rows in frame.groupby(["repeat", "fold"], sort=True):
+    sizes = frame["train_size"].fillna(0).astype(np.int64)  # 0: the protocol has no sizes
+    for (size, repeat, fold), rows in frame.groupby([sizes, "repeat", "fold"], sort=True):
         parts = {role: np.sort(rows.loc[rows["role"] == role, "index"].to_numpy(dtype=np.int64)) for role in ROLES}
-        splits.append(Split(int(repeat), int(fold), parts["train"], parts["test"]))
+        splits.append(Split(int(repeat), int(fold), parts["train"], parts["test"], int(size) or None))
     if not splits:
         raise DataError(f"{path}: holds no splits")
     return tuple(splits)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,12 @@ MISSING = "missing"
 
 @dataclass(frozen=True)
 class Failure:
-    """One status of one fit.
+    """One status of one fit, at one training size.
 
     Attributes
     ----------
     name : str
-        Method, data set, protocol.
+        Method, data set, protocol; of a fit that is there, as its rows name the protocol at this training size.
     status, reason : str
     splits : (int, int)
         How many have this status, and of how many; of a fit that is not there both are 0 if its splits are not drawn.
@@ -48,14 +49,14 @@ def failures_of(targets: Targets) -> list[Failure]:
     lost = _lost(targets.path("{study}/scores.parquet"))
     found: list[Failure] = []
     for key, scores in zip(targets.plan.fits, targets.all_scores(), strict=True):
-        name, log = name_of(targets, key), f"logs/fit/{'/'.join(key)}.log"
+        name, log = functools.partial(name_of, targets, key), f"logs/fit/{'/'.join(key)}.log"
         entry = lost.get(key)
         there = os.path.exists(scores)
         if entry is not None and (not there or os.stat(scores).st_mtime == entry["outdated"]):
-            n = len(entry["splits"])
-            found.append(Failure(name, entry["status"], entry["reason"], (n, n), scores, entry["log"]))
+            n = sum(map(len, entry["splits"]))
+            found.append(Failure(name(), entry["status"], entry["reason"], (n, n), scores, entry["log"]))
         elif not there:
-            found.append(Failure(name, MISSING, "it has not been run yet", (0, 0), scores, ""))
+            found.append(Failure(name(), MISSING, "it has not been run yet", (0, 0), scores, ""))
         else:
             found += _rows(name, scores, log)
     return found
@@ -116,17 +117,18 @@ def _lost(table: str) -> dict[tuple[str, ...], dict[str, Any]]:
     return {tuple(entry["key"]): entry for entry in metadata.get("spec", {}).get("lost", [])}
 
 
-def _rows(name: str, scores: str, log: str) -> list[Failure]:
+def _rows(name: Callable[..., str], scores: str, log: str) -> list[Failure]:
     """The statuses of a fit that is there, one entry each."""
     try:
         frame, _ = read_parquet(scores)
     except DataError as error:
-        return [Failure(name, "failed", str(error), (0, 0), scores, log)]
-    n = len(frame.drop_duplicates(["repeat", "fold"]))
+        return [Failure(name(), "failed", str(error), (0, 0), scores, log)]
+    splits = frame.drop_duplicates(["protocol", "repeat", "fold"])["protocol"].value_counts()
     found = []
-    for status, rows in frame[frame["status"].ne("ok")].groupby("status", sort=False):
+    for (protocol, status), rows in frame[frame["status"].ne("ok")].groupby(["protocol", "status"], sort=False):
         reasons = [text for text in dict.fromkeys(rows["message"]) if text]
         more = f" (and {len(reasons) - 3} other reasons)" if len(reasons) > 3 else ""
         some = len(rows.drop_duplicates(["repeat", "fold"]))
-        found.append(Failure(name, str(status), "; ".join(reasons[:3]) + more, (some, n), scores, log))
+        counted = some, int(splits[str(protocol)])
+        found.append(Failure(name(protocol), str(status), "; ".join(reasons[:3]) + more, counted, scores, log))
     return found

@@ -197,10 +197,11 @@ def _reasons(targets: Targets, lost: Sequence[Lost]) -> list[str]:
     return lines
 
 
-def name_of(targets: Targets, key: tuple[str, str, str]) -> str:
-    """A fit as people call it: method, data set, protocol."""
+def name_of(targets: Targets, key: tuple[str, str, str], setting: str = "") -> str:
+    """A fit as people call it: method, data set, protocol; or the protocol at one of its training sizes."""
     fit = targets.plan.fits[key]
-    return f"{fit.method_id} on {fit.dataset.id}, {fit.protocol_id}"
+    names = [entry["protocol"] for entry in fit.spec["settings"]]
+    return f"{fit.method_id} on {fit.dataset.id}, {setting or (names[0] if len(names) == 1 else fit.protocol_id)}"
 
 
 # --- the table
@@ -286,10 +287,11 @@ def _entry(targets: Targets, lost: Lost) -> dict[str, Any]:
     """A lost fit as the step ``scores`` takes it, and as ``python -m mklearn failed`` reads it."""
     from mklearn.steps.rows import fit_of
 
+    spec = targets.plan.fits[lost.key].spec
     return {
         "position": lost.position,
         "key": list(lost.key),
-        "fit": fit_of(targets.plan.fits[lost.key].spec),
+        "fits": [fit_of(spec, setting) for setting in spec["settings"]],
         "splits": _splits(targets, lost.key),
         "status": lost.cause.status,
         "message": lost.cause.text + (f"; log: {lost.cause.log}" if lost.cause.log else ""),
@@ -299,16 +301,21 @@ def _entry(targets: Targets, lost: Lost) -> dict[str, Any]:
     }
 
 
-def _splits(targets: Targets, key: tuple[str, str, str]) -> list[list[int]]:
-    """Repeat, fold and sizes of each split, as far as they were drawn."""
+def _splits(targets: Targets, key: tuple[str, str, str]) -> list[list[list[int]]]:
+    """At each training size: repeat, fold and sizes of each split, as far as they were drawn."""
     from mklearn.atomic import read_parquet
     from mklearn.datasets.splits import Splits
     from mklearn.errors import UserError
 
     dataset, protocol, _ = key
+    fit = targets.plan.fits[key]
+    sizes = [setting["train_size"] for setting in fit.spec["settings"]]
     try:
-        labels, _ = read_parquet(targets.path(f"cache/data/{targets.plan.fits[key].dataset.original}.labels.parquet"))
+        labels, _ = read_parquet(targets.path(f"cache/data/{fit.dataset.original}.labels.parquet"))
         drawn = Splits.load(targets.path(f"cache/splits/{dataset}/{protocol}.parquet"), labels["id"].to_numpy(str))
     except UserError:
-        return []
-    return [[split.repeat, split.fold, len(split.train), len(split.test)] for split in drawn]
+        return [[] for _ in sizes]
+    return [
+        [[split.repeat, split.fold, len(split.train), len(split.test)] for split in drawn.of_size(size)]
+        for size in sizes
+    ]

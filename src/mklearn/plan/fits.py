@@ -1,4 +1,7 @@
-"""The fits of the plan: one job for each method, data set and protocol, all repeats inside."""
+"""The fits of the plan: one job for each method, data set and protocol, all training sizes and repeats inside.
+
+A job spends two seconds on starting Python with its libraries: as much as many methods take for all repeats of a size.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +22,11 @@ Spec = dict[str, Any]
 
 @dataclass(frozen=True)
 class PlannedFit:
-    """One job of the study: a method on all repeats of one protocol of one data set."""
+    """One job of the study: a method on all training sizes and repeats of one protocol of one data set."""
 
     dataset: PlannedDataset
     protocol: str
     protocol_id: str
-    train_size: int | None
     method: str
     method_id: str
     label: str
@@ -62,8 +64,7 @@ def add_fits(
     method_key = key(fit_id, base)
     label = source.label or method.label or fit_id
     for protocol in protocols:
-        spec = base | {"dataset": dataset.id, "protocol": protocol.id, "train_size": protocol.train_size}
+        spec = base | {"dataset": dataset.id, "settings": protocol.settings}
         plan.fits[dataset.key, protocol.key, method_key] = PlannedFit(
-            dataset, protocol.key, protocol.id, protocol.train_size, method_key, fit_id, label, source.kernel_set,
-            source.descriptor, spec,
-        )  # fmt: skip
+            dataset, protocol.key, protocol.id, method_key, fit_id, label, source.kernel_set, source.descriptor, spec
+        )

@@ -1,4 +1,4 @@
-"""Protocols of the plan: one for each way of splitting and each training size."""
+"""Protocols of the plan: one for each way of splitting, with all its training sizes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mklearn.config.protocols import Given, ProtocolConfig, RandomPerClass
+from mklearn.config.protocols import Given
 from mklearn.config.study import Study
 from mklearn.errors import ConfigError
 from mklearn.provenance import key
@@ -19,27 +19,20 @@ class PlannedProtocol(NamedTuple):
 
     id: str
     key: str
-    train_size: int | None
+    settings: list[Spec]
+    """``protocol`` and ``train_size`` as the score rows have them: ``faces-p2`` and 2 of protocol ``faces``."""
     spec: Spec
     datasets: list[str] | None
 
 
 def planned_protocols(study: Study) -> Iterator[PlannedProtocol]:
-    """Every protocol of the study at every training size."""
+    """Every protocol of the study."""
     for protocol_id, protocol in study.protocols.items():
-        for spec, train_size in _protocol_specs(protocol_id, protocol):
-            spec["seed"] = study.seed
-            name = protocol_id if train_size is None else f"{protocol_id}-p{train_size}"
-            yield PlannedProtocol(name, key(name, spec), train_size, spec, protocol.datasets)
-
-
-def _protocol_specs(protocol_id: str, protocol: ProtocolConfig) -> Iterator[tuple[Spec, int | None]]:
-    spec = protocol.specification()
-    if isinstance(protocol, Given) and not Path(protocol.path).is_file():
-        raise ConfigError(f"protocols.{protocol_id}.path: there is no file {protocol.path!r}.")
-    if isinstance(protocol, RandomPerClass):
-        sizes = protocol.train_size if isinstance(protocol.train_size, list) else [protocol.train_size]
-        for size in dict.fromkeys(sizes):
-            yield spec | {"parameters": spec["parameters"] | {"train_size": size}}, size
-    else:
-        yield spec, None
+        if isinstance(protocol, Given) and not Path(protocol.path).is_file():
+            raise ConfigError(f"protocols.{protocol_id}.path: there is no file {protocol.path!r}.")
+        spec = protocol.specification() | {"seed": study.seed}
+        settings: list[Spec] = [
+            {"protocol": protocol_id if size is None else f"{protocol_id}-p{size}", "train_size": size}
+            for size in protocol.train_sizes()
+        ]
+        yield PlannedProtocol(protocol_id, key(protocol_id, spec), settings, spec, protocol.datasets)

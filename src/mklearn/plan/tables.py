@@ -25,8 +25,7 @@ def summary_spec(plan: Plan) -> dict[str, Any]:
 def report_spec(plan: Plan) -> dict[str, Any]:
     study = plan.study
     fits = [
-        {"dataset": fit.dataset.id, "protocol": fit.protocol_id, "train_size": fit.train_size,
-         "method": fit.method_id, "title": fit.label}
+        {"dataset": fit.dataset.id, "settings": fit.spec["settings"], "method": fit.method_id, "title": fit.label}
         for fit in plan.fits.values()
     ]  # fmt: skip
     datasets = [

@@ -1,4 +1,4 @@
-"""Step: one method on every repeat of one protocol."""
+"""Step: one method at every training size and repeat of one protocol."""
 
 from __future__ import annotations
 
@@ -35,29 +35,35 @@ def fit(
     """Fit ``spec["method"]`` on every split; write its score rows and what a report shows of the fits.
 
     A failure that is a result (a solver without solution, a method that does not apply, an allocation that is refused,
-    the study's limit of time) becomes a row with its reason; splits that were done before it keep their values.
+    the study's limit of time) becomes a row with its reason; splits that were done before it keep their values. Each of
+    ``spec["settings"]``, the training sizes, has a time limit of its own, and its own arrays in the file of the model:
+    ``weights`` of ``faces-p2`` is ``faces-p2/weights``.
     """
-    limit = TimeLimit(spec["evaluation"].get("time_limit"))
     samples = _samples(spec, manifest, matrices or [], source)
     table, _ = read_parquet(labels)
     y = table["y"].to_numpy()
-    plan = Splits.load(splits, table["id"].to_numpy(dtype=str))
+    drawn = Splits.load(splits, table["id"].to_numpy(dtype=str))
     fingerprint = code_fingerprint(code or [])
     rows: list[dict[str, Any]] = []
-    fits: list[tuple[Split, SplitResult]] = []
-    for split, result in _results(samples, spec, y, plan, limit):
-        common = _common(spec, split, fingerprint)
-        if isinstance(result, SplitResult):
-            rows += _rows(result, common)
-            rows += _iteration_rows(samples, spec, y, split, common, limit)
-            fits.append((split, result))
-        else:
-            rows.append(common | _failure(result))
+    arrays: dict[str, Any] = {}
+    for setting in spec["settings"]:
+        limit = TimeLimit(spec["evaluation"].get("time_limit"))
+        fits: list[tuple[Split, SplitResult]] = []
+        for split, result in _results(samples, spec, y, drawn.of_size(setting["train_size"]), limit):
+            sizes = len(split.train), len(split.test)
+            common = blank(fit_of(spec, setting), split.repeat, split.fold, *sizes) | {"code": fingerprint}
+            if isinstance(result, SplitResult):
+                rows += _rows(result, common)
+                rows += _iteration_rows(samples, spec, y, split, common, limit)
+                fits.append((split, result))
+            else:
+                rows.append(common | _failure(result))
+        arrays |= {f"{setting['protocol']}/{name}": array for name, array in _model(fits, spec, y).items()}
     digests = input_digests(manifest=manifest, source=source, labels=labels, splits=splits)  # matrices: the manifest's
     record = stamp(spec, digests, code or [])
     frame = pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
     write_parquet(scores, frame, record)
-    write_npz(model, **_model(fits, spec, y), spec=canonical(spec), provenance=canonical(record))
+    write_npz(model, **arrays, spec=canonical(spec), provenance=canonical(record))
 
 
 def _matrices(paths: list[Path], content: dict[str, Any]) -> dict[str, np.ndarray]:
@@ -106,31 +112,31 @@ def _failure(reason: Exception) -> dict[str, str]:
 
 
 def _results(
-    samples: MethodInput, spec: dict[str, Any], y: np.ndarray, plan: Splits, limit: TimeLimit
+    samples: MethodInput, spec: dict[str, Any], y: np.ndarray, drawn: list[Split], limit: TimeLimit
 ) -> Iterator[tuple[Split, SplitResult | Exception]]:
     """Each split with what the method gives on it, or with the failure that is its result."""
     method, inner = spec["method"], spec["evaluation"]["inner_folds"]
-    splits = progress(plan, len(plan), f"{method['id']}: split")
+    size = f", {drawn[0].train_size} per class" if drawn[0].train_size else ""
+    splits = progress(drawn, len(drawn), f"{method['id']}{size}: split")
     if method["parameters"].get("kernel_weights") != "oracle_single":
         for split in splits:
             yield split, _evaluate(samples, spec, method, y, split, inner, limit)
         return
     assert isinstance(samples, KernelInput)
-    kept = list(plan)
     alone = method | {"parameters": method["parameters"] | {"kernel_weights": "uniform"}}
     by_kernel = []
     for kernel, one in zip(samples.kernels, np.eye(samples.n_kernels), strict=True):
         single = KernelInput(samples.pairwise, [kernel])
-        results = [_evaluate(single, spec, alone, y, split, None, limit) for split in kept]
+        results = [_evaluate(single, spec, alone, y, split, None, limit) for split in drawn]
         for result in results:
             for rule in result.rules.values() if isinstance(result, SplitResult) else []:
                 rule.fitted.weights = one  # among all the kernels there are to choose from
         by_kernel.append(results)
     ended = next((result for results in by_kernel for result in results if isinstance(result, Ended)), None)
     if ended is not None:  # the best of some of the kernels is not the best of all
-        yield from ((split, ended) for split in kept)
+        yield from ((split, ended) for split in drawn)
         return
-    yield from zip(kept, best_on_test(by_kernel), strict=True)
+    yield from zip(drawn, best_on_test(by_kernel), strict=True)
 
 
 def _evaluate(
@@ -162,10 +168,6 @@ def _ended(reason: BaseException, limit: TimeLimit) -> Ended:
         return Ended("out_of_memory", f"memory ran out: {reason}" if str(reason) else "memory ran out")
     unit = "minute" if limit.minutes == 1 else "minutes"
     return Ended("time_limit", f"the time limit of {limit.minutes:g} {unit} for all splits was over")
-
-
-def _common(spec: dict[str, Any], split: Split, fingerprint: str) -> dict[str, Any]:
-    return blank(fit_of(spec), split.repeat, split.fold, len(split.train), len(split.test)) | {"code": fingerprint}
 
 
 def _rows(result: SplitResult, common: dict[str, Any]) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ def report(
 
     The page carries its stamp; that of the files beside it lies in provenance.json.
     """
-    fits = [_fit(path, entry) for path, entry in zip(models, spec["fits"], strict=True)]
+    fits = [fit for path, entry in zip(models, spec["fits"], strict=True) for fit in _fits(path, entry)]
     held = [SampleSet.load(path) for path in samples]
     labels = {entry["id"]: data.classes for entry, data in zip(spec["datasets"], held, strict=True)}
     fits = [_named(fit, labels[fit.dataset]) for fit in fits]
@@ -63,8 +64,16 @@ def report(
     logger.info("%d files in %s", len(written), page.parent)
 
 
-def _fit(path: Path, entry: dict[str, Any]) -> FitRecord:
+def _fits(path: Path, entry: dict[str, Any]) -> Iterator[FitRecord]:
+    """One record for each training size."""
     held = read_npz(path)
+    for setting in entry["settings"]:
+        start = f"{setting['protocol']}/"
+        own = {name.removeprefix(start): array for name, array in held.items() if name.startswith(start)}
+        yield _fit(own, entry | setting)
+
+
+def _fit(held: dict[str, np.ndarray], entry: dict[str, Any]) -> FitRecord:
     history = pd.DataFrame(json.loads(str(held["history"])), columns=["repeat", "half_step", "step", "value", "bound"])
     embedding = None
     if "embedding" in held:

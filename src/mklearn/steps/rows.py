@@ -16,10 +16,10 @@ COLUMNS = {
 _NAN = float("nan")
 
 
-def fit_of(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """What rows say of the fit that they belong to, from its specification."""
+def fit_of(spec: Mapping[str, Any], setting: Mapping[str, Any]) -> dict[str, Any]:
+    """What rows say of the fit that they belong to: from its specification, at one of its ``settings``."""
     return {
-        "dataset": spec["dataset"], "protocol": spec["protocol"], "train_size": spec["train_size"],
+        "dataset": spec["dataset"], "protocol": setting["protocol"], "train_size": setting["train_size"],
         "method": spec["method"]["id"], "seed": spec["seed"],
         "kernel_set": "+".join(kernel["id"] for kernel in spec["kernels"]) or spec["method"]["input"],
     }  # fmt: skip

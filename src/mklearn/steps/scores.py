@@ -39,7 +39,11 @@ def scores(fits: list[Path], table: Path, *, spec: dict[str, Any], code: list[Pa
 
 
 def _without_values(entry: dict[str, Any]) -> pd.DataFrame:
-    """Rows of a lost fit: one for each split, as far as they were drawn; without any known, one."""
+    """Rows of a lost fit: at each training size one for each split, as far as they were drawn; else one."""
     said = {"status": entry["status"], "message": entry["message"]}
-    rows = [blank(entry["fit"], *split) | said for split in entry["splits"] or [(0, 0, 0, 0)]]
+    rows = [
+        blank(fit, *split) | said
+        for fit, splits in zip(entry["fits"], entry["splits"], strict=True)
+        for split in splits or [(0, 0, 0, 0)]
+    ]
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)

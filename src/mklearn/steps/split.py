@@ -1,4 +1,4 @@
-"""Step: draw the splits of one protocol once, so that every method gets the same."""
+"""Step: draw the splits of one protocol once, at all its training sizes, so that every method gets the same."""
 
 from __future__ import annotations
 

@@ -88,7 +88,8 @@ def test_save_and_load(tmp_path: Path) -> None:
     splits = k_fold(y, 3, 2, 7, "x")
     splits.save(tmp_path / "s.parquet", ids)
     frame, metadata = read_parquet(tmp_path / "s.parquet")
-    assert list(frame.columns) == ["repeat", "fold", "role", "index", "id"]
+    assert list(frame.columns) == ["train_size", "repeat", "fold", "role", "index", "id"]
+    assert frame["train_size"].isna().all()
     assert metadata["spec"] == {"kind": "k_fold", "name": "x", "folds": 3, "repeats": 2, "seed": 7, "stratified": True}
     back = Splits.load(tmp_path / "s.parquet", ids)
     assert back.spec == splits.spec
@@ -103,6 +104,30 @@ def test_save_and_load(tmp_path: Path) -> None:
     pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "f.parquet")
     with pytest.raises(DataError, match="not a file of splits"):
         Splits.load(tmp_path / "f.parquet")
+
+
+def test_several_sizes_are_each_drawn_as_by_themselves(tmp_path: Path) -> None:
+    y = np.repeat([0, 1, 2], 8)
+    ids = np.array([f"s/{k}" for k in range(24)])
+    splits = random_per_class(y, [4, 2], 3, 5, "x")
+    splits.save(tmp_path / "s.parquet", ids)
+    for held in (splits, Splits.load(tmp_path / "s.parquet", ids)):
+        assert held.spec["train_size"] == [4, 2]
+        assert len(held) == 6
+        for size in (2, 4):
+            for split, alone in zip(held.of_size(size), random_per_class(y, size, 3, 5, "x"), strict=True):
+                assert (split.train_size, split.repeat) == (size, alone.repeat)
+                np.testing.assert_array_equal(split.train, alone.train)
+                np.testing.assert_array_equal(split.test, alone.test)
+        with pytest.raises(DataError, match="there are none of training size 3"):
+            held.of_size(3)
+    with pytest.raises(NotApplicable, match="8 training samples per class"):
+        random_per_class(y, [2, 8])
+    with pytest.raises(ConfigError, match="train_size=0"):
+        random_per_class(y, [0, 2])
+    twice = [Split(0, 0, a(0), a(1), 1), Split(0, 0, a(0), a(1), 2), Split(0, 0, a(0), a(1), 2)]
+    with pytest.raises(DataError, match="training size 2, repeat 0, fold 0 occurs twice"):
+        Splits(tuple(twice), 3)
 
 
 def a(*values: int) -> np.ndarray:

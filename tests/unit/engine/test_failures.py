@@ -21,13 +21,17 @@ from mklearn.steps.rows import COLUMNS, blank, fit_of
 from mklearn.workflow import Targets
 
 N_SPLITS = 2
+PROTOCOLS = {
+    "few": {"kind": "random_per_class", "train_size": 4, "repeats": N_SPLITS},
+    "more": {"kind": "random_per_class", "train_size": [6, 8], "repeats": N_SPLITS},
+}
 
 
 class Made:
-    """A folder in which all fits of the smoke study have ended well, as far as their score files say."""
+    """A folder in which all fits of a small study have ended well, as far as their score files say."""
 
     def __init__(self, folder: Path) -> None:
-        (folder / "config.yaml").write_text(yaml.safe_dump(SMOKE), encoding="utf-8")
+        (folder / "config.yaml").write_text(yaml.safe_dump(SMOKE | {"protocols": PROTOCOLS}), encoding="utf-8")
         self.targets = Targets(plan_study(read_study("config.yaml")))
         self.keys = list(self.targets.plan.fits)
         self.files = dict(zip(self.keys, self.targets.all_scores(), strict=True))
@@ -36,18 +40,24 @@ class Made:
 
     def fit(self, key: Any, *said: tuple[str, str]) -> None:
         """Write the score rows of a fit: of the last splits with these statuses and messages."""
-        fit = fit_of(self.targets.plan.fits[key].spec)
-        rows = [blank(fit, repeat, 0, 8, 8) for repeat in range(N_SPLITS)]
+        spec = self.targets.plan.fits[key].spec
+        fits = [fit_of(spec, setting) for setting in spec["settings"]]
+        rows = [blank(fit, repeat, 0, 8, 8) for fit in fits for repeat in range(N_SPLITS)]
         for row, (status, message) in zip(reversed(rows), reversed(said), strict=False):
             row |= {"status": status, "message": message}
         write_parquet(self.files[key], pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS))
 
     def lose(self, key: Any, outdated: float | None = None, status: str = "lost") -> None:
         """Write a table in which a fit is lost."""
-        entry = {"key": list(key), "splits": [[0, 0, 8, 8]], "status": status, "reason": "killed", "log": "logs/x.log",
-                 "message": "killed; log: logs/x.log", "outdated": outdated}  # fmt: skip
+        entry = {"key": list(key), "splits": [[[0, 0, 8, 8]]], "status": status, "reason": "killed",
+                 "log": "logs/x.log", "message": "killed; log: logs/x.log", "outdated": outdated}  # fmt: skip
         table = self.targets.path("{study}/scores.parquet")
         write_parquet(table, pd.DataFrame({"value": [0.5]}), {"spec": {"study": "smoke", "lost": [entry]}})
+
+
+def at(made: Made, key: Any, size: int) -> str:
+    """A fit at one training size, as the list calls it."""
+    return name_of(made.targets, key, f"{made.targets.plan.fits[key].protocol_id}-p{size}")
 
 
 @pytest.fixture
@@ -69,7 +79,7 @@ def test_nothing_failed(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
 def test_statuses_that_a_rerun_may_change_are_run_again_and_others_are_not(
     made: Made, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    late, broken, hungry, one_class, inexact = made.keys[:5]
+    late, broken, hungry, one_class, inexact = [key for key in made.keys if key[1].startswith("few")] + made.keys[-1:]
     made.fit(late, ("time_limit", "the time was over"), ("time_limit", "the time was over"))
     made.fit(broken, ("failed", "no solution"))
     made.fit(hungry, ("out_of_memory", "memory ran out"), ("not_applicable", "one class"))
@@ -78,16 +88,13 @@ def test_statuses_that_a_rerun_may_change_are_run_again_and_others_are_not(
     assert listing(capsys, "--targets").split() == [made.files[key] for key in (late, broken, hungry)]
     text = listing(capsys)
     again, same = text.split("Would end the same way again")
-    assert (
-        f"{name_of(made.targets, late)}: time limit in 2 of 2 splits\n    the time was over\n    log: logs/fit/"
-        in again
-    )
-    assert f"{name_of(made.targets, broken)}: failed in 1 of 2 splits" in again
-    assert f"{name_of(made.targets, hungry)}: out of memory in 1 of 2 splits" in again
-    assert f"{name_of(made.targets, hungry)}: not applicable in 1 of 2 splits" in same
-    assert f"{name_of(made.targets, one_class)}: not applicable" in same
-    assert f"{name_of(made.targets, inexact)}: inaccurate in 1 of 2 splits\n    log:" in same
-    assert name_of(made.targets, made.keys[5]) not in text
+    assert f"{at(made, late, 4)}: time limit in 2 of 2 splits\n    the time was over\n    log: logs/fit/" in again
+    assert f"{at(made, broken, 4)}: failed in 1 of 2 splits" in again
+    assert f"{at(made, hungry, 4)}: out of memory in 1 of 2 splits" in again
+    assert f"{at(made, hungry, 4)}: not applicable in 1 of 2 splits" in same
+    assert f"{at(made, one_class, 4)}: not applicable" in same
+    assert f"{at(made, inexact, 8)}: inaccurate in 1 of 2 splits\n    log:" in same
+    assert at(made, inexact, 6) not in text
 
 
 def test_lost_and_missing_fits(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
@@ -121,7 +128,7 @@ def test_many_reasons_are_cut_and_damaged_files_named(made: Made, capsys: pytest
 
 
 def test_several_studies_and_mistakes(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("other.yaml").write_text(yaml.safe_dump(SMOKE | {"study": "other"}), encoding="utf-8")
+    Path("other.yaml").write_text(yaml.safe_dump(SMOKE | {"study": "other", "protocols": PROTOCOLS}), encoding="utf-8")
     text = listing(capsys, "config.yaml", "other.yaml")
     assert text.count("nothing failed.") == 2
     made.fit(made.keys[0], ("failed", "no solution"))

@@ -78,7 +78,7 @@ def rows(inputs: dict[str, Any], estimator: str, **evaluation: Any) -> pd.DataFr
     spec = {
         "method": {"id": "m", "implementation": f"{__name__}:{estimator}", "parameters": {}, "input": "features"},
         "kernels": [], "evaluation": {"neighbours": ["euclidean"], "inner_folds": 2, **evaluation}, "seed": 0,
-        "dataset": "d", "protocol": "p", "train_size": None,
+        "dataset": "d", "settings": [{"protocol": "p", "train_size": None}],
     }  # fmt: skip
     step.fit(**inputs, spec=spec)
     return read_parquet(inputs["scores"])[0]
@@ -92,7 +92,7 @@ def test_memory_that_runs_out_in_one_split_costs_that_split(inputs: dict[str, An
     assert len(one) == 1
     assert "memory ran out: Unable to allocate" in one["message"].item()
     assert one["value"].isna().all()
-    assert read_npz(inputs["model"])["repeats"].tolist() == [0, 2, 3]
+    assert read_npz(inputs["model"])["p/repeats"].tolist() == [0, 2, 3]
     gc.collect()
     assert Hungry.held.pop()() is None, "the arrays of the split that failed are still held"
 
@@ -134,7 +134,7 @@ def test_the_best_of_some_kernels_is_not_the_best_of_all(monkeypatch: pytest.Mon
     kernels = KernelInput({}, [{"id": "a"}, {"id": "b"}])
     spec = {"method": {"id": "m", "parameters": {"kernel_weights": "oracle_single"}}, "seed": 0,
             "evaluation": {"inner_folds": 3, "neighbours": ["cosine"]}}  # fmt: skip
-    splits = Splits(tuple(Split(r, 0, np.array([0]), np.array([1])) for r in range(2)), 2)
+    splits = [Split(r, 0, np.array([0]), np.array([1])) for r in range(2)]
     results = list(step._results(kernels, spec, np.array([0, 1]), splits, TimeLimit(None)))
     assert len(calls) == 4
     assert [split.repeat for split, _ in results] == [0, 1]
@@ -146,16 +146,18 @@ def test_the_best_of_some_kernels_is_not_the_best_of_all(monkeypatch: pytest.Mon
 def test_lost_fits_have_rows_in_the_order_of_the_plan(inputs: dict[str, Any], tmp_path: Path) -> None:
     Slow.calls = -10_000
     frame = rows(inputs, "Slow")
-    fit = {"dataset": "d", "protocol": "p", "train_size": None, "method": "gone", "seed": 0, "kernel_set": "features"}
-    entry = {"fit": fit, "status": "lost", "message": "killed", "key": ["d", "p", "gone"]}
-    drawn = {**entry, "position": 2, "splits": [[0, 0, 20, 10], [1, 0, 19, 11]]}
-    spec = {"study": "s", "lost": [drawn, {**entry, "position": 0, "splits": []}]}
+    fit = {"dataset": "d", "protocol": "p-p3", "train_size": 3, "method": "gone", "seed": 0, "kernel_set": "features"}
+    sizes = [fit, {**fit, "protocol": "p-p4", "train_size": 4}]
+    entry = {"fits": sizes, "status": "lost", "message": "killed", "key": ["d", "p", "gone"]}
+    drawn = {**entry, "position": 2, "splits": [[[0, 0, 20, 10]], [[0, 0, 19, 11]]]}
+    spec = {"study": "s", "lost": [drawn, {**entry, "position": 0, "splits": [[], []]}]}
     scores([inputs["scores"]], tmp_path / "table.parquet", spec=spec)
     table, metadata = read_parquet(tmp_path / "table.parquet")
     assert table["method"].drop_duplicates().tolist() == ["gone", "m"]
-    assert len(table) == 1 + len(frame) + 2
-    assert table.iloc[[0, -2, -1]]["status"].eq("lost").all()
-    assert table.iloc[-2:][["repeat", "n_train", "n_test"]].to_numpy().tolist() == [[0, 20, 10], [1, 19, 11]]
+    assert len(table) == 2 + len(frame) + 2
+    assert table.iloc[[0, 1, -2, -1]]["status"].eq("lost").all()
+    assert table.iloc[-2:][["train_size", "n_train", "n_test"]].to_numpy().tolist() == [[3, 20, 10], [4, 19, 11]]
+    assert table.iloc[:2]["protocol"].tolist() == ["p-p3", "p-p4"]
     assert metadata["spec"]["lost"] == spec["lost"]
     scores([inputs["scores"]], tmp_path / "whole.parquet", spec={"study": "s"})
     assert table.dtypes.to_dict() == read_parquet(tmp_path / "whole.parquet")[0].dtypes.to_dict()
