@@ -24,6 +24,7 @@ from mklearn.report.stage_table import stage_table
 from mklearn.report.tables import Table, escape_markdown, failure_table, kernel_table, markdown, result_table
 from mklearn.report.theme import LIGHT, vega_config
 from mklearn.report.thumbnails import data_uris, picture_uri
+from mklearn.report.vega_bundle import VegaBundle
 from mklearn.report.wording import enumeration, plural
 
 if TYPE_CHECKING:
@@ -85,43 +86,46 @@ def build_report(
     paths : list of Path
         The files written, ``index.html`` first.
     """
-    reference = str(run.get("reference") or "average")
-    series = series_of(summary, reference)
-    title = _reference_title(summary, reference)
-    settings = frames.settings_of(summary)
-    beside = [reference, *(run.get("best_single") or [])]
-    published = published_part(summary, series, run.get("calibration"), run.get("remarks") or [], beside)
-    found = findings(summary, settings, series, reference, title, published.alerts)
-    mixed_up = confused(settings, summary, fits, series, reference)
-    gallery = panels(settings, scores, summary, fits, series, reference, title, published.labelled, mixed_up)
-    picks = frames.picks(fits)
-    content = Content(
-        title=str(study.get("title") or study.get("id") or "Study"),
-        summary=_what_was_run(study, scores, settings, series, data, run),
-        findings=found,
-        results=[result_table(summary, setting, series, reference, title) for setting in settings],
-        panels=gallery,
-        kernel_tables=_kernel_tables(settings, fits),
-        failures=failure_table(scores, settings, series),
-        data=[_data_card(entry) for entry in data],
-        run=_run_facts(run),
-        series=series,
-        published=published,
-        picks=picks_tables(picks, summary, settings, series, beside),
-        confused=[pairs_table(found) for found in mixed_up if len(found.best.classes) > FEW_CLASSES],
-        stages=stage_table(run.get("stages") or []),
-        pictures=_pictures(data),
-    )
-    with FigureWriters(out_dir / "figures", vega_config(LIGHT, series.colours(LIGHT), file=True), threads) as writers:
-        for panel in _of_files(gallery) if figure_files else []:
-            writers.add(panel.slug, panel.file())
-        written = [
-            _write(out_dir / "index.html", render(content)),
-            _write(out_dir / "summary.md", _markdown_report(content, found)),
-            _write(out_dir / "summary.csv", _csv(summary)),
-        ]
-        if len(published.cells):
-            written.append(_write(out_dir / "reproduction.csv", _csv(published.cells)))
+    with VegaBundle(beside=threads > 1) as vega:
+        reference = str(run.get("reference") or "average")
+        series = series_of(summary, reference)
+        title = _reference_title(summary, reference)
+        settings = frames.settings_of(summary)
+        beside = [reference, *(run.get("best_single") or [])]
+        published = published_part(summary, series, run.get("calibration"), run.get("remarks") or [], beside)
+        found = findings(summary, settings, series, reference, title, published.alerts)
+        mixed_up = confused(settings, summary, fits, series, reference)
+        gallery = panels(settings, scores, summary, fits, series, reference, title, published.labelled, mixed_up)
+        picks = frames.picks(fits)
+        content = Content(
+            title=str(study.get("title") or study.get("id") or "Study"),
+            summary=_what_was_run(study, scores, settings, series, data, run),
+            findings=found,
+            results=[result_table(summary, setting, series, reference, title) for setting in settings],
+            panels=gallery,
+            kernel_tables=_kernel_tables(settings, fits),
+            failures=failure_table(scores, settings, series),
+            data=[_data_card(entry) for entry in data],
+            run=_run_facts(run),
+            series=series,
+            published=published,
+            picks=picks_tables(picks, summary, settings, series, beside),
+            confused=[pairs_table(found) for found in mixed_up if len(found.best.classes) > FEW_CLASSES],
+            stages=stage_table(run.get("stages") or []),
+            pictures=_pictures(data),
+        )
+        with FigureWriters(
+            out_dir / "figures", vega_config(LIGHT, series.colours(LIGHT), file=True), threads
+        ) as writers:
+            for panel in _of_files(gallery) if figure_files else []:
+                writers.add(panel.slug, panel.file())
+            written = [
+                _write(out_dir / "index.html", render(content, vega.script())),
+                _write(out_dir / "summary.md", _markdown_report(content, found)),
+                _write(out_dir / "summary.csv", _csv(summary)),
+            ]
+            if len(published.cells):
+                written.append(_write(out_dir / "reproduction.csv", _csv(published.cells)))
     return written + writers.written
 
 

@@ -52,13 +52,16 @@ def finish(
     subtitle: str | list[str] = "",
     focus: bool = True,
 ) -> Chart:
-    """Size, title, data, and the parameter that the page's legend sets; several lines of the subtitle are a list."""
-    properties: dict[str, Any] = {"width": canvas.width, "height": height}
+    """Size, title, data, and the parameter that the page's legend sets; several lines of the subtitle are a list.
+
+    Set on the chart itself: Altair's own methods copy it, with all its layers, a quarter of the time of a report.
+    """
+    chart.width, chart.height = canvas.width, height
     if title or subtitle:
-        properties["title"] = alt.TitleParams(title, subtitle=subtitle) if subtitle else alt.TitleParams(title)
+        chart.title = alt.TitleParams(title, subtitle=subtitle) if subtitle else alt.TitleParams(title)
     if focus:
-        chart = chart.add_params(alt.param(name="focus", value=[]))
-    chart = chart.properties(**properties)
+        held: list[Any] = [] if chart.params is alt.Undefined else list(chart.params)  # type: ignore[arg-type]
+        chart.params = [*held, alt.param(name="focus", value=[]).param]
     chart.datasets = dict(store)
     return chart
 

@@ -64,7 +64,8 @@ def confusion_map(found: Confusion, series: Series, canvas: Canvas) -> Chart:
     ]
     if len(classes) <= _NUMBERED:
         layers.append(base.mark_text(fontSize=10).encode(text="text:N"))
-    chart = alt.layer(*layers).properties(view=alt.ViewBackground(stroke="#88888866"))
+    chart = alt.layer(*layers)
+    chart.view = alt.ViewBackground(stroke="#88888866")
     side = 26 if len(classes) <= _NUMBERED else 18
     subtitle = "% of each true class (row)"
     return finish(chart, canvas, side * len(classes), store, title=found.label, subtitle=subtitle, focus=False)

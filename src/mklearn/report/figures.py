@@ -342,8 +342,8 @@ def embedding(points: pd.DataFrame, canvas: Canvas, *, label: str) -> Chart:
         middle = shown.groupby("label")[["x", "y"]].median().reset_index()
         names = alt.Chart(store.add(plain_rows(middle, columns))).mark_text(fontSize=13, fontWeight=700, dy=-11)
         marks = alt.layer(marks, names.encode(x=x, y=y, text="c:N"))
-    chart = marks.properties(view=alt.ViewBackground(stroke="#88888866"))
-    return finish(chart, canvas, 320, store, title=label, subtitle="second dimension", focus=False)
+    marks.view = alt.ViewBackground(stroke="#88888866")
+    return finish(marks, canvas, 320, store, title=label, subtitle="second dimension", focus=False)
 
 
 def fit_times(times: pd.DataFrame, series: Series, canvas: Canvas, *, title: str) -> Chart:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -255,22 +256,28 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 def plain_rows(frame: pd.DataFrame, columns: dict[str, str]) -> list[dict[str, Any]]:
     """Rows as JSON values, columns renamed; NaN and NA become None."""
-    return list(_plain(frame, columns))
+    values = [_plain(frame[name]) for name in columns]
+    return [dict(zip(columns.values(), row, strict=True)) for row in zip(*values, strict=True)]
 
 
-def _plain(frame: pd.DataFrame, columns: dict[str, str]) -> Iterator[dict[str, Any]]:
-    for values in zip(*(frame[name] for name in columns), strict=True):
-        row: dict[str, Any] = {}
-        for name, value in zip(columns.values(), values, strict=True):
-            if isinstance(value, bool | np.bool_):
-                row[name] = bool(value)
-            elif missing(value):
-                row[name] = None
-            elif isinstance(value, str):
-                row[name] = value
-            elif isinstance(value, int | np.integer):
-                row[name] = int(value)
-            else:
-                number = float(value)
-                row[name] = float(f"{number:.6g}") if np.isfinite(number) else None
-        yield row
+def _plain(column: pd.Series[Any]) -> list[Any]:
+    """Its values; floats with six digits. Most of a report's data are floats or text, and are known by their type."""
+    if column.dtype.kind == "f":
+        return [_short(value) for value in column.tolist()]
+    if column.dtype.kind in "bi" and not column.hasnans:
+        return column.tolist()
+    return [_plain_value(value) for value in column.tolist()]
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if missing(value):
+        return None
+    return int(value) if isinstance(value, int | np.integer) else _short(float(value))
+
+
+def _short(number: float) -> float | None:
+    return float(f"{number:.6g}") if math.isfinite(number) else None

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib import resources
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,7 +17,6 @@ from urllib.parse import urlsplit
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from mklearn.report.figure_files import VEGA_LITE
 from mklearn.report.findings import Findings
 from mklearn.report.gallery import Panel
 from mklearn.report.published import Published
@@ -27,8 +25,6 @@ from mklearn.report.stage_table import NOTE as STAGE_NOTE
 from mklearn.report.tables import Table
 from mklearn.report.theme import DARK, LIGHT, SCHEMES, vega_config
 from mklearn.report.wording import byte_size
-
-_EXPORT = "window.vegaEmbed = vegaEmbed;"
 
 PICKS_NOTE = (
     "In the tables: accuracy by inner CV | oracle (dimension chosen on the test samples), %, and below it the picked "
@@ -132,8 +128,8 @@ class Content:
     pictures: Sequence[Mapping[str, Any]]
 
 
-def render(content: Content) -> str:
-    """The HTML of a report."""
+def render(content: Content, vega: str) -> str:
+    """The HTML of a report, with the script that sets ``vegaEmbed``."""
     series = content.series
     configs = {scheme.name: vega_config(scheme, series.colours(scheme)) for scheme in SCHEMES}
     looks = zip(series.labels, series.colours(LIGHT), series.colours(DARK), series.dashes(), strict=True)
@@ -154,7 +150,7 @@ def render(content: Content) -> str:
         stage_note=STAGE_NOTE,
         style=Markup(_asset("style.css")),
         script=Markup(_asset("report.js")),
-        vega=Markup(vega_bundle()),
+        vega=Markup(vega),
         figures=script_json({"specs": {panel.slug: panel.page for panel in content.panels}, "configs": configs}),
     )  # fmt: skip
 
@@ -165,14 +161,6 @@ def script_json(value: Any) -> Markup:
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)
-
-
-@lru_cache(maxsize=1)
-def vega_bundle() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script that sets ``vegaEmbed``, from the installed ``vl-convert``."""
-    import vl_convert
-
-    return vl_convert.javascript_bundle(_EXPORT, vl_version=VEGA_LITE).replace("</script", "<\\/script")
 
 
 def link(address: Any) -> str:
