@@ -145,6 +145,21 @@ def test_runs_of_known_length_get_more_than_that(repository: Path) -> None:
         assert asked > 3 * measured.get(method, 0), method
 
 
+def test_the_longest_fits_come_first_and_after_what_they_wait_for(repository: Path) -> None:
+    """Seconds of the fits of 2dmmc on ORL, on two cores: in the order of what is expected, nothing long comes late."""
+    measured = {"2dlda": 73, "shrinkage": 64, "2dmmc": 41, "glram": 32, "svc": 26, "mmc": 8, "raw": 3}
+    targets = Targets(plan_study(read_study(repository / "workflow" / "studies" / "2dmmc.yaml")))
+    ask = JobResources(targets)
+    priority = {
+        fit.method_id: ask.fit_priority(wildcards)
+        for wildcards, fit in zip(fits_of(targets), targets.plan.fits.values(), strict=True)
+        if fit.dataset.id == "orl"
+    }
+    assert all(0 < value < 1 for value in priority.values())  # of the rules before them it is 1
+    order = sorted(measured, key=lambda method: -priority[method])
+    assert min(measured[method] for method in order[:5]) > max(measured[method] for method in order[5:])
+
+
 @pytest.mark.parametrize("limit", [0.5, 10.0, 300.0])
 def test_the_studys_time_limit_comes_before_the_clusters(default: Targets, limit: float) -> None:
     spec = default.fit_spec(fits_of(default)[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import time
 import weakref
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -56,6 +57,16 @@ class Slow(PCA):
         return self
 
 
+class SlowOnMany(PCA):
+    """Does not end on more than a dozen samples."""
+
+    def fit(self, X: Any, y: Any = None) -> SlowOnMany:
+        while len(X) > 12:
+            np.linalg.eigvalsh(np.eye(20))
+        super().fit(X, y)
+        return self
+
+
 @pytest.fixture
 def inputs(tmp_path: Path) -> dict[str, Any]:
     """Thirty samples of three classes in four splits."""
@@ -74,11 +85,16 @@ def inputs(tmp_path: Path) -> dict[str, Any]:
     return {name: tmp_path / file for name, file in names.items()}
 
 
-def rows(inputs: dict[str, Any], estimator: str, **evaluation: Any) -> pd.DataFrame:
+ONE: list[dict[str, Any]] = [{"protocol": "p", "train_size": None}]
+
+
+def rows(
+    inputs: dict[str, Any], estimator: str, settings: list[dict[str, Any]] = ONE, **evaluation: Any
+) -> pd.DataFrame:
     spec = {
         "method": {"id": "m", "implementation": f"{__name__}:{estimator}", "parameters": {}, "input": "features"},
         "kernels": [], "evaluation": {"neighbours": ["euclidean"], "inner_folds": 2, **evaluation}, "seed": 0,
-        "dataset": "d", "settings": [{"protocol": "p", "train_size": None}],
+        "dataset": "d", "settings": settings,
     }  # fmt: skip
     step.fit(**inputs, spec=spec)
     return read_parquet(inputs["scores"])[0]
@@ -111,6 +127,21 @@ def test_after_the_limit_done_splits_keep_their_values(inputs: dict[str, Any]) -
     columns = ["dimension", "selection", "value"]
     first, expected = (f.loc[f["repeat"].eq(0), columns].reset_index(drop=True) for f in (frame, whole))
     pd.testing.assert_frame_equal(first, expected)
+
+
+def test_each_training_size_has_a_limit_and_a_model_of_its_own(inputs: dict[str, Any]) -> None:
+    """What one size uses up is not taken from the next."""
+    held = Splits.load(inputs["splits"])
+    few = [replace(split, train=split.train[::2], train_size=3) for split in held]
+    many = [replace(split, train_size=6) for split in held]
+    Splits((*few, *many), 30).save(inputs["splits"], read_parquet(inputs["labels"])[0]["id"].to_numpy(str))
+    settings = [{"protocol": f"p-p{size}", "train_size": size} for size in (6, 3)]
+    frame = rows(inputs, "SlowOnMany", settings, time_limit=2 / 60)
+    assert frame["protocol"].drop_duplicates().tolist() == ["p-p6", "p-p3"]
+    assert frame.groupby("train_size")["status"].agg(set).to_dict() == {3: {"ok"}, 6: {"time_limit"}}
+    assert set(frame["n_train"].groupby(frame["train_size"]).first()) == {10, 20}
+    model = read_npz(inputs["model"])
+    assert (model["p-p3/repeats"].tolist(), model["p-p6/repeats"].tolist()) == ([0, 1, 2, 3], [])
 
 
 def test_a_limit_that_is_not_reached_changes_nothing_but_the_specification(inputs: dict[str, Any]) -> None:
