@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.bilinear.scatter import Scatter
+from mklearn.bilinear.scatter import Scatter, Side
 from mklearn.errors import ConfigError
 from mklearn.optimize.eigen import generalized_eigh_stack
 
 Array = NDArray[np.floating]
-Side = Literal["left", "right"]
 
 
 class Problem(Protocol):

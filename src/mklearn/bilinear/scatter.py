@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk
 
 Array = NDArray[np.floating]
+Side = Literal["left", "right"]
 
 _MOST_MOMENTS = 1 << 22  # entries of second moments that a sweep may hold: 32 MB, four times that while they are made
 
@@ -145,11 +146,21 @@ class CondensedScatter:
 
     def lefts(self, rights: Sequence[Array]) -> Array:
         """`left` of several by one matrix product."""
-        return all_lefts([self], rights)[0]
+        return self.seen("left", self.packed("left", rights))
 
     def rights(self, lefts: Sequence[Array]) -> Array:
         """`right` of several by one matrix product."""
-        return all_rights([self], lefts)[0]
+        return self.seen("right", self.packed("right", lefts))
+
+    def packed(self, side: Side, projections: Sequence[Array]) -> Array:
+        """The other side's projections as `seen` takes them: the same for all scatters of pictures of one shape."""
+        return self.triangles[1 if side == "left" else 0].packed(projections)
+
+    def seen(self, side: Side, packed: Array) -> Array:
+        """`lefts` or `rights`, of projections that are packed."""
+        if side == "left":
+            return self.triangles[0].unpacked(packed @ self.moments.T)
+        return self.triangles[1].unpacked(packed @ self.moments)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,30 +199,13 @@ class _Triangle:
         return triangle[..., self.places]
 
 
-def all_lefts(scatters: Sequence[Scatter], rights: Sequence[Array]) -> list[Array]:
-    """`lefts` of several scatters of pictures of one shape; what they have in common is done once."""
-    first = scatters[0]
-    if not isinstance(first, CondensedScatter):
-        return [scatter.lefts(rights) for scatter in scatters]
-    rows, cols = first.triangles
-    packed = cols.packed(rights)
-    return [
-        rows.unpacked(packed @ scatter.moments.T) if isinstance(scatter, CondensedScatter) else scatter.lefts(rights)
-        for scatter in scatters
-    ]
-
-
-def all_rights(scatters: Sequence[Scatter], lefts: Sequence[Array]) -> list[Array]:
-    """`rights` of several scatters of pictures of one shape."""
-    first = scatters[0]
-    if not isinstance(first, CondensedScatter):
-        return [scatter.rights(lefts) for scatter in scatters]
-    rows, cols = first.triangles
-    packed = rows.packed(lefts)
-    return [
-        cols.unpacked(packed @ scatter.moments) if isinstance(scatter, CondensedScatter) else scatter.rights(lefts)
-        for scatter in scatters
-    ]
+def seen_together(side: Side, scatters: Sequence[Scatter], projections: Sequence[Array]) -> list[Array]:
+    """`lefts` or `rights` of several scatters of pictures of one shape; what they share is done once."""
+    condensed = [scatter for scatter in scatters if isinstance(scatter, CondensedScatter)]
+    if len(condensed) < len(scatters):
+        return [scatter.lefts(projections) if side == "left" else scatter.rights(projections) for scatter in scatters]
+    packed = condensed[0].packed(side, projections)
+    return [scatter.seen(side, packed) for scatter in condensed]
 
 
 def class_differences(pictures: Array, labels: NDArray[np.intp]) -> tuple[Array, Array]:

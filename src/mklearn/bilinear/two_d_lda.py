@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from mklearn.bilinear.alternation import Problem
 from mklearn.bilinear.embedding import BilinearEmbedding
-from mklearn.bilinear.scatter import Scatter, StackedScatter, all_lefts, all_rights, class_differences, energy
+from mklearn.bilinear.scatter import Scatter, StackedScatter, class_differences, energy, seen_together
 from mklearn.errors import NotApplicable
 from mklearn.optimize.a_step import Scaling, rescale_columns
 from mklearn.optimize.eigen import generalized_eigh_stack
@@ -151,11 +151,11 @@ class FisherProblem:
 
     def left_steps(self, rights: Sequence[Array], sizes: Sequence[int]) -> list[tuple[Array, float]]:
         """L for each R, and the trace ratio."""
-        return self._steps(all_lefts((self.between, self.within), rights), sizes)
+        return self._steps(seen_together("left", (self.between, self.within), rights), sizes)
 
     def right_steps(self, lefts: Sequence[Array], sizes: Sequence[int]) -> list[tuple[Array, float]]:
         """R for each L, and the trace ratio."""
-        return self._steps(all_rights((self.between, self.within), lefts), sizes)
+        return self._steps(seen_together("right", (self.between, self.within), lefts), sizes)
 
     def _steps(self, scatters: Sequence[Array], sizes: Sequence[int]) -> list[tuple[Array, float]]:
         between, within = scatters

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mklearn.bilinear.scatter import CondensedScatter, StackedScatter, class_differences, energy
+from mklearn.bilinear.scatter import CondensedScatter, StackedScatter, class_differences, energy, seen_together
 
 SHAPES = st.tuples(*[st.integers(1, 6)] * 3)
 
@@ -29,6 +29,19 @@ def test_scatters_are_the_sums_they_stand_for(seed, shape, weight, l1, l2):
     for scatter in (stacked, stacked.condensed()):
         np.testing.assert_allclose(scatter.left(R), left, rtol=0, atol=1e-9 * (1 + np.abs(left).max()))
         np.testing.assert_allclose(scatter.right(L), right, rtol=0, atol=1e-9 * (1 + np.abs(right).max()))
+
+
+@pytest.mark.parametrize("condensed", [(False, False), (True, True), (False, True)])
+def test_several_scatters_at_once_are_each_by_itself(condensed):
+    """Of projections on different numbers of dimensions, as a sweep has them."""
+    scatters = [StackedScatter.of((1.0, stack)) for stack in stacks(5, 6, 4, 3)]
+    chosen = [scatter.condensed() if one else scatter for scatter, one in zip(scatters, condensed, strict=True)]
+    rng = np.random.default_rng(6)
+    for side, length, method in (("left", 3, StackedScatter.left), ("right", 4, StackedScatter.right)):
+        projections = [rng.normal(size=(length, width)) for width in (1, 3, 2)]
+        for scatter, seen in zip(scatters, seen_together(side, chosen, projections), strict=True):
+            wanted = np.stack([method(scatter, projection) for projection in projections])
+            np.testing.assert_allclose(seen, wanted, rtol=0, atol=1e-9 * (1 + np.abs(wanted).max()))
 
 
 def test_both_sides_have_one_trace():
