@@ -45,6 +45,12 @@ class Split:
     test: np.ndarray
     train_size: int | None = None
 
+    @property
+    def name(self) -> str:
+        """As messages call it."""
+        size = "" if self.train_size is None else f"training size {self.train_size}, "
+        return f"{size}repeat {self.repeat}, fold {self.fold}"
+
 
 @dataclass(frozen=True, eq=False)
 class Splits:
@@ -75,8 +81,7 @@ class Splits:
             raise DataError("splits: there are none")
         seen = set()
         for split in self.splits:
-            size = "" if split.train_size is None else f"training size {split.train_size}, "
-            where = f"{size}repeat {split.repeat}, fold {split.fold}"
+            where = split.name
             if (split.train_size, split.repeat, split.fold) in seen:
                 raise DataError(f"splits: {where} occurs twice")
             seen.add((split.train_size, split.repeat, split.fold))

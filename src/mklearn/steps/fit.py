@@ -116,7 +116,7 @@ def _results(
 ) -> Iterator[tuple[Split, SplitResult | Exception]]:
     """Each split with what the method gives on it, or with the failure that is its result."""
     method, inner = spec["method"], spec["evaluation"]["inner_folds"]
-    size = f", {drawn[0].train_size} per class" if drawn[0].train_size else ""
+    size = f", training size {drawn[0].train_size}" if drawn[0].train_size else ""
     splits = progress(drawn, len(drawn), f"{method['id']}{size}: split")
     if method["parameters"].get("kernel_weights") != "oracle_single":
         for split in splits:
@@ -157,9 +157,9 @@ def _evaluate(
             result = _ended(reason, limit)
         if not isinstance(result, SplitResult):
             result.__traceback__ = result.__cause__ = result.__context__ = None  # they keep the split's arrays
-            logger.warning("repeat %d, fold %d: %s: %s", split.repeat, split.fold, type(result).__name__, result)
+            logger.warning("%s: %s: %s", split.name, type(result).__name__, result)
     for message in sorted({str(warning.message) for warning in caught}):
-        logger.warning("repeat %d, fold %d: %s", split.repeat, split.fold, message)
+        logger.warning("%s: %s", split.name, message)
     return result
 
 
@@ -217,7 +217,7 @@ def _iteration_rows(
             curves = accuracy_by_iteration(estimator, train, test, *labels, method["iterations"], rule)
     except (MemoryError, TimeLimitReached) as reason:  # the split itself has its values
         ended = _ended(reason, limit)
-        logger.warning("repeat %d, fold %d: iterations: %s", split.repeat, split.fold, ended)
+        logger.warning("%s: iterations: %s", split.name, ended)
         return [common | {"neighbour": rule, "selection": "iteration"} | _failure(ended)]
     return [
         common | {"neighbour": rule, "selection": "iteration", "dimension": size, "n_iter": t, "value": float(value)}
