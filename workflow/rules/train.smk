@@ -13,7 +13,7 @@ rule fit:
         model=targets.path("cache/fits/{dataset}/{protocol}/{method}.npz"),
     log:
         "logs/fit/{dataset}/{protocol}/{method}.log",
-    priority: ask.fit_priority
+    priority: ask.fit_priority  # the longest first; of the rules that fits wait for it is 1
     conda:
         "../../envs/mklearn.yaml"
     threads: 1

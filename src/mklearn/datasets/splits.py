@@ -231,8 +231,8 @@ def random_per_class(
         A size below 1.
     """
     y = np.asarray(y)
-    sizes = [train_size] if isinstance(train_size, int) else list(train_size)
-    _at_least_one(train_size=min(sizes), repeats=repeats, test_size=1 if test_size is None else test_size)
+    sizes = [int(size) for size in np.atleast_1d(train_size)]
+    _at_least_one(train_size=min(sizes, default=0), repeats=repeats, test_size=1 if test_size is None else test_size)
     codes = np.unique(y)
     small = [code for code in codes if (y == code).sum() <= max(sizes)]
     if small:
@@ -252,7 +252,7 @@ def random_per_class(
     spec = {
         "kind": "random_per_class",
         "name": name,
-        "train_size": train_size if isinstance(train_size, int) else sizes,
+        "train_size": sizes if np.ndim(train_size) else sizes[0],
         "test_size": test_size,
         "repeats": repeats,
         "seed": seed,
@@ -360,7 +360,7 @@ def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
         if unknown:
             raise DataError(f"{path}: ids that the data set does not have: {some(unknown)}")
         frame["index"] = [position[name] for name in names]
-    frame["train_size"] = 0  # none: a column of this name has no meaning here
+    frame = frame.drop(columns="train_size", errors="ignore")  # a column of this name has no meaning here
     for name in ("repeat", "fold", "index"):
         frame[name] = _whole_numbers(frame[name], path, name) if name in frame else 0
     try:
@@ -391,6 +391,8 @@ def by_id_prefix(ids: np.ndarray, train: str = "train/", test: str = "test/") ->
 
 def _from_frame(frame: Any, path: Path) -> tuple[Split, ...]:
     splits = []
+    if "train_size" not in frame:  # given by the user, or written before splits had sizes
+        frame = frame.assign(train_size=0)
     sizes = frame["train_size"].fillna(0).astype(np.int64)  # 0: the protocol has no sizes
     for (size, repeat, fold), rows in frame.groupby([sizes, "repeat", "fold"], sort=True):
         parts = {role: np.sort(rows.loc[rows["role"] == role, "index"].to_numpy(dtype=np.int64)) for role in ROLES}

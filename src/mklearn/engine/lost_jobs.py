@@ -313,9 +313,9 @@ def _splits(targets: Targets, key: tuple[str, str, str]) -> list[list[list[int]]
     try:
         labels, _ = read_parquet(targets.path(f"cache/data/{fit.dataset.original}.labels.parquet"))
         drawn = Splits.load(targets.path(f"cache/splits/{dataset}/{protocol}.parquet"), labels["id"].to_numpy(str))
+        return [
+            [[split.repeat, split.fold, len(split.train), len(split.test)] for split in drawn.of_size(size)]
+            for size in sizes
+        ]
     except UserError:
         return [[] for _ in sizes]
-    return [
-        [[split.repeat, split.fold, len(split.train), len(split.test)] for split in drawn.of_size(size)]
-        for size in sizes
-    ]

@@ -54,7 +54,7 @@ def finish(
 ) -> Chart:
     """Size, title, data, and the parameter that the page's legend sets; several lines of the subtitle are a list.
 
-    Set on the chart itself: Altair's own methods copy it, with all its layers, a quarter of the time of a report.
+    Set on the chart itself: Altair's own methods copy it, with all its layers, a tenth of the time of a report.
     """
     chart.width, chart.height = canvas.width, height
     if title or subtitle:

@@ -13,7 +13,7 @@ from hypothesis import given as hypothesis_given
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from mklearn.atomic import read_parquet
+from mklearn.atomic import read_parquet, write_parquet
 from mklearn.datasets.pairs import Pairs, given_pairs, random_pairs
 from mklearn.datasets.splits import Split, Splits, by_id_prefix, given, k_fold, random_per_class
 from mklearn.errors import ConfigError, DataError, NotApplicable
@@ -123,11 +123,26 @@ def test_several_sizes_are_each_drawn_as_by_themselves(tmp_path: Path) -> None:
             held.of_size(3)
     with pytest.raises(NotApplicable, match="8 training samples per class"):
         random_per_class(y, [2, 8])
-    with pytest.raises(ConfigError, match="train_size=0"):
-        random_per_class(y, [0, 2])
+    assert random_per_class(y, np.int64(2)).spec == random_per_class(y, 2).spec
+    for wrong in ([0, 2], []):
+        with pytest.raises(ConfigError, match="train_size=0"):
+            random_per_class(y, wrong)
     twice = [Split(0, 0, a(0), a(1), 1), Split(0, 0, a(0), a(1), 2), Split(0, 0, a(0), a(1), 2)]
     with pytest.raises(DataError, match="training size 2, repeat 0, fold 0 occurs twice"):
         Splits(tuple(twice), 3)
+
+
+def test_files_without_sizes_are_read(tmp_path: Path) -> None:
+    """Written before splits had sizes; and a user's own, in which a column of that name says nothing."""
+    y, ids = np.repeat([0, 1], 6), np.array([f"s{k}" for k in range(12)])
+    k_fold(y, 3).save(tmp_path / "new.parquet", ids)
+    frame, metadata = read_parquet(tmp_path / "new.parquet")
+    write_parquet(tmp_path / "old.parquet", frame.drop(columns="train_size"), metadata)
+    frame.assign(train_size=5).to_csv(tmp_path / "mine.csv", index=False)
+    for held in (Splits.load(tmp_path / "old.parquet", ids), given(tmp_path / "mine.csv", ids)):
+        assert [split.fold for split in held.of_size(None)] == [0, 1, 2]
+        for split, drawn in zip(held, k_fold(y, 3), strict=True):
+            np.testing.assert_array_equal(split.train, drawn.train)
 
 
 def a(*values: int) -> np.ndarray:

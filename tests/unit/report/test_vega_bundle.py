@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from mklearn.errors import DataError
@@ -18,7 +20,7 @@ def test_a_process_of_its_own_makes_the_same_script():
 
 
 def test_a_process_that_fails_is_told(monkeypatch, capfd):
-    monkeypatch.setattr(vega_bundle.sys, "executable", "/bin/false")
+    monkeypatch.setattr(vega_bundle.sys, "executable", shutil.which("false"))
     with VegaBundle(beside=True) as bundle, pytest.raises(DataError, match="that bundles Vega ended with code 1"):
         bundle.script()
 
