@@ -14,9 +14,9 @@ from tests.benchmarks.test_distance_speed import seconds
 from mklearn.datasets.read import read_dataset
 from mklearn.datasets.registry import entry
 from mklearn.datasets.splits import random_per_class
-from mklearn.evaluation.nearest_neighbour import accuracy_by_dimension
 from mklearn.evaluation.selection import choose, hardest_first, select_by_leaving_one_out
 from mklearn.kernels.distances import squared_euclidean
+from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.subspace.kernel_mmc import KernelMMC
 
 

@@ -15,8 +15,8 @@ from tests.conformance.signatures import about, disagreements, implementation
 
 from mklearn.errors import DataError, NotApplicable, UserError
 from mklearn.evaluation.inputs import SampleInput
-from mklearn.evaluation.nearest_neighbour import nearest_neighbour_predictions
 from mklearn.evaluation.split import SplitResult, evaluate_split
+from mklearn.nearest_neighbour import nearest_neighbour_predictions
 from mklearn.registry import registered
 
 MODELS: dict[str, Any] = registered("methods")
@@ -29,7 +29,9 @@ UNSUPERVISED = {"kernel_pca", "pca", "glram"}
 FOREIGN = {
     kind
     for kind, model in MODELS.items()
-    if model.implementation.startswith(("sklearn.", "mklearn.svm.linear:", "mklearn.subspace.shrinkage_lda:"))
+    if model.implementation.startswith(
+        ("sklearn.", "mklearn.classifiers.linear_svc:", "mklearn.classifiers.shrinkage_lda:")
+    )
 }
 """scikit-learn's own classifiers, which raise its own ValueError: the one exception from mklearn's typed errors."""
 OTHER_DEFAULTS: dict[str, dict[str, Any]] = {

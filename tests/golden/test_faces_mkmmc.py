@@ -19,17 +19,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA
 from mklearn.datasets.read import read_dataset
 from mklearn.datasets.registry import entry
 from mklearn.datasets.splits import random_per_class
-from mklearn.evaluation.nearest_neighbour import accuracy_by_dimension
 from mklearn.evaluation.selection import select_by_leaving_one_out
 from mklearn.kernels.bandwidth import bandwidth_grid
 from mklearn.kernels.distances import squared_euclidean
+from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.subspace.fisherface import Fisherface
 from mklearn.subspace.kernel_mmc import KernelMMC
 from mklearn.subspace.kernel_pca import KernelPCA
-from mklearn.subspace.ledoit_wolf_lda import LedoitWolfLDA
 from mklearn.subspace.mkmmc import MKMMC
 from mklearn.subspace.mmc import MMC
 from mklearn.subspace.null_space_lda import NullSpaceLDA

@@ -93,7 +93,7 @@ class LedoitWolfLDA(Classifier):
 
     title = "Ledoit-Wolf LDA, cosine class means"
     reference = "Ledoit, Wolf 2004"
-    implementation = "mklearn.subspace.ledoit_wolf_lda:LedoitWolfLDA"
+    implementation = "mklearn.classifiers.ledoit_wolf_lda:LedoitWolfLDA"
 
     kind: Literal["ledoit_wolf_lda"]
     rule: Literal["cosine", "euclidean"] = "cosine"
@@ -104,7 +104,7 @@ class ShrinkageLDA(Classifier):
 
     title = "LDA with shrinkage (scikit-learn)"
     reference = "Ledoit, Wolf 2004"
-    implementation = "mklearn.subspace.shrinkage_lda:ShrinkageLDA"
+    implementation = "mklearn.classifiers.shrinkage_lda:ShrinkageLDA"
 
     kind: Literal["shrinkage_lda"]
     solver: Literal["lsqr", "eigen"] = "lsqr"
@@ -116,7 +116,7 @@ class LinearSVC(Classifier):
 
     title = "Linear SVC, one against the rest"
     reference = "Fan, Chang, Hsieh, Wang, Lin 2008"
-    implementation = "mklearn.svm.linear:linear_svc"
+    implementation = "mklearn.classifiers.linear_svc:linear_svc"
 
     kind: Literal["linear_svc"]
     C: Tuned = 10.0

@@ -200,7 +200,7 @@ class KernelVoting(KernelMethod, Deciding):
 
     title = "KFD-Voting"
     reference = "Lin, Liu, Fuh 2008, section 5"
-    implementation = "mklearn.ensembles:KernelVoting"
+    implementation = "mklearn.classifiers.ensembles:KernelVoting"
 
     kind: Literal["kernel_voting"]
     neighbour: Literal["cosine", "euclidean"] = "cosine"
@@ -211,7 +211,7 @@ class KernelSAMME(KernelMethod, Deciding):
 
     title = "KFD-SAMME"
     reference = "Zhu, Zou, Rosset, Hastie 2009; Lin, Liu, Fuh 2008, section 5"
-    implementation = "mklearn.ensembles:KernelSAMME"
+    implementation = "mklearn.classifiers.ensembles:KernelSAMME"
 
     kind: Literal["kernel_samme"]
     neighbour: Literal["cosine", "euclidean"] = "cosine"
@@ -224,7 +224,7 @@ class KernelRidge(FixedCombination, Deciding):
 
     title = "Kernel ridge classification"
     reference = "Saunders, Gammerman, Vovk 1998"
-    implementation = "mklearn.svm.kernel_ridge:KernelRidgeClassifier"
+    implementation = "mklearn.classifiers.kernel_ridge:KernelRidgeClassifier"
 
     kind: Literal["kernel_ridge"]
     alpha: Tuned = 1e-3
@@ -236,7 +236,7 @@ class EmbeddedLinearSVC(FixedCombination, Deciding):
 
     title = "Linear SVC in the KFD space"
     reference = "Lin, Liu, Fuh 2008; Fan, Chang, Hsieh, Wang, Lin 2008"
-    implementation = "mklearn.svm.embedded_linear_svc:EmbeddedLinearSVC"
+    implementation = "mklearn.classifiers.embedded_linear_svc:EmbeddedLinearSVC"
 
     kind: Literal["embedded_linear_svc"]
     ridge: Tuned = 1e-3

@@ -5,7 +5,6 @@ import lazy_loader as _lazy
 __getattr__, __dir__, __all__ = _lazy.attach(
     __name__,
     submod_attrs={
-        "nearest_neighbour": ["accuracy_by_dimension", "nearest_neighbour_indices", "nearest_neighbour_predictions"],
         "reproduction": ["Reproduction", "compare_published"],
         "selection": ["Selection", "choose", "inner_folds", "select_by_inner_cv", "select_by_race"],
         "statistics": ["Interval", "corrected_resampled_interval", "mean", "paired_difference", "standard_deviation"],

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.evaluation.nearest_neighbour import nearest_neighbour_predictions
+from mklearn.nearest_neighbour import nearest_neighbour_predictions
 
 
 def accuracy_by_iteration(

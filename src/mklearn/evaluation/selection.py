@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.errors import DataError, NotApplicable, SolverFailed
-from mklearn.evaluation.nearest_neighbour import accuracy_by_dimension
+from mklearn.nearest_neighbour import accuracy_by_dimension
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 Candidate = TypeVar("Candidate")
@@ -225,7 +225,7 @@ def select_by_leaving_one_out(
     candidates : sequence
         In order of preference for ties: the simplest first.
     y : array of shape (n,)
-    rules : of :func:`mklearn.evaluation.nearest_neighbour.accuracy_by_dimension`
+    rules : of :func:`mklearn.nearest_neighbour.accuracy_by_dimension`
 
     Returns and errors are those of :func:`select_by_race`.
     """

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.evaluation.nearest_neighbour import accuracy_by_dimension, nearest_neighbour_predictions
+from mklearn.nearest_neighbour import accuracy_by_dimension, nearest_neighbour_predictions
 
 LEADING: Mapping[str, Any] = {"kind": "leading"}
 

@@ -17,7 +17,6 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "kernel_mmc": ["KernelMMC"],
         "mkmmc": ["MKMMC"],
         "fisherface": ["Fisherface"],
-        "ledoit_wolf_lda": ["LedoitWolfLDA"],
         "null_space_lda": ["NullSpaceLDA"],
     },
 )

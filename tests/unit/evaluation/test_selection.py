@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mklearn.errors import DataError, NotApplicable, SolverFailed
-from mklearn.evaluation.nearest_neighbour import accuracy_by_dimension
 from mklearn.evaluation.selection import (
     choose,
     hardest_first,
@@ -17,6 +16,7 @@ from mklearn.evaluation.selection import (
     select_by_leaving_one_out,
     select_by_race,
 )
+from mklearn.nearest_neighbour import accuracy_by_dimension
 
 
 @settings(max_examples=60, deadline=None)

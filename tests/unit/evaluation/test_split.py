@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 import mklearn.evaluation.split as module
 from mklearn.errors import DataError, NotApplicable, SolverFailed
 from mklearn.evaluation.inputs import KernelInput
-from mklearn.evaluation.nearest_neighbour import accuracy_by_dimension
 from mklearn.evaluation.selection import inner_folds
 from mklearn.evaluation.split import SplitResult, candidates, evaluate_split
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.specs import build_stack
+from mklearn.nearest_neighbour import accuracy_by_dimension
 
 KFD = "mklearn.subspace.kfd:KernelFDA"
 KERNELS: list[dict[str, Any]] = [

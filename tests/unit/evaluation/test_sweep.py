@@ -14,13 +14,13 @@ from sklearn.base import BaseEstimator
 import mklearn.evaluation.sweep as module
 from mklearn.bilinear.two_d_lda import TwoDLDA
 from mklearn.bilinear.two_d_mmc import TwoDMMC
+from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA
 from mklearn.errors import NotApplicable
 from mklearn.evaluation.inputs import SampleInput
-from mklearn.evaluation.nearest_neighbour import accuracy_by_dimension
 from mklearn.evaluation.selection import inner_folds
 from mklearn.evaluation.split import evaluate_split
 from mklearn.evaluation.sweep import run
-from mklearn.subspace.ledoit_wolf_lda import LedoitWolfLDA
+from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.subspace.mmc import MMC
 from mklearn.subspace.pca import PCA
 
@@ -92,7 +92,7 @@ def split(digits: Digits, samples: NDArray[Any], method: dict[str, Any], neighbo
 def test_a_classifier_on_a_split_has_one_rule_without_a_name(digits: Digits) -> None:
     X, y = digits.features, digits.y
     method = {
-        "implementation": "mklearn.subspace.ledoit_wolf_lda:LedoitWolfLDA", "parameters": {},
+        "implementation": "mklearn.classifiers.ledoit_wolf_lda:LedoitWolfLDA", "parameters": {},
         "sweep": {"kind": "labels"},
     }  # fmt: skip
     result = split(digits, X, method)
@@ -106,7 +106,7 @@ def test_a_classifier_on_a_split_has_one_rule_without_a_name(digits: Digits) -> 
 
 
 def test_a_grid_of_a_classifier_is_chosen_by_its_inner_accuracy(digits: Digits) -> None:
-    from mklearn.svm.linear import linear_svc
+    from mklearn.classifiers.linear_svc import linear_svc
 
     X, y, train = digits.features, digits.y, digits.train
     grid = [1.0, 1e-6, 1e-3]
@@ -119,7 +119,8 @@ def test_a_grid_of_a_classifier_is_chosen_by_its_inner_accuracy(digits: Digits) 
         means.append(np.mean(hits))
     assert np.ptp(means) > 0.01
     method = {
-        "implementation": "mklearn.svm.linear:linear_svc", "parameters": {"C": grid}, "sweep": {"kind": "labels"},
+        "implementation": "mklearn.classifiers.linear_svc:linear_svc",
+        "parameters": {"C": grid}, "sweep": {"kind": "labels"},
     }  # fmt: skip
     found = split(digits, X, method).rules[""]
     assert found.candidate.parameters == {"C": grid[int(np.argmax(means))]}

@@ -14,11 +14,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA
 from mklearn.kernels.specs import compute_stack
 from mklearn.subspace.fisherface import Fisherface
 from mklearn.subspace.kernel_mmc import KernelMMC
 from mklearn.subspace.kernel_pca import KernelPCA
-from mklearn.subspace.ledoit_wolf_lda import LedoitWolfLDA
 from mklearn.subspace.mkmmc import MKMMC
 from mklearn.subspace.mmc import MMC
 from mklearn.subspace.null_space_lda import NullSpaceLDA

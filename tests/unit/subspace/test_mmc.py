@@ -10,7 +10,7 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
 from mklearn.errors import DataError, NotApplicable
-from mklearn.evaluation.nearest_neighbour import accuracy_by_dimension
+from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.subspace.mmc import MMC, orthogonal_complement
 from mklearn.subspace.null_space_lda import NullSpaceLDA
 

@@ -13,10 +13,10 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mklearn.ensembles import KernelSAMME, KernelVoting, neighbour_order, resolve_votes, samme
+from mklearn.classifiers.ensembles import KernelSAMME, KernelVoting, neighbour_order, resolve_votes, samme
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.evaluation.nearest_neighbour import nearest_neighbour_indices, nearest_neighbour_predictions
 from mklearn.kernels.specs import StackTransform
+from mklearn.nearest_neighbour import nearest_neighbour_indices, nearest_neighbour_predictions
 from mklearn.subspace.kfd import KernelFDA
 
 BOTH = [KernelVoting, KernelSAMME]

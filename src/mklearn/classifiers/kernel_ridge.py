@@ -11,10 +11,10 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
+from mklearn.classifiers.kernel_classifier import KernelClassifier
 from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.normalise import centred_trace
 from mklearn.subspace.kernel_embedding import fixed_weights
-from mklearn.svm.kernel_classifier import KernelClassifier
 
 
 class KernelRidgeClassifier(KernelClassifier):

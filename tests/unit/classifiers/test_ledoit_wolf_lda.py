@@ -8,8 +8,8 @@ from sklearn.covariance import ledoit_wolf
 from sklearn.covariance import ledoit_wolf_shrinkage as reference_shrinkage
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
+from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA, ledoit_wolf_shrinkage
 from mklearn.errors import NotApplicable
-from mklearn.subspace.ledoit_wolf_lda import LedoitWolfLDA, ledoit_wolf_shrinkage
 
 
 def samples(seed: int, per_class: int, c: int = 8, d: int = 60) -> tuple[np.ndarray, np.ndarray]:

@@ -11,9 +11,9 @@ from sklearn.base import _fit_context
 from sklearn.svm import LinearSVC
 from sklearn.utils._param_validation import Interval
 
+from mklearn.classifiers.kernel_classifier import KernelClassifier
 from mklearn.subspace.kernel_embedding import fixed_weights
 from mklearn.subspace.kfd import KernelFDA
-from mklearn.svm.kernel_classifier import KernelClassifier
 
 
 class EmbeddedLinearSVC(KernelClassifier):

@@ -9,10 +9,10 @@ from sklearn.datasets import load_digits
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from mklearn.classifiers.embedded_linear_svc import EmbeddedLinearSVC
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.specs import StackTransform
 from mklearn.subspace.kfd import KernelFDA
-from mklearn.svm.embedded_linear_svc import EmbeddedLinearSVC
 
 
 @parametrize_with_checks([EmbeddedLinearSVC(kernels=["gaussian", "linear"]), EmbeddedLinearSVC()])

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
 
-from mklearn.svm.linear import UnitSpread, linear_svc
+from mklearn.classifiers.linear_svc import UnitSpread, linear_svc
 
 
 def test_spread_is_one() -> None:

@@ -12,9 +12,9 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_sco
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from mklearn.classifiers.kernel_ridge import KernelRidgeClassifier
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.specs import StackTransform
-from mklearn.svm.kernel_ridge import KernelRidgeClassifier
 
 
 def not_positive_semidefinite(estimator):

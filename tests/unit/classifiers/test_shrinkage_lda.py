@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from mklearn.subspace.shrinkage_lda import ShrinkageLDA
+from mklearn.classifiers.shrinkage_lda import ShrinkageLDA
 
 
 def samples(per_class: int) -> tuple[np.ndarray, np.ndarray]:

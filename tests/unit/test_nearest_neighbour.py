@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.neighbors import KNeighborsClassifier
 
+from mklearn import nearest_neighbour as module
 from mklearn.errors import DataError
-from mklearn.evaluation import nearest_neighbour as module
-from mklearn.evaluation.nearest_neighbour import (
+from mklearn.nearest_neighbour import (
     RULES,
     accuracy_by_dimension,
     nearest_neighbour_indices,

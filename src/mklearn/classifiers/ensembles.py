@@ -18,11 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, _fit_context, clone
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from mklearn.classifiers.kernel_classifier import KernelClassifier
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.evaluation.nearest_neighbour import RULES, Rule, nearest_neighbour_indices
 from mklearn.kernels.stack import KernelStack
+from mklearn.nearest_neighbour import RULES, Rule, nearest_neighbour_indices
 from mklearn.subspace.kfd import KernelFDA
-from mklearn.svm.kernel_classifier import KernelClassifier
 
 Array = NDArray[np.floating[Any]]
 Codes = NDArray[np.intp]
@@ -43,7 +43,7 @@ def neighbour_order(Z_train: Array, Z_test: Array, rule: Rule, first: Codes | No
     Z_train : array of shape (n, p)
     Z_test : array of shape (m, p)
     rule : {"euclidean", "cosine"}
-        As in `mklearn.evaluation.nearest_neighbour`.
+        As in `mklearn.nearest_neighbour`.
     first : int array of shape (m,), optional
         Nearest neighbours that are known already: they come first.
 
