@@ -57,7 +57,7 @@ def fresh_recorder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Recorder, "seen", [])
     monkeypatch.setattr(Recorder, "fails_at", set())
     monkeypatch.setattr(Recorder, "fails_below", 0)
-    monkeypatch.setattr(module, "_load", _with_recorder(module._load))
+    monkeypatch.setattr(module, "load", _with_recorder(module.load))
 
 
 def _with_recorder(load: Any) -> Any:
