@@ -54,6 +54,11 @@ class FileEntry:
     mirror: str | None = None
     content_check: bool = False
 
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> FileEntry:
+        """Build an entry from YAML or JSON, whose lists become tuples."""
+        return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()})
+
 
 @dataclass(frozen=True)
 class Source:
@@ -86,24 +91,23 @@ class Entry:
     resize: Mapping[str, Any] | None = None
     note: str = ""
 
-    def sources(self, mirror: str | None = None) -> list[Source]:
-        """The packagings in the order in which to try them: those that the mirror has first.
+    def source(self, mirror: str | None = None) -> Source:
+        """Return the packaging to use: the first that the mirror has, otherwise upstream's.
 
         Parameters
         ----------
         mirror : str, optional
-            Folder or URL of a mirror; by default the environment variable MKLEARN_MIRROR. Folders are looked into;
-            a mirror on the web is taken to have every file that the registry says mirrors have.
+            Folder or URL of a mirror; by default the environment variable MKLEARN_MIRROR. A folder is searched; a
+            mirror on the web is assumed to have every file with a path below a mirror.
         """
         mirror = mirror or os.environ.get(MIRROR_VARIABLE) or None
-        every = [Source(files, self.reader, self.options) for files in (self.files, *self.alternatives)]
-        if mirror is None:
-            return every
-        return sorted(every, key=lambda source: not all(_on_mirror(file, mirror) for file in source.files))
-
-    def source(self, mirror: str | None = None) -> Source:
-        """The packaging to use: the first of :meth:`sources`."""
-        return self.sources(mirror)[0]
+        chosen = self.files
+        if mirror is not None:
+            for files in (self.files, *self.alternatives):
+                if all(_on_mirror(file, mirror) for file in files):
+                    chosen = files
+                    break
+        return Source(chosen, self.reader, self.options)
 
     def n_samples(self, selection: Mapping[str, Any]) -> int:
         """About how many samples a selection leaves (keys of ``SELECTION``): to plan by, before anything is read."""
@@ -248,18 +252,10 @@ def _on_mirror(file: FileEntry, mirror: str) -> bool:
 
 
 def _entry(name: str, fields: dict[str, Any]) -> Entry:
-    files, alternatives = fields.pop("files"), fields.pop("alternatives", [])
-    return Entry(
-        id=name,
-        files=tuple(map(_file, files)),
-        alternatives=tuple(tuple(map(_file, packaging)) for packaging in alternatives),
-        **fields,
+    files, *alternatives = (
+        tuple(map(FileEntry.of, files)) for files in (fields.pop("files"), *fields.pop("alternatives", []))
     )
-
-
-def _file(fields: dict[str, Any]) -> FileEntry:
-    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
-    return FileEntry(**values)
+    return Entry(id=name, files=files, alternatives=tuple(alternatives), **fields)
 
 
 def _plain(value: Any) -> Any:
