@@ -1,4 +1,4 @@
-"""Caltech-101, as its authors pack it: read in part, from an archive in an archive, and damaged in many ways."""
+"""Caltech-101 in its published packaging, a tar inside a zip: read in part, and damaged in many ways."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from mklearn.datasets.download import Policy, fetch_dataset
+from mklearn.datasets.download import Policy, fetch
 from mklearn.datasets.read import read_dataset
 from mklearn.datasets.readers import image_folder, nested_archive
 from mklearn.datasets.registry import dataset_spec, entry
@@ -117,13 +117,13 @@ def test_grey_and_colour_files_become_one_form(small: Path, pictures: dict[str, 
         images = read(small, colour=colour).images
         assert images is not None
         assert {image.ndim for image in images} == {axes}
-    with pytest.raises(ConfigError, match="colour='blue' is unknown; legal: grey, rgb"):
+    with pytest.raises(ConfigError, match="colour='blue' is unknown; valid: grey, rgb"):
         read(small, colour="blue")
 
 
 def test_strays_are_named_and_hidden_files_are_not(small: Path) -> None:
     [note] = read(small).notes
-    assert note.startswith("2 files that are no images of a class were left out")
+    assert note.startswith("2 files or folders that are no images of a class were left out")
     assert "BACKGROUND_Google/tmp" in note
     assert "README.jpg" in note
 
@@ -131,7 +131,7 @@ def test_strays_are_named_and_hidden_files_are_not(small: Path) -> None:
 def test_only_the_chosen_images_are_decoded(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     decoded = []
 
-    def decode(data: bytes, name: str, colour: str) -> np.ndarray:
+    def decode(data: bytes, name: str, colour: str, resize: None) -> np.ndarray:
         decoded.append(name.rpartition(f"{FOLDER}/")[2])
         return np.zeros((2, 2), np.uint8)
 
@@ -215,7 +215,7 @@ def refused(path: Path, message: str) -> None:
     with pytest.raises(DataError, match=message) as caught:
         read(path)
     assert str(caught.value).startswith(str(path))
-    assert "delete the file and run again to have it downloaded anew" in str(caught.value)
+    assert "delete the file and run again to download it anew" in str(caught.value)
 
 
 def test_a_corrupt_image_is_named(pictures: dict[str, bytes], tmp_path: Path) -> None:
@@ -229,7 +229,7 @@ def test_a_corrupt_image_is_named(pictures: dict[str, bytes], tmp_path: Path) ->
 
 def test_a_damaged_inner_archive_is_named(small: Path, tmp_path: Path) -> None:
     inner = inner_of(small)
-    label = rf"caltech-101/{INNER}: not a readable zip or tar archive"
+    label = rf"{INNER}: not a readable zip or tar archive"
     refused(damaged(tmp_path / "short.zip", inner[: len(inner) // 2]), label)
     refused(damaged(tmp_path / "no.zip", b"<html>no such file</html>"), label)
     flipped = bytearray(inner)
@@ -252,7 +252,7 @@ def test_a_damaged_outer_archive_is_named(small: Path, tmp_path: Path) -> None:
 
 
 def test_other_archives(pictures: dict[str, bytes], tmp_path: Path) -> None:
-    refused(pack(tmp_path / "other.zip", pictures, inner="256.tar"), rf"holds no file {INNER} \(found 256\.tar")
+    refused(pack(tmp_path / "other.zip", pictures, inner="256.tar"), rf"contains no file {INNER} \(found 256\.tar")
     twice = pack(tmp_path / "two.zip", pictures, **{f"copy/{INNER}": b"x"})
     refused(twice, rf"several files {INNER} \(caltech-101/{INNER}, copy/{INNER}\)")
     empty = pack(tmp_path / "none.zip", {"101/Faces/image_0001.jpg": b"x"})
@@ -260,18 +260,18 @@ def test_other_archives(pictures: dict[str, bytes], tmp_path: Path) -> None:
 
 
 def test_a_malicious_archive(pictures: dict[str, bytes], tmp_path: Path) -> None:
-    refused(pack(tmp_path / "outside.zip", {**pictures, "../evil": b"x"}), "outside the folder")
+    refused(pack(tmp_path / "outside.zip", {**pictures, "../evil": b"x"}), "outside the archive's folder")
 
 
 def test_a_wrong_checksum_is_refused_at_the_download(small: Path, tmp_path: Path) -> None:
-    known = entry("caltech101")
-    target = tmp_path / "mirror" / FULL
-    target.parent.mkdir(parents=True)
-    target.write_bytes(small.read_bytes())
-    offline = replace(known, files=tuple(replace(file, urls=()) for file in known.files))
+    (file,) = entry("caltech101").files
+    copy = tmp_path / "mirror" / FULL
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(small.read_bytes())
+    target = tmp_path / "data" / file.name
     with pytest.raises(DownloadError) as caught:
-        fetch_dataset(offline, tmp_path / "data", mirror=str(tmp_path / "mirror"), policy=Policy(attempts=1))
+        fetch(replace(file, urls=()), target, mirror=str(tmp_path / "mirror"), policy=Policy(attempts=1))
     digest = hashlib.sha256(small.read_bytes()).hexdigest()
-    for part in ("caltech-101.zip", "wrong checksum", digest, *known.files[0].sha256, "What to do", "MKLEARN_MIRROR"):
+    for part in ("caltech-101.zip", "wrong checksum", digest, *file.sha256, "What to do", "MKLEARN_MIRROR"):
         assert part in str(caught.value)
-    assert not list((tmp_path / "data").glob("*.zip"))
+    assert list(target.parent.iterdir()) == []

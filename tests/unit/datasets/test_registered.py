@@ -1,4 +1,4 @@
-"""The registered data sets on the real files, and damaged or exchanged ones."""
+"""Registered data sets: the real files, damaged files and wrong files."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import hashlib
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from mklearn.datasets.download import Policy, fetch_dataset
+from mklearn.datasets.download import Policy, fetch
 from mklearn.datasets.read import content_check, read_dataset
 from mklearn.datasets.readers import deng_cai_mat, usps
 from mklearn.datasets.registry import dataset_spec, entry, registry
@@ -117,7 +118,7 @@ def test_usps_text_and_hdf5_are_the_same(mirror: Path, tmp_path: Path) -> None:
     (tmp_path / "usps.bz2").write_bytes((tmp_path / "usps.bz2").read_bytes()[:5000])
     with pytest.raises(DataError, match=r"usps\.bz2: not readable as LIBSVM text"):
         usps.read({name: tmp_path / name for name in parts})
-    with pytest.raises(DataError, match="not an HDF5 file; of LIBSVM's text files both parts"):
+    with pytest.raises(DataError, match="not an HDF5 file; LIBSVM's text files need both parts"):
         usps.read({"usps.bz2": tmp_path / "usps.bz2"})
 
 
@@ -144,7 +145,7 @@ def test_deng_cai_variants(tmp_path: Path) -> None:
     savemat(tmp_path / "other.mat", {"fea": columns[::-1], "gnd": gnd})
     with pytest.raises(DataError, match=r"other\.mat: its content is not that of the registered data set"):
         deng_cai_mat.read({"x": tmp_path / "other.mat"}, shape=(3, 4), content_sha256=digest)
-    with pytest.raises(DataError, match=r"fea has shape \(6, 12\)"):
+    with pytest.raises(DataError, match=r"features have shape \(6, 12\); expected \(6, 16\)"):
         deng_cai_mat.read({"x": tmp_path / "bytes.mat"}, shape=(4, 4))
     savemat(tmp_path / "names.mat", {"data": columns})
     with pytest.raises(DataError, match="has the variables data; expected fea and gnd"):
@@ -187,34 +188,32 @@ def test_upstreams_own_file_is_accepted_by_its_content(mirror: Path, tmp_path: P
         for name in reversed(source.namelist()):
             target.writestr(f"att_faces/{name}", source.read(name))
     known = entry("orl-resized")
-    folder = tmp_path / "data"
-    folder.mkdir()
-    packed.replace(folder / "att_faces.zip")  # put there by hand
-    files, [provenance] = fetch_dataset(known, folder, mirror=str(tmp_path), policy=Policy(attempts=1))
-    assert (provenance["origin"], provenance["verified"]) == ("present", "content")
-    assert len(read_dataset(known.spec(), files)) == 400
-    check = content_check(known.source())
+    source = known.source(str(tmp_path))
+    check = content_check(source)
     assert check is not None
+    fetched = fetch(source.files[0], packed, mirror=str(tmp_path), policy=Policy(attempts=1), check_content=check)
+    assert (fetched.origin, fetched.verified) == ("present", "content")
+    assert len(read_dataset(known.spec(), {"att_faces.zip": packed})) == 400
     with pytest.raises(DataError):
         check(mirror / "coil20" / "coil-20-proc.zip")
 
 
-def test_fetch_from_the_mirror(mirror: Path, tmp_path: Path) -> None:
-    files, provenance = fetch_dataset(entry("usps"), tmp_path, mirror=str(mirror))
-    assert list(files) == ["usps.h5"]
-    assert provenance[0]["origin"] == "mirror"
-    assert str(mirror) not in str(provenance)  # no path of this machine in what is published
-    assert fetch_dataset(entry("digits"), tmp_path) == ({}, [])
-
-
-def test_offline_message_names_every_file(tmp_path: Path) -> None:
-    from dataclasses import replace
-
+def test_the_packaging_that_the_mirror_has_comes_first(mirror: Path, tmp_path: Path) -> None:
     known = entry("usps")
-    offline = replace(known, files=tuple(replace(file, urls=()) for file in known.files))
+    assert known.source().files == known.source(str(tmp_path)).files == known.files
+    for place in (str(mirror), "https://mirror.example"):
+        (file,) = known.source(place).files
+        assert file.name == "usps.h5"
+    fetched = fetch(file, tmp_path / "usps.h5", mirror=str(mirror))
+    assert (fetched.origin, fetched.address) == ("mirror", f"mirror:{file.mirror}")  # no path of this machine
+    assert entry("digits").source(str(mirror)).files == ()
+
+
+def test_offline_message_names_the_file(tmp_path: Path) -> None:
+    file = replace(entry("usps").files[0], urls=())
     with pytest.raises(DownloadError) as caught:
-        fetch_dataset(offline, tmp_path, mirror=str(tmp_path))
-    for part in ("usps.bz2", "ec16c51db3855ca6c91edd34d0e9b197", "or else usps.h5", "2913522 bytes", "MKLEARN_MIRROR"):
+        fetch(file, tmp_path / file.name, mirror=str(tmp_path))
+    for part in ("usps.bz2: download failed", "no source is known", "md5 ec16c51db3855ca6c91edd34d0e9b197"):
         assert part in str(caught.value)
 
 

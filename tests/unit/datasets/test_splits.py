@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from mklearn.atomic import read_parquet, write_parquet
 from mklearn.datasets.pairs import Pairs, given_pairs, random_pairs
-from mklearn.datasets.splits import Split, Splits, by_id_prefix, given, k_fold, random_per_class
+from mklearn.datasets.splits import Split, Splits, given, k_fold, random_per_class
 from mklearn.errors import ConfigError, DataError, NotApplicable
 
 LABELS = st.lists(st.integers(4, 12), min_size=2, max_size=5).map(lambda sizes: np.repeat(np.arange(len(sizes)), sizes))
@@ -119,7 +119,7 @@ def test_several_sizes_are_each_drawn_as_by_themselves(tmp_path: Path) -> None:
                 assert (split.train_size, split.repeat) == (size, alone.repeat)
                 np.testing.assert_array_equal(split.train, alone.train)
                 np.testing.assert_array_equal(split.test, alone.test)
-        with pytest.raises(DataError, match="there are none of training size 3"):
+        with pytest.raises(DataError, match="none of training size 3"):
             held.of_size(3)
     with pytest.raises(NotApplicable, match="8 training samples per class"):
         random_per_class(y, [2, 8])
@@ -133,7 +133,7 @@ def test_several_sizes_are_each_drawn_as_by_themselves(tmp_path: Path) -> None:
 
 
 def test_files_without_sizes_are_read(tmp_path: Path) -> None:
-    """Written before splits had sizes; and a user's own, in which a column of that name says nothing."""
+    """Files from before splits had sizes, and a user's own file, whose column of that name is ignored."""
     y, ids = np.repeat([0, 1], 6), np.array([f"s{k}" for k in range(12)])
     k_fold(y, 3).save(tmp_path / "new.parquet", ids)
     frame, metadata = read_parquet(tmp_path / "new.parquet")
@@ -152,7 +152,7 @@ def a(*values: int) -> np.ndarray:
 @pytest.mark.parametrize(
     ("splits", "message"),
     [
-        ([], "there are none"),
+        ([], "none given"),
         ([Split(0, 0, a(0, 1), a(1, 2))], "both parts: '1'"),
         ([Split(0, 0, a(0), a(3))], r"repeat 0, fold 0 has test positions 3\.\.3"),
         ([Split(0, 0, a(-1), a(1))], "train positions"),
@@ -161,7 +161,7 @@ def a(*values: int) -> np.ndarray:
         ([Split(0, 0, a(0), a(1)), Split(0, 0, a(1), a(0))], "occurs twice"),
     ],
 )
-def test_illegal_splits(splits: list[Split], message: str) -> None:
+def test_invalid_splits(splits: list[Split], message: str) -> None:
     with pytest.raises(DataError, match=message):
         Splits(tuple(splits), 3)
 
@@ -188,7 +188,7 @@ def test_given_splits(tmp_path: Path) -> None:
         ("role,id\ntrain,a\ntest,zz\n", "does not have: 'zz'"),
         ("role,id\ntrain,a\ntest,a\n", r"g\.csv: .*both parts"),
         ("role,index\ntrain,0\ntest,9\n", "but there are 2 samples"),
-        ("role,index\ntrain,0\ntest,1.5\n", "no whole numbers, in rows '1'"),
+        ("role,index\ntrain,0\ntest,1.5\n", "not whole numbers, in rows '1'"),
         ("role,id\ntrain,a\n", "no test samples"),
         ("", "not a readable CSV"),
     ],
@@ -207,13 +207,6 @@ def test_given_reads_what_save_writes(tmp_path: Path) -> None:
     moved = given(tmp_path / "s.parquet", ids[order])  # by id, wherever the samples now stand
     for left, right in zip(splits, moved, strict=True):
         assert set(ids[left.train]) == set(ids[order][right.train])
-
-
-def test_by_id_prefix() -> None:
-    [split] = by_id_prefix(np.array(["train/1", "test/1", "train/2"]))
-    assert (split.train.tolist(), split.test.tolist()) == ([0, 2], [1])
-    with pytest.raises(DataError, match="no id begins with 'train/'"):
-        by_id_prefix(np.array(["a", "b"]))
 
 
 def test_random_pairs_and_their_file(tmp_path: Path) -> None:
