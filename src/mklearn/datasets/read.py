@@ -73,14 +73,13 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
         except ConfigError as error:
             raise ConfigError(f"data set {spec.get('dataset') or spec.get('registered')}: {error}") from error
 
-    # A reader of large data sets resizes while it reads, and decodes the selected samples only.
-    while_reading: dict[str, Any] = {"resize": spec.get("resize"), "choose": choose}
-    while_reading = {name: value for name, value in while_reading.items() if name in valid}
-    samples = read(paths, **options, **while_reading)
-    if "choose" not in while_reading:
+    if "choose" in valid:  # a reader of large data sets decodes the selected samples only
+        samples = read(paths, **options, choose=choose)
+    else:
+        samples = read(paths, **options)
         rows = choose(samples.y, samples.classes)
         samples = samples.subset(rows) if selection else samples
-    if "resize" not in while_reading and spec.get("resize") is not None and samples.images is not None:
+    if spec.get("resize") is not None and samples.images is not None:
         from mklearn.datasets.resizing import resize_images
 
         samples = replace(samples, images=resize_images(samples.images, **spec["resize"]))

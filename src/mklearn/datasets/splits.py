@@ -12,7 +12,7 @@ import itertools
 import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,8 +61,6 @@ class Splits:
     splits : tuple of Split
     n_samples : int
         Size of the data set; positions lie in 0..n_samples-1.
-    spec : dict
-        Protocol and parameters of the splits (JSON types).
 
     Raises
     ------
@@ -73,7 +71,6 @@ class Splits:
 
     splits: tuple[Split, ...]
     n_samples: int
-    spec: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "splits", tuple(self.splits))
@@ -125,7 +122,7 @@ class Splits:
         """Convert splits of selected rows of a larger data set: positions become those in the data set."""
         rows = np.asarray(rows)
         splits = (replace(split, train=rows[split.train], test=rows[split.test]) for split in self.splits)
-        return Splits(tuple(splits), n_samples, self.spec)
+        return Splits(tuple(splits), n_samples)
 
     def restricted(self, rows: np.ndarray) -> Splits:
         """Remove all samples but the given rows from every split."""
@@ -133,10 +130,10 @@ class Splits:
             replace(split, train=split.train[np.isin(split.train, rows)], test=split.test[np.isin(split.test, rows)])
             for split in self.splits
         )
-        return Splits(tuple(splits), self.n_samples, self.spec)
+        return Splits(tuple(splits), self.n_samples)
 
     def save(self, path: str | os.PathLike[str], ids: np.ndarray, provenance: Mapping[str, Any] | None = None) -> None:
-        """Write a Parquet table with columns train_size, repeat, fold, role, index, id, and `spec` in its metadata.
+        """Write a Parquet table with columns train_size, repeat, fold, role, index and id.
 
         Parameters
         ----------
@@ -144,7 +141,7 @@ class Splits:
         ids : (n_samples,) array of str
             Ids of the data set.
         provenance : dict, optional
-            How the file was made and from what; also stored in its metadata.
+            How the splits were drawn and from what; stored in the file's metadata.
         """
         import pandas as pd
 
@@ -164,8 +161,8 @@ class Splits:
                 "id": np.asarray(ids)[index],
             }
         )
-        about = {"spec": dict(self.spec), "n_samples": self.n_samples}
-        write_parquet(path, frame, about | ({"provenance": dict(provenance)} if provenance else {}))
+        recorded = {"provenance": dict(provenance)} if provenance else {}
+        write_parquet(path, frame, {"n_samples": self.n_samples, **recorded})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], ids: np.ndarray | None = None) -> Splits:
@@ -186,7 +183,7 @@ class Splits:
                 np.asarray(ids)[index], frame["id"].to_numpy(dtype=str)
             ):
                 raise DataError(f"{path}: made for other samples than those of the data set; delete it and run again")
-        return cls(_from_frame(frame, Path(path)), metadata["n_samples"], metadata["spec"])
+        return cls(_from_frame(frame, Path(path)), metadata["n_samples"])
 
 
 def generator(name: str, size: int, repeat: int, seed: int = 0) -> np.random.Generator:
@@ -249,15 +246,7 @@ def random_per_class(
             train.append(members[:size])
             test.append(members[size:][:test_size])
         splits.append(Split(repeat, 0, np.sort(np.concatenate(train)), np.sort(np.concatenate(test)), size))
-    spec = {
-        "kind": "random_per_class",
-        "name": name,
-        "train_size": sizes if np.ndim(train_size) else sizes[0],
-        "test_size": test_size,
-        "repeats": repeats,
-        "seed": seed,
-    }
-    return Splits(tuple(splits), len(y), spec)
+    return Splits(tuple(splits), len(y))
 
 
 def k_fold(
@@ -297,14 +286,10 @@ def k_fold(
     if folds < 2:
         raise ConfigError(f"folds={folds} must be at least 2")
     groups = [np.nonzero(y == code)[0] for code in np.unique(y)] if stratified else [np.arange(len(y))]
-    if stratified:
-        small = [y[group[0]] for group in groups if len(group) < folds]
-        if small:
-            raise NotApplicable(
-                f"{folds} stratified folds: too few samples in {_named(small, y, classes)}; use fewer folds"
-            )
-    elif len(y) < folds:
-        raise NotApplicable(f"{folds} folds of {len(y)} samples: use fewer folds")
+    small = [y[group[0]] for group in groups if len(group) < folds]
+    if small:
+        few = f"{folds} stratified folds: too few samples in {_named(small, y, classes)}"
+        raise NotApplicable(f"{few if stratified else f'{folds} folds of {len(y)} samples'}; use fewer folds")
     splits = []
     for repeat in range(repeats):
         rng = generator(name, folds, repeat, seed)
@@ -315,15 +300,7 @@ def k_fold(
         splits += [
             Split(repeat, fold, np.nonzero(fold_of != fold)[0], np.nonzero(fold_of == fold)[0]) for fold in range(folds)
         ]
-    spec = {
-        "kind": "k_fold",
-        "name": name,
-        "folds": folds,
-        "repeats": repeats,
-        "seed": seed,
-        "stratified": stratified,
-    }
-    return Splits(tuple(splits), len(y), spec)
+    return Splits(tuple(splits), len(y))
 
 
 def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
@@ -355,18 +332,18 @@ def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
         raise DataError(f"{path}: unknown roles {some(wrong)}; valid: train, test")
     if "id" in columns:
         frame["index"] = sample_positions(column_text(frame["id"], path, "id"), ids, path)
-    frame = frame.drop(columns="train_size", errors="ignore")  # such a column has no meaning here
+    frame["train_size"] = 0  # a user's splits have no sizes
     for name in ("repeat", "fold", "index"):
         frame[name] = _whole_numbers(frame[name], path, name) if name in frame else 0
     try:
-        return Splits(_from_frame(frame, path), len(ids), {"kind": "given"})
+        return Splits(_from_frame(frame, path), len(ids))
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
 
 
 def _from_frame(frame: Any, path: Path) -> tuple[Split, ...]:
     splits = []
-    if "train_size" not in frame:  # a user's file, or written before splits had sizes
+    if "train_size" not in frame:  # written before splits had sizes
         frame = frame.assign(train_size=0)
     sizes = frame["train_size"].fillna(0).astype(np.int64)  # 0: no sizes
     for (size, repeat, fold), rows in frame.groupby([sizes, "repeat", "fold"], sort=True):

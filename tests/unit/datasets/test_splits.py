@@ -90,9 +90,8 @@ def test_save_and_load(tmp_path: Path) -> None:
     frame, metadata = read_parquet(tmp_path / "s.parquet")
     assert list(frame.columns) == ["train_size", "repeat", "fold", "role", "index", "id"]
     assert frame["train_size"].isna().all()
-    assert metadata["spec"] == {"kind": "k_fold", "name": "x", "folds": 3, "repeats": 2, "seed": 7, "stratified": True}
+    assert metadata == {"n_samples": 15}
     back = Splits.load(tmp_path / "s.parquet", ids)
-    assert back.spec == splits.spec
     for left, right in zip(splits, back, strict=True):
         assert (left.repeat, left.fold) == (right.repeat, right.fold)
         np.testing.assert_array_equal(left.train, right.train)
@@ -112,7 +111,6 @@ def test_several_sizes_are_each_drawn_as_by_themselves(tmp_path: Path) -> None:
     splits = random_per_class(y, [4, 2], 3, 5, "x")
     splits.save(tmp_path / "s.parquet", ids)
     for held in (splits, Splits.load(tmp_path / "s.parquet", ids)):
-        assert held.spec["train_size"] == [4, 2]
         assert len(held) == 6
         for size in (2, 4):
             for split, alone in zip(held.of_size(size), random_per_class(y, size, 3, 5, "x"), strict=True):
@@ -123,7 +121,7 @@ def test_several_sizes_are_each_drawn_as_by_themselves(tmp_path: Path) -> None:
             held.of_size(3)
     with pytest.raises(NotApplicable, match="8 training samples per class"):
         random_per_class(y, [2, 8])
-    assert random_per_class(y, np.int64(2)).spec == random_per_class(y, 2).spec
+    np.testing.assert_array_equal(random_per_class(y, np.int64(2))[0].train, random_per_class(y, 2)[0].train)
     for wrong in ([0, 2], []):
         with pytest.raises(ConfigError, match="train_size=0"):
             random_per_class(y, wrong)

@@ -8,11 +8,9 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from mklearn.datasets.resizing import resize_images
 from mklearn.datasets.samples import some
 from mklearn.errors import ConfigError, DataError
 
@@ -80,7 +78,7 @@ def note_strays(strays: Sequence[str], source: Path) -> tuple[str, ...]:
     return (note,)
 
 
-def decode_image(data: bytes, name: str, colour: str = "grey", resize: Mapping[str, Any] | None = None) -> np.ndarray:
+def decode_image(data: bytes, name: str, colour: str = "grey") -> np.ndarray:
     """Decode one image file.
 
     Parameters
@@ -92,8 +90,6 @@ def decode_image(data: bytes, name: str, colour: str = "grey", resize: Mapping[s
     colour : {"grey", "rgb"}
         "grey" gives (rows, cols); colour is converted to luma (ITU-R 601), 16-bit grey stays 16-bit. "rgb" gives
         (rows, cols, 3) uint8. Transparency is dropped; the orientation noted by a camera is applied.
-    resize : dict, optional
-        Arguments of :func:`mklearn.datasets.resizing.resize_images`.
 
     Raises
     ------
@@ -116,4 +112,4 @@ def decode_image(data: bytes, name: str, colour: str = "grey", resize: Mapping[s
         raise
     except (OSError, ValueError, SyntaxError, EOFError, MemoryError, Image.DecompressionBombError) as error:
         raise DataError(f"{name}: a corrupt or truncated image ({error})") from error
-    return pixels if resize is None else resize_images([pixels], **resize)[0]
+    return pixels

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from mklearn.datasets.readers.content import IMAGE_SUFFIXES, check_colour, decode_image, is_hidden, note_strays
 from mklearn.datasets.samples import SampleSet, natural_key, some
@@ -25,7 +24,7 @@ def find_images(root: str | os.PathLike[str]) -> list[Path]:
     return _images_and_strays(Path(root))[0]
 
 
-def read(paths: Mapping[str, Path], *, colour: str = "grey", resize: Mapping[str, Any] | None = None) -> SampleSet:
+def read(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleSet:
     """Read a folder of images.
 
     Parameters
@@ -34,9 +33,6 @@ def read(paths: Mapping[str, Path], *, colour: str = "grey", resize: Mapping[str
         ``{"root": folder}``.
     colour : {"grey", "rgb"}
         See :func:`mklearn.datasets.readers.content.decode_image`.
-    resize : dict, optional
-        Arguments of :func:`mklearn.datasets.resizing.resize_images`, applied to each image as it is read, so that
-        large originals are not in memory together.
 
     Returns
     -------
@@ -54,7 +50,7 @@ def read(paths: Mapping[str, Path], *, colour: str = "grey", resize: Mapping[str
     check_colour(colour)
     root = Path(paths["root"])
     files, strays = _images_and_strays(root)
-    images = [decode_image(_content(file), str(file), colour, resize) for file in files]
+    images = [decode_image(_content(file), str(file), colour) for file in files]
     by_dtype = {image.dtype: file for file, image in zip(files, images, strict=True)}
     if len(by_dtype) > 1:
         examples = ", ".join(f"{file} ({dtype})" for dtype, file in by_dtype.items())

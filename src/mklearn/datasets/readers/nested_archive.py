@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import numpy as np
 
@@ -31,7 +30,6 @@ def read(
     folder: str,
     colour: str = "grey",
     choose: Choose | None = None,
-    resize: Mapping[str, Any] | None = None,
 ) -> SampleSet:
     """Read the chosen images straight from the archive; nothing is unpacked to disk.
 
@@ -51,8 +49,6 @@ def read(
     choose : callable, optional
         Given the labels ``(y, classes)`` of all images in the archive, returns the positions of those to read,
         ascending; all by default.
-    resize : dict, optional
-        Arguments of :func:`mklearn.datasets.resizing.resize_images`, applied to each image as it is read.
 
     Returns
     -------
@@ -80,7 +76,7 @@ def read(
     images: dict[str, np.ndarray] = {}
     with _damaged_copy():
         for name, data in read_members(path, wanted.__contains__, inner=inner):
-            images[name] = decode_image(data, f"{path}: {name}", colour, resize)
+            images[name] = decode_image(data, f"{path}: {name}", colour)
     ids = ["/".join(PurePosixPath(name).parts[1:]) for name in names]
     notes = note_strays(strays, path)
     return SampleSet.from_labels(ids, labels, images=[images[name] for name in names], notes=notes)
