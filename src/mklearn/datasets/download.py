@@ -29,31 +29,14 @@ from mklearn.errors import DataError, DownloadError
 
 _logger = logging.getLogger(__name__)
 _CHUNK = 1 << 16
-_LONGEST_PAUSE = 60.0
+_ATTEMPTS = 4
+_FIRST_PAUSE = 2.0  # seconds before the second attempt; doubled for each further one
+_TIMEOUT = (15.0, 60.0)  # seconds to wait for a connection, and for the next bytes
 # Statuses worth another attempt: time-outs, too many requests, a server in trouble.
 _RETRY_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 ContentCheck = Callable[[Path], None]
 """Raises DataError if the file's decoded content is not the expected one."""
-
-
-@dataclass(frozen=True)
-class Policy:
-    """Retries and time-outs of a download.
-
-    Parameters
-    ----------
-    attempts : int
-        Attempts per URL.
-    backoff : float
-        Seconds before the second attempt; doubled for each further one, at most a minute.
-    timeout : (float, float)
-        Seconds to wait for a connection, and seconds without a byte after which a transfer counts as broken.
-    """
-
-    attempts: int = 4
-    backoff: float = 2.0
-    timeout: tuple[float, float] = (15.0, 60.0)
 
 
 @dataclass(frozen=True)
@@ -97,14 +80,13 @@ def fetch(
     target: str | os.PathLike[str],
     *,
     mirror: str | None = None,
-    progress: bool = True,
-    policy: Policy = Policy(),
     check_content: ContentCheck | None = None,
 ) -> FetchedFile:
     """Provide a verified copy of a file at `target`.
 
     Sources in order: the file already at `target`, the mirror, the URLs of the file's entry. A source whose file has no
-    accepted checksum counts as failed, and the next one is tried.
+    accepted checksum counts as failed, and the next one is tried. Progress is a bar on stderr if that is a terminal,
+    otherwise a log line per tenth of the file (INFO).
 
     Parameters
     ----------
@@ -115,10 +97,6 @@ def fetch(
     mirror : str, optional
         Folder, file:// or http(s):// URL with the file at ``file.mirror`` below it. By default the environment
         variable MKLEARN_MIRROR.
-    progress : bool
-        Show a progress bar on stderr if it is a terminal, otherwise log a line per ten per cent (INFO).
-    policy : Policy
-        Retries and time-outs.
     check_content : callable, optional
         Check of a file with an unlisted checksum. Only used for entries with ``content_check``, whose upstream
         checksum is unknown.
@@ -144,7 +122,7 @@ def fetch(
             except _SourceFailed as error:
                 failures.append(f"the present file: {error}")
                 _logger.warning("%s: %s; a correct copy replaces it if one is found", target, error)
-        for source in _sources(file, mirror, part, progress, policy):
+        for source in _sources(file, mirror, part):
             try:
                 fetched = _fetch_from(source, file, part, check_content)
             except _SourceFailed as error:
@@ -162,17 +140,17 @@ def fetch(
     raise DownloadError(_failure_message(file, target, mirror, failures))
 
 
-def _sources(file: FileEntry, mirror: str | None, part: Path, progress: bool, policy: Policy) -> Iterator[_Source]:
+def _sources(file: FileEntry, mirror: str | None, part: Path) -> Iterator[_Source]:
     if mirror is not None and file.mirror is not None:
         folder = local_folder(mirror)
         if folder is not None:
             transfer = partial(_copy, folder / file.mirror, part)
         else:
             url = mirror.rstrip("/") + "/" + quote(file.mirror)
-            transfer = partial(_download, url, part, progress, policy)
+            transfer = partial(_download, url, part)
         yield _Source("mirror", f"mirror:{file.mirror}", transfer)
     for url in file.urls:
-        yield _Source("upstream", public_url(url), partial(_download, url, part, progress, policy))
+        yield _Source("upstream", public_url(url), partial(_download, url, part))
 
 
 def _fetch_from(source: _Source, file: FileEntry, part: Path, check_content: ContentCheck | None) -> FetchedFile:
@@ -235,18 +213,17 @@ def _copy(source: Path, part: Path) -> bool:
     return False
 
 
-def _download(url: str, part: Path, progress: bool, policy: Policy) -> bool:
+def _download(url: str, part: Path) -> bool:
     """Download to `part` with retries; return whether bytes of an earlier transfer were kept."""
     name, reason = part.stem, ""
     _logger.info("%s: downloading from %s", name, public_url(url))
-    for attempt in range(policy.attempts):
+    for attempt in range(_ATTEMPTS):
         if attempt:
-            pause = min(policy.backoff * 2 ** (attempt - 1), _LONGEST_PAUSE)
+            pause = _FIRST_PAUSE * 2 ** (attempt - 1)
             _logger.info("%s: %s; attempt %d in %.1f s", name, reason, attempt + 1, pause)
             time.sleep(pause)
-        progressbar = progress and (sys.stderr.isatty() or _ProgressLog(name))
         try:
-            return _request(url, part, progressbar, policy.timeout)
+            return _request(url, part, sys.stderr.isatty() or _ProgressLog(name))
         except requests.HTTPError as error:
             status = error.response.status_code
             if status == requests.codes.requested_range_not_satisfiable:
@@ -258,10 +235,10 @@ def _download(url: str, part: Path, progress: bool, policy: Policy) -> bool:
             reason = _failure_reason(error)
         except requests.RequestException as error:
             raise _SourceFailed(_failure_reason(error)) from error
-    raise _SourceFailed(f"{reason} ({policy.attempts} attempts)")
+    raise _SourceFailed(f"{reason} ({_ATTEMPTS} attempts)")
 
 
-def _request(url: str, part: Path, progressbar: bool | _ProgressLog, timeout: tuple[float, float]) -> bool:
+def _request(url: str, part: Path, progressbar: bool | _ProgressLog) -> bool:
     """Make one request for what `part` lacks; return whether the server continued it."""
     kept = part.stat().st_size if part.is_file() else 0
     # Ranges and lengths must count bytes of the file, not of a compressed transfer.
@@ -277,7 +254,7 @@ def _request(url: str, part: Path, progressbar: bool | _ProgressLog, timeout: tu
                 kept = 0
 
         hooks = {"response": restart_if_whole}
-        download = HTTPDownloader(progressbar, _CHUNK, timeout=timeout, headers=headers, hooks=hooks)
+        download = HTTPDownloader(progressbar, _CHUNK, timeout=_TIMEOUT, headers=headers, hooks=hooks)
         download(url, stream, None)
     return kept > 0
 

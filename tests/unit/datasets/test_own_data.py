@@ -312,7 +312,7 @@ def test_matrix_refusals(tmp_path: Path, labels: Path) -> None:
         write_npz(tmp_path / "k.npz", **arrays)
         with pytest.raises(DataError, match=message):
             read_one(tmp_path / "k.npz", labels, "distance")
-    with pytest.raises(ConfigError, match="measure 'cosine' is unknown"):
+    with pytest.raises(ConfigError, match="measure='cosine' is unknown; valid: kernel"):
         read_one(tmp_path / "k.npz", labels, "cosine")
     frame = pd.DataFrame(kernel, columns=[*IDS[:5], "zz"])
     frame.insert(0, "id", IDS)

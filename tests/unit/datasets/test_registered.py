@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from mklearn.datasets.download import Policy, fetch
+from mklearn.datasets.download import fetch
 from mklearn.datasets.read import content_check, read_dataset
 from mklearn.datasets.readers import deng_cai_mat, usps
 from mklearn.datasets.registry import dataset_spec, entry, registry
@@ -191,7 +191,7 @@ def test_upstreams_own_file_is_accepted_by_its_content(mirror: Path, tmp_path: P
     source = known.source(str(tmp_path))
     check = content_check(source)
     assert check is not None
-    fetched = fetch(source.files[0], packed, mirror=str(tmp_path), policy=Policy(attempts=1), check_content=check)
+    fetched = fetch(source.files[0], packed, mirror=str(tmp_path), check_content=check)
     assert (fetched.origin, fetched.verified) == ("present", "content")
     assert len(read_dataset(known.spec(), {"att_faces.zip": packed})) == 400
     with pytest.raises(DataError):

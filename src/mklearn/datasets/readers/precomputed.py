@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from mklearn.datasets.readers.tabular import Table, numeric_values, read_labels, row_order
 from mklearn.datasets.samples import MEASURES, SampleSet
@@ -20,7 +19,7 @@ def read(
     paths: Mapping[str, Path],
     *,
     labels: str,
-    measure: str | Mapping[str, str] = "kernel",
+    measure: str = "kernel",
     id_column: str = "id",
     label_column: str = "label",
 ) -> SampleSet:
@@ -36,8 +35,8 @@ def read(
     labels : str
         Key in `paths` of the table with ids and labels. Its order is used; rows and columns of the matrices are
         brought to it by their ids.
-    measure : str or dict of str to str
-        Content of all matrices or of each: "kernel", "distance", "squared_euclidean", "chi2".
+    measure : {"kernel", "distance", "squared_euclidean", "chi2"}
+        Content of the matrices.
     id_column, label_column : str
         Names of these columns or arrays.
 
@@ -55,53 +54,46 @@ def read(
     ConfigError
         An unknown measure.
     """
+    if measure not in MEASURES:
+        raise ConfigError(f"measure={measure!r} is unknown; valid: {', '.join(MEASURES)}")
     if labels not in paths:
         raise DataError(f"precomputed matrices: no file of labels ({labels!r}) among {', '.join(paths)}")
     labels_path = Path(paths[labels])
     ids, label_text = read_labels(labels_path, id_column, label_column)
-    measures: dict[str, str] = {}
     matrices: dict[str, np.ndarray] = {}
     for name, path in paths.items():
-        if name == labels:
-            continue
-        stated = measure if isinstance(measure, str) else measure.get(name)
-        if stated not in MEASURES:
-            raise ConfigError(f"matrix {name!r}: measure {stated!r} is unknown; valid: {', '.join(MEASURES)}")
-        measures[name] = stated
-        matrices[name] = _checked(_read_matrix(Path(path), id_column, ids, labels_path), Path(path), ids, stated)
+        if name != labels:
+            matrix = _read_matrix(Path(path), id_column, ids, labels_path)
+            matrices[name] = _checked(matrix, Path(path), ids, measure)
     if not matrices:
         raise DataError("precomputed matrices: no matrix given, only labels")
     try:
-        return SampleSet.from_labels(ids, label_text, matrices=matrices, measures=measures)
+        return SampleSet.from_labels(ids, label_text, matrices=matrices, measures=dict.fromkeys(matrices, measure))
     except DataError as error:
         raise DataError(f"{labels_path}: {error}") from error
 
 
 def _read_matrix(path: Path, id_column: str, ids: np.ndarray, labels_path: Path) -> np.ndarray:
     """Read a matrix with its rows and columns in the order of `ids`."""
-    own_ids = None
-    if path.suffix == ".csv" and _has_no_header(path):
-        numbers = pd.read_csv(path, header=None)
-    else:
-        table = Table(path, (id_column,))
-        numbers = table.numbers()
-        if not table.is_npz or id_column in table:
-            own_ids = table.unique_ids(id_column)
-        if own_ids is not None and not table.is_npz:
-            _check_square(numbers.shape, path)
-            columns = np.array([str(name) for name in numbers.columns])
-            numbers = numbers.iloc[:, row_order(columns, path, own_ids, path)]
-    _check_square(numbers.shape, path)
-    if own_ids is None and len(numbers) != len(ids):
-        raise DataError(
-            f"{path}: {len(numbers)} rows and no ids, but the labels file has {len(ids)} samples; "
-            f"add the ids (column or array {id_column!r}) or the missing rows"
-        )
-    matrix = numeric_values(numbers, path, ids if own_ids is None else own_ids)
-    if own_ids is None:
-        return matrix
+    bare = path.suffix == ".csv" and _has_no_header(path)
+    table = Table(path, (id_column,), header=not bare)
+    numbers = table.numbers()
+    rows, columns = numbers.shape
+    if rows != columns:
+        raise DataError(f"{path}: the matrix has {rows} rows and {columns} columns; it must be square")
+    if bare or (table.is_npz and id_column not in table):
+        if rows != len(ids):
+            raise DataError(
+                f"{path}: {rows} rows and no ids, but the labels file has {len(ids)} samples; "
+                f"add the ids (column or array {id_column!r}) or the missing rows"
+            )
+        return numeric_values(numbers, path, ids)
+    own_ids = table.unique_ids(id_column)
+    if not table.is_npz:  # its columns have names, maybe in another order than the rows
+        names = np.array([str(name) for name in numbers.columns])
+        numbers = numbers.iloc[:, row_order(names, path, own_ids, path)]
     order = row_order(own_ids, path, ids, labels_path)
-    return matrix[np.ix_(order, order)]
+    return numeric_values(numbers, path, own_ids)[np.ix_(order, order)]
 
 
 def _has_no_header(path: Path) -> bool:
@@ -115,11 +107,6 @@ def _has_no_header(path: Path) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _check_square(shape: tuple[int, ...], path: Path) -> None:
-    if shape[0] != shape[1]:
-        raise DataError(f"{path}: the matrix has {shape[0]} rows and {shape[1]} columns; it must be square")
 
 
 def _checked(matrix: np.ndarray, path: Path, ids: np.ndarray, measure: str) -> np.ndarray:

@@ -26,6 +26,8 @@ class Table:
     text_columns : sequence of str
         Columns of ids and labels, as far as the file has them; all others hold numbers. They are read as text from CSV,
         so that an id "007" stays "007".
+    header : bool
+        Whether a CSV file begins with the names of its columns.
 
     Raises
     ------
@@ -33,11 +35,11 @@ class Table:
         The file is missing, empty, damaged or of an unknown kind.
     """
 
-    def __init__(self, path: Path, text_columns: Sequence[str]) -> None:
+    def __init__(self, path: Path, text_columns: Sequence[str], header: bool = True) -> None:
         self.path = path
         self.is_npz = path.suffix == ".npz"
         self._text_columns = text_columns
-        self._columns: Any = read_npz(path) if self.is_npz else read_frame(path, text_columns)
+        self._columns: Any = read_npz(path) if self.is_npz else read_frame(path, text_columns, header)
 
     def __contains__(self, name: str) -> bool:
         return name in self._columns
@@ -70,7 +72,7 @@ class Table:
         return pd.DataFrame(self._columns[found[0]])
 
 
-def read_frame(path: Path, text_columns: Sequence[str] = ()) -> pd.DataFrame:
+def read_frame(path: Path, text_columns: Sequence[str] = (), header: bool = True) -> pd.DataFrame:
     """Read a Parquet or CSV table; see :class:`Table`."""
     if path.suffix == ".parquet":
         return read_parquet(path)[0]
@@ -80,7 +82,7 @@ def read_frame(path: Path, text_columns: Sequence[str] = ()) -> pd.DataFrame:
         raise DataError(f"{path}: no such file")
     try:
         # An id "NA" or an empty label is text; missing numbers are reported column by column later.
-        frame = pd.read_csv(path, dtype=dict.fromkeys(text_columns, str), skip_blank_lines=True)
+        frame = pd.read_csv(path, dtype=dict.fromkeys(text_columns, str), header="infer" if header else None)
         kept = pd.read_csv(path, usecols=lambda name: name in text_columns, dtype=str, keep_default_na=False)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError, ValueError) as error:
         raise DataError(f"{path}: not a readable CSV table ({error})") from error
