@@ -60,7 +60,10 @@ class FileEntry:
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> FileEntry:
         """Build an entry from YAML or JSON, whose lists become tuples."""
-        return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()})
+        typed: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()
+        }
+        return cls(**typed)
 
 
 @dataclass(frozen=True)

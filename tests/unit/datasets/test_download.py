@@ -151,7 +151,7 @@ def test_broken_transfer_without_ranges_starts_again(server: Server, tmp_path: P
     assert len(server.requests) == 3
 
 
-def test_busy_server_is_asked_again(server: Server, tmp_path: Path) -> None:
+def test_busy_server_is_retried(server: Server, tmp_path: Path) -> None:
     server.trouble = 2
     get(entry(server, "busy"), tmp_path / "x.bin")
     assert len(server.requests) == 3
@@ -177,7 +177,7 @@ def test_wrong_checksum(server: Server, tmp_path: Path) -> None:
     assert f"expected sha256 {SHA}, got {hashlib.sha256(DATA[::-1]).hexdigest()} (300000 bytes)" in message
     assert f"put the file at {tmp_path / 'x.bin'}" in message
     assert list(tmp_path.iterdir()) == []
-    assert len(server.requests) == 1  # trying again would give the same file
+    assert len(server.requests) == 1  # no retry: it would give the same file
 
 
 def test_web_page_instead_of_the_file(server: Server, tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_second_url_works(server: Server, tmp_path: Path, first: str) -> None:
     assert get(entry(server, first, "good"), tmp_path / "x.bin").address.endswith("/good/x.bin")
 
 
-def test_wrong_file_in_place_is_replaced_only_by_a_right_one(server: Server, tmp_path: Path) -> None:
+def test_wrong_present_file_is_replaced_only_by_a_correct_one(server: Server, tmp_path: Path) -> None:
     target = tmp_path / "x.bin"
     target.write_bytes(b"something else")
     with pytest.raises(DownloadError, match="the present file: wrong checksum"):
@@ -240,29 +240,29 @@ def test_all_fail_offline(server: Server, tmp_path: Path) -> None:
 def test_unlisted_checksum_needs_the_right_content(server: Server, tmp_path: Path) -> None:
     def check(path: Path) -> None:
         if path.read_bytes()[::-1] != DATA:
-            raise DataError("other pictures")
+            raise DataError("other images")
 
     listed = entry(server, "other")
-    with pytest.raises(DownloadError, match="wrong checksum"):  # the registry does not allow it for this file
+    with pytest.raises(DownloadError, match="wrong checksum"):  # not allowed for this file
         fetch(listed, tmp_path / "x.bin", check_content=check)
     allowed = replace(listed, content_check=True)
     with pytest.raises(DownloadError, match="wrong checksum"):
         fetch(allowed, tmp_path / "x.bin")
     assert fetch(allowed, tmp_path / "x.bin", check_content=check).verified == "content"
     page = replace(entry(server, "page"), content_check=True)
-    with pytest.raises(DownloadError, match="its content is wrong too: other pictures"):
+    with pytest.raises(DownloadError, match="its content is wrong too: other images"):
         fetch(page, tmp_path / "y.bin", check_content=check)
     assert [path.name for path in tmp_path.iterdir()] == ["x.bin"]
 
 
-def test_md5_where_nothing_better_is_known(server: Server, tmp_path: Path) -> None:
+def test_md5_without_a_listed_sha256(server: Server, tmp_path: Path) -> None:
     file = entry(server, "good", sha256=(), md5=(hashlib.md5(DATA).hexdigest(),))
     assert get(file, tmp_path / "x.bin").verified == "md5"
     with pytest.raises(DownloadError, match="expected md5"):
         fetch(replace(file, md5=("0" * 32,)), tmp_path / "y.bin")
 
 
-def test_nothing_listed_accepts_nothing(server: Server, tmp_path: Path) -> None:
+def test_no_listed_checksum_accepts_nothing(server: Server, tmp_path: Path) -> None:
     with pytest.raises(DownloadError, match="expected sha256 unknown"):
         fetch(entry(server, "good", sha256=()), tmp_path / "x.bin")
 
@@ -278,7 +278,7 @@ def test_disk_errors_are_clear(server: Server, tmp_path: Path) -> None:
         assert not (tmp_path / "x.bin.part").is_symlink()
 
 
-def test_log_lines_where_there_is_no_terminal(server: Server, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_log_lines_without_a_terminal(server: Server, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "mklearn.datasets.download"):
         get(entry(server, "drop"), tmp_path / "x.bin")
     text = caplog.text

@@ -24,12 +24,12 @@ from mklearn.datasets.samples import SampleSet
 from mklearn.errors import ConfigError, DataError, DownloadError
 
 INNER, FOLDER = "101_ObjectCategories.tar.gz", "101_ObjectCategories"
-FIRST = ["BACKGROUND_Google", "Faces"]  # the mirror's tar archive begins with them: no need to unpack the rest
+FIRST = ["BACKGROUND_Google", "Faces"]  # the mirror's tar archive begins with them: the rest is not read
 FULL = "caltech101/caltech-101.zip"
 
 
 def pack(path: Path, files: Mapping[str, bytes], inner: str = f"caltech-101/{INNER}", **more: bytes) -> Path:
-    """A zip like upstream's: a tar.gz and other things."""
+    """Write a zip like upstream's: a tar.gz and other files."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as tar:
         for name, data in files.items():
@@ -52,8 +52,8 @@ def inner_of(path: Path) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def pictures(mirror: Path) -> dict[str, bytes]:
-    """12 real files of each of two classes, by name in the tar archive."""
+def image_files(mirror: Path) -> dict[str, bytes]:
+    """Read 12 real files of each of two classes, by name in the tar archive."""
     found: dict[str, bytes] = {}
     with (
         zipfile.ZipFile(mirror / FULL) as archive,
@@ -73,7 +73,7 @@ def pictures(mirror: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def small(pictures: dict[str, bytes], tmp_path: Path) -> Path:
+def small(image_files: dict[str, bytes], tmp_path: Path) -> Path:
     strays = {
         f"{FOLDER}/BACKGROUND_Google/tmp": b"no picture",
         f"{FOLDER}/Faces/._image_0001.jpg": b"resource fork",
@@ -81,7 +81,7 @@ def small(pictures: dict[str, bytes], tmp_path: Path) -> Path:
         f"__MACOSX/{FOLDER}/image_0001.jpg": b"resource fork",
         f"{FOLDER}/README.jpg": b"beside the classes",
     }
-    backwards = dict(reversed(pictures.items()))
+    backwards = dict(reversed(image_files.items()))
     macos = {f"__MACOSX/caltech-101/._{INNER}": b"resource fork"}
     return pack(tmp_path / "caltech-101.zip", {**backwards, **strays}, **macos)
 
@@ -90,8 +90,8 @@ def read(path: Path, **options: Any) -> SampleSet:
     return nested_archive.read({"x": path}, inner=INNER, folder=FOLDER, **options)
 
 
-def test_the_same_as_unpacked_by_hand(small: Path, pictures: dict[str, bytes], tmp_path: Path) -> None:
-    for name, data in pictures.items():
+def test_equals_the_unpacked_folder(small: Path, image_files: dict[str, bytes], tmp_path: Path) -> None:
+    for name, data in image_files.items():
         target = tmp_path / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)
@@ -110,8 +110,8 @@ def test_the_same_as_unpacked_by_hand(small: Path, pictures: dict[str, bytes], t
     ]  # fmt: skip
 
 
-def test_grey_and_colour_files_become_one_form(small: Path, pictures: dict[str, bytes]) -> None:
-    modes = {Image.open(io.BytesIO(data)).mode for data in pictures.values()}
+def test_grey_and_colour_files_get_one_form(small: Path, image_files: dict[str, bytes]) -> None:
+    modes = {Image.open(io.BytesIO(data)).mode for data in image_files.values()}
     assert modes == {"L", "RGB"}  # real files of both kinds are among them
     for colour, axes in (("grey", 2), ("rgb", 3)):
         images = read(small, colour=colour).images
@@ -121,7 +121,7 @@ def test_grey_and_colour_files_become_one_form(small: Path, pictures: dict[str, 
         read(small, colour="blue")
 
 
-def test_strays_are_named_and_hidden_files_are_not(small: Path) -> None:
+def test_strays_are_noted_and_hidden_files_ignored(small: Path) -> None:
     [note] = read(small).notes
     assert note.startswith("2 files or folders that are no images of a class were left out")
     assert "BACKGROUND_Google/tmp" in note
@@ -142,9 +142,13 @@ def test_only_the_chosen_images_are_decoded(small: Path, monkeypatch: pytest.Mon
     assert len(everything) == 24
 
 
-def test_choosing_while_reading_is_choosing_afterwards(small: Path) -> None:
+def test_choosing_while_reading_equals_choosing_afterwards(small: Path) -> None:
     spec = dataset_spec({"name": "caltech101", "per_class": 5, "draw": 3, "resize": {"pixels": 3000}})
-    spec["expected"] = {"n_samples": 24, "n_classes": 2, "smallest_class": 12}  # of the whole, not of what is chosen
+    spec["expected"] = {
+        "n_samples": 24,
+        "n_classes": 2,
+        "smallest_class": 12,
+    }  # concerns all samples, not the chosen ones
     samples = read_dataset(spec, {"caltech-101.zip": small})
     assert samples.class_counts.tolist() == [5, 5]
     every = read(small)
@@ -220,16 +224,16 @@ def refused(path: Path, message: str) -> None:
     assert "delete the file and run again to download it anew" in str(caught.value)
 
 
-def test_a_corrupt_image_is_named(pictures: dict[str, bytes], tmp_path: Path) -> None:
+def test_corrupt_image(image_files: dict[str, bytes], tmp_path: Path) -> None:
     name = f"{FOLDER}/Faces/image_0003.jpg"
-    half = pack(tmp_path / "half.zip", {**pictures, name: pictures[name][:5000]})
+    half = pack(tmp_path / "half.zip", {**image_files, name: image_files[name][:5000]})
     refused(half, r"Faces/image_0003\.jpg: a corrupt or truncated image")
-    text = pack(tmp_path / "text.zip", {**pictures, name: b"<html>"})
+    text = pack(tmp_path / "text.zip", {**image_files, name: b"<html>"})
     refused(text, r"Faces/image_0003\.jpg: not an image")
-    assert len(read(text, choose=lambda y, classes: np.array([0, 1, 20]))) == 3  # images not wanted are not looked at
+    assert len(read(text, choose=lambda y, classes: np.array([0, 1, 20]))) == 3  # images not chosen are not decoded
 
 
-def test_a_damaged_inner_archive_is_named(small: Path, tmp_path: Path) -> None:
+def test_damaged_inner_archive(small: Path, tmp_path: Path) -> None:
     inner = inner_of(small)
     label = rf"{INNER}: not a readable zip or tar archive"
     refused(damaged(tmp_path / "short.zip", inner[: len(inner) // 2]), label)
@@ -237,15 +241,15 @@ def test_a_damaged_inner_archive_is_named(small: Path, tmp_path: Path) -> None:
     flipped = bytearray(inner)
     flipped[len(inner) // 3] ^= 0xFF
     refused(damaged(tmp_path / "flipped.zip", bytes(flipped)), label)
-    # the checksum at the very end, after the last image, is compared too
+    # the checksum at the end, after the last image, is verified too
     wrong = bytearray(inner)
     wrong[-8] ^= 0xFF
     refused(damaged(tmp_path / "checksum.zip", bytes(wrong)), f"{label} .*CRC")
 
 
-def test_a_damaged_outer_archive_is_named(small: Path, tmp_path: Path) -> None:
+def test_damaged_outer_archive(small: Path, tmp_path: Path) -> None:
     data = bytearray(small.read_bytes())
-    place = data.index(inner_of(small)[-8:])  # in the stored tar.gz: the zip's own checksum tells as well
+    place = data.index(inner_of(small)[-8:])  # in the stored tar.gz: the zip's own checksum is wrong as well
     data[place] ^= 0xFF
     (tmp_path / "flipped.zip").write_bytes(data)
     refused(tmp_path / "flipped.zip", "not a readable zip or tar archive")
@@ -253,19 +257,19 @@ def test_a_damaged_outer_archive_is_named(small: Path, tmp_path: Path) -> None:
     refused(tmp_path / "cut.zip", r"cut\.zip: not a readable zip")
 
 
-def test_other_archives(pictures: dict[str, bytes], tmp_path: Path) -> None:
-    refused(pack(tmp_path / "other.zip", pictures, inner="256.tar"), rf"contains no file {INNER} \(found 256\.tar")
-    twice = pack(tmp_path / "two.zip", pictures, **{f"copy/{INNER}": b"x"})
+def test_other_archives(image_files: dict[str, bytes], tmp_path: Path) -> None:
+    refused(pack(tmp_path / "other.zip", image_files, inner="256.tar"), rf"contains no file {INNER} \(found 256\.tar")
+    twice = pack(tmp_path / "two.zip", image_files, **{f"copy/{INNER}": b"x"})
     refused(twice, rf"several files {INNER} \(caltech-101/{INNER}, copy/{INNER}\)")
     empty = pack(tmp_path / "none.zip", {"101/Faces/image_0001.jpg": b"x"})
     refused(empty, rf"has no images {FOLDER}/class/name\.jpg \(found '101/Faces")
 
 
-def test_a_malicious_archive(pictures: dict[str, bytes], tmp_path: Path) -> None:
-    refused(pack(tmp_path / "outside.zip", {**pictures, "../evil": b"x"}), "outside the archive's folder")
+def test_malicious_archive(image_files: dict[str, bytes], tmp_path: Path) -> None:
+    refused(pack(tmp_path / "outside.zip", {**image_files, "../evil": b"x"}), "outside the archive's folder")
 
 
-def test_a_wrong_checksum_is_refused_at_the_download(small: Path, tmp_path: Path) -> None:
+def test_wrong_checksum_is_refused_at_download(small: Path, tmp_path: Path) -> None:
     (file,) = entry("caltech101").files
     copy = tmp_path / "mirror" / FULL
     copy.parent.mkdir(parents=True)

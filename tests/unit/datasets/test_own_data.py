@@ -1,4 +1,4 @@
-"""Your own images, features and kernels: read right, and every mistake named."""
+"""Own images, features and kernels: correct reading, and an error message for every mistake."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def save(path: Path, pixels: np.ndarray, **options: object) -> None:
 
 
 @pytest.fixture
-def pictures(tmp_path: Path) -> Path:
+def image_root(tmp_path: Path) -> Path:
     root = tmp_path / "pictures"
     for label in ("s10", "s2"):
         for k in (10, 9):
@@ -41,14 +41,14 @@ def pictures(tmp_path: Path) -> Path:
     return root
 
 
-def test_image_folder(pictures: Path) -> None:
-    samples = image_folder.read({"root": pictures})
+def test_image_folder(image_root: Path) -> None:
+    samples = image_folder.read({"root": image_root})
     assert samples.ids.tolist() == ["s2/9.png", "s2/10.png", "s10/9.png", "s10/10.png"]
     assert samples.classes.tolist() == ["s2", "s10"]
     assert samples.image_shape == (6, 5)
     assert samples.notes == ()
     assert samples.images is not None
-    np.testing.assert_array_equal(samples.images[1], np.array(Image.open(pictures / "s2" / "10.png")))
+    np.testing.assert_array_equal(samples.images[1], np.array(Image.open(image_root / "s2" / "10.png")))
 
 
 def test_all_formats_and_colour_modes(tmp_path: Path) -> None:
@@ -94,15 +94,15 @@ def test_deep_images_and_rotation(tmp_path: Path) -> None:
     assert [image.shape for image in samples.images] == [(3, 3), (8, 4)]
 
 
-def test_strays_are_reported_and_hidden_files_ignored(pictures: Path, caplog: pytest.LogCaptureFixture) -> None:
-    (pictures / "README.txt").write_text("x")
-    (pictures / "s2" / "Thumbs.db").write_text("x")
-    (pictures / "s2" / "more").mkdir()
-    (pictures / "s2" / ".DS_Store").write_text("x")
-    (pictures / ".git").mkdir()
-    (pictures / "__MACOSX").mkdir()
+def test_strays_are_reported_and_hidden_files_ignored(image_root: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (image_root / "README.txt").write_text("x")
+    (image_root / "s2" / "Thumbs.db").write_text("x")
+    (image_root / "s2" / "more").mkdir()
+    (image_root / "s2" / ".DS_Store").write_text("x")
+    (image_root / ".git").mkdir()
+    (image_root / "__MACOSX").mkdir()
     with caplog.at_level(logging.WARNING):
-        samples = image_folder.read({"root": pictures})
+        samples = image_folder.read({"root": image_root})
     assert len(samples) == 4
     [note] = samples.notes
     assert note.startswith("3 files or folders")
@@ -111,33 +111,33 @@ def test_strays_are_reported_and_hidden_files_ignored(pictures: Path, caplog: py
     assert note in caplog.text
 
 
-def test_image_folder_refusals(pictures: Path, tmp_path: Path) -> None:
-    (pictures / "empty").mkdir()
+def test_image_folder_refusals(image_root: Path, tmp_path: Path) -> None:
+    (image_root / "empty").mkdir()
     with pytest.raises(DataError, match="no images in class folder 'empty'"):
-        image_folder.read({"root": pictures})
-    (pictures / "empty").rmdir()
-    data = (pictures / "s10" / "9.png").read_bytes()
+        image_folder.read({"root": image_root})
+    (image_root / "empty").rmdir()
+    data = (image_root / "s10" / "9.png").read_bytes()
     for damaged, word in ((data[: len(data) // 2], "corrupt or truncated"), (b"hello", "not an image")):
-        (pictures / "s10" / "9.png").write_bytes(damaged)
+        (image_root / "s10" / "9.png").write_bytes(damaged)
         with pytest.raises(DataError, match=rf"s10/9\.png: .*{word}"):
-            image_folder.read({"root": pictures})
-    for path in (pictures / "s10").iterdir():
+            image_folder.read({"root": image_root})
+    for path in (image_root / "s10").iterdir():
         path.unlink()
-    (pictures / "s10").rmdir()
+    (image_root / "s10").rmdir()
     with pytest.raises(DataError, match="only one class, 's2'"):
-        image_folder.read({"root": pictures})
+        image_folder.read({"root": image_root})
     with pytest.raises(DataError, match=r"no sub-folders; .*\(found '10.png', '9.png'\)|no sub-folders"):
-        image_folder.read({"root": pictures / "s2"})
+        image_folder.read({"root": image_root / "s2"})
     with pytest.raises(DataError, match="no such folder"):
         image_folder.read({"root": tmp_path / "nowhere"})
 
 
-def test_image_folder_by_specification(pictures: Path) -> None:
-    spec = dataset_spec({"kind": "image_folder", "path": str(pictures), "colour": "grey",
+def test_image_folder_by_specification(image_root: Path) -> None:
+    spec = dataset_spec({"kind": "image_folder", "path": str(image_root), "colour": "grey",
                          "resize": {"shape": [3, 4], "pixels": None, "interpolation": "area"}})  # fmt: skip
     assert spec["resize"] == {"shape": [3, 4], "interpolation": "area"}
     assert read_dataset(spec).image_shape == (3, 4)
-    assert len(image_folder.find_images(pictures)) == 4
+    assert len(image_folder.find_images(image_root)) == 4
 
 
 # --- feature tables
@@ -177,7 +177,7 @@ def test_feature_tables(tmp_path: Path, suffix: str) -> None:
 def test_labels_in_their_own_file_and_whole_number_ids(tmp_path: Path) -> None:
     one = pd.DataFrame({"name": [3, 1, 2], "f": [0.1, 0.2, 0.3]})
     write_parquet(tmp_path / "one.parquet", one)
-    (tmp_path / "labels.csv").write_text("name,kind\n1,NA\n2,null\n3,10\n")  # words that pandas takes for missing
+    (tmp_path / "labels.csv").write_text("name,kind\n1,NA\n2,null\n3,10\n")  # words that pandas reads as missing
     files = {"tables": {"one": str(tmp_path / "one.parquet")}, "labels": str(tmp_path / "labels.csv")}
     spec = dataset_spec({"kind": "feature_tables", **files, "id_column": "name", "label_column": "kind"})
     samples = read_dataset(spec)
@@ -276,7 +276,7 @@ def test_matrices_in_all_forms_and_orders(tmp_path: Path, labels: Path) -> None:
         assert samples.measures == {"k": "kernel"}
 
 
-def test_rounding_is_forgiven_asymmetry_is_not(tmp_path: Path, labels: Path) -> None:
+def test_rounding_is_averaged_and_asymmetry_refused(tmp_path: Path, labels: Path) -> None:
     kernel = gram()
     single = kernel + np.triu(kernel * 1e-7, 1)
     write_npz(tmp_path / "k.npz", K=single)

@@ -131,7 +131,7 @@ def test_foreign_and_broken_files(tmp_path: Path) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.text(alphabet="ab019 -", min_size=1, max_size=6), min_size=1, max_size=20))
-def test_labels_decode_to_themselves_in_natural_order(labels: list[str]) -> None:
+def test_encoded_labels_in_natural_order(labels: list[str]) -> None:
     y, classes = encode_labels(labels)
     assert classes[y].tolist() == labels
     assert sorted(set(labels), key=natural_key) == classes.tolist()

@@ -1,4 +1,4 @@
-"""Splits and pairs: sizes, seeds, files, and what is refused."""
+"""Splits and pairs: sizes, seeds, files, and refused input."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_k_fold(y: np.ndarray, folds: int, stratified: bool) -> None:
         np.testing.assert_array_equal(np.setdiff1d(np.arange(len(y)), split.test), split.train)
 
 
-def test_seed_policy_is_the_stated_one() -> None:
+def test_seed_policy_is_the_documented_one() -> None:
     y = np.repeat([0, 1], 6)
     splits = random_per_class(y, 2, 3, 0, "yale")
     rng = np.random.default_rng([zlib.crc32(b"yale"), 2, 1])  # a trailing 0, the seed, changes nothing
@@ -65,7 +65,7 @@ def test_seed_policy_is_the_stated_one() -> None:
         )
 
 
-def test_test_size_and_classes_that_are_too_small() -> None:
+def test_test_size_and_too_small_classes() -> None:
     y = np.repeat([0, 1], [10, 4])
     splits = random_per_class(y, 3, 2, test_size=5)
     assert np.bincount(y[splits[0].test]).tolist() == [5, 1]
@@ -105,7 +105,7 @@ def test_save_and_load(tmp_path: Path) -> None:
         Splits.load(tmp_path / "f.parquet")
 
 
-def test_several_sizes_are_each_drawn_as_by_themselves(tmp_path: Path) -> None:
+def test_several_sizes_are_drawn_independently(tmp_path: Path) -> None:
     y = np.repeat([0, 1, 2], 8)
     ids = np.array([f"s/{k}" for k in range(24)])
     splits = random_per_class(y, [4, 2], 3, 5, "x")
@@ -202,7 +202,7 @@ def test_given_reads_what_save_writes(tmp_path: Path) -> None:
     splits = random_per_class(np.repeat([0, 1], 6), 2, 3)
     splits.save(tmp_path / "s.parquet", ids)
     order = np.random.default_rng(0).permutation(12)
-    moved = given(tmp_path / "s.parquet", ids[order])  # by id, wherever the samples now stand
+    moved = given(tmp_path / "s.parquet", ids[order])  # by id, in any order of the samples
     for left, right in zip(splits, moved, strict=True):
         assert set(ids[left.train]) == set(ids[order][right.train])
 
@@ -235,7 +235,7 @@ def test_random_pairs_and_their_file(tmp_path: Path) -> None:
         Pairs(a(0, 1), a(1, 2), np.array([True, False]), a(0, 0), 3)
 
 
-def test_splits_of_some_classes_are_positions_in_the_whole_data_set() -> None:
+def test_among_gives_positions_in_the_whole_data_set() -> None:
     y = np.repeat([0, 1, 2], 6)
     rows = np.flatnonzero(y != 1)
     whole = k_fold(y[rows], folds=2, repeats=2, name="x").among(rows, len(y))
@@ -245,7 +245,7 @@ def test_splits_of_some_classes_are_positions_in_the_whole_data_set() -> None:
         assert set(y[split.train]) == set(y[split.test]) == {0, 2}
 
 
-def test_given_splits_can_be_restricted() -> None:
+def test_restricted_splits() -> None:
     y = np.repeat([0, 1, 2], 4)
     drawn = k_fold(y, folds=2, name="x")
     some = drawn.restricted(np.flatnonzero(y > 0))

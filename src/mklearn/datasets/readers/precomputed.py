@@ -127,9 +127,9 @@ def _checked(matrix: np.ndarray, path: Path, ids: np.ndarray, measure: str) -> n
         raise DataError(f"{path}: not a {measure}: ({str(ids[i])!r}, {str(ids[j])!r}) is negative: {matrix[i, j]:g}")
     diagonal = np.abs(np.diag(matrix))
     if diagonal.max(initial=0.0) > tolerance:
-        i = int(np.argmax(diagonal))
+        worst = int(np.argmax(diagonal))
         raise DataError(
-            f"{path}: not a {measure}: {str(ids[i])!r} has {diagonal[i]:g} to itself; is it a kernel or similarity?"
+            f"{path}: not a {measure}: {str(ids[worst])!r} has {diagonal[worst]:g} to itself; is it a kernel or similarity?"
         )
     matrix = np.maximum(matrix, 0.0)
     np.fill_diagonal(matrix, 0.0)
