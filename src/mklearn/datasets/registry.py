@@ -60,9 +60,9 @@ class FileEntry:
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> FileEntry:
         """Build an entry from YAML or JSON, whose lists become tuples."""
-        typed: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()
-        }
+        typed: dict[str, Any] = dict(fields)
+        for key in ("urls", "sha256", "md5"):
+            typed[key] = tuple(fields.get(key, ()))
         return cls(**typed)
 
 

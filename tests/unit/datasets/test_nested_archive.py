@@ -148,7 +148,7 @@ def test_choosing_while_reading_equals_choosing_afterwards(small: Path) -> None:
         "n_samples": 24,
         "n_classes": 2,
         "smallest_class": 12,
-    }  # concerns all samples, not the chosen ones
+    }  # of all samples
     samples = read_dataset(spec, {"caltech-101.zip": small})
     assert samples.class_counts.tolist() == [5, 5]
     every = read(small)

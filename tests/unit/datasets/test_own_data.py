@@ -300,8 +300,8 @@ def test_matrix_refusals(tmp_path: Path, labels: Path) -> None:
     wrong_ids = np.array([*IDS[:5], "zz"])
     for arrays, message in (
         ({"K": nan}, r"k\.npz: 1 values missing or infinite: columns '3', samples 's2'"),
-        ({"K": negative}, r"not a distance: \('s0', 's1'\) is negative: -0.5"),
-        ({"K": diagonal}, "'s3' has 1 to itself"),
+        ({"K": negative}, r"not a distance: \('s0', 's1'\) is -0.5, which is negative"),
+        ({"K": diagonal}, r"\('s3', 's3'\) is 1, not 0"),
         ({"K": distance[:, :5]}, "6 rows and 5 columns; it must be square"),
         ({"K": distance[:5, :5]}, "5 rows and no ids, but the labels file has 6"),
         ({"K": distance, "id": wrong_ids}, r"lacks 's5' and has 'zz' that .*labels\.csv lacks"),

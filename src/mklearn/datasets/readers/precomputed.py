@@ -111,26 +111,25 @@ def _has_no_header(path: Path) -> bool:
 
 def _checked(matrix: np.ndarray, path: Path, ids: np.ndarray, measure: str) -> np.ndarray:
     """Return an exactly symmetric matrix; check that it can hold `measure`."""
+
+    def at(i: int, j: int) -> str:
+        return f"({str(ids[i])!r}, {str(ids[j])!r}) is {matrix[i, j]:g}"
+
     tolerance = _SYMMETRY_TOLERANCE * (float(np.abs(matrix).max(initial=0.0)) or 1.0)
     gap = np.abs(matrix - matrix.T)
     if gap.max(initial=0.0) > tolerance:
-        i, j = np.unravel_index(int(np.argmax(gap)), gap.shape)
-        raise DataError(
-            f"{path}: not symmetric: ({str(ids[i])!r}, {str(ids[j])!r}) is {matrix[i, j]:g} "
-            f"but ({str(ids[j])!r}, {str(ids[i])!r}) is {matrix[j, i]:g}"
-        )
+        i, j = map(int, np.unravel_index(int(np.argmax(gap)), gap.shape))
+        raise DataError(f"{path}: not symmetric: {at(i, j)} but {at(j, i)}")
     matrix = (matrix + matrix.T) / 2
     if measure == "kernel":
         return matrix
     if matrix.min(initial=0.0) < -tolerance:
-        i, j = np.unravel_index(int(np.argmin(matrix)), matrix.shape)
-        raise DataError(f"{path}: not a {measure}: ({str(ids[i])!r}, {str(ids[j])!r}) is negative: {matrix[i, j]:g}")
+        i, j = map(int, np.unravel_index(int(np.argmin(matrix)), matrix.shape))
+        raise DataError(f"{path}: not a {measure}: {at(i, j)}, which is negative")
     diagonal = np.abs(np.diag(matrix))
     if diagonal.max(initial=0.0) > tolerance:
-        worst = int(np.argmax(diagonal))
-        raise DataError(
-            f"{path}: not a {measure}: {str(ids[worst])!r} has {diagonal[worst]:g} to itself; is it a kernel or similarity?"
-        )
+        i = int(np.argmax(diagonal))
+        raise DataError(f"{path}: not a {measure}: {at(i, i)}, not 0; is it a kernel or similarity?")
     matrix = np.maximum(matrix, 0.0)
     np.fill_diagonal(matrix, 0.0)
     return matrix
