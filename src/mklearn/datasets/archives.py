@@ -120,18 +120,15 @@ class _Budget:
         self.label = label
         self.limits = limits
         # A small archive of text may exceed the ratio; a megabyte does no harm.
-        by_ratio = max(int(packed_bytes * limits.ratio), _CHUNK)
+        self._left = min(limits.total_bytes, max(int(packed_bytes * limits.ratio), _CHUNK))
         self._members = 0
         self._seen: set[str] = set()
-        self._left = min(limits.total_bytes, by_ratio)
-        self._reason = (
-            f"{limits.ratio:g} times its own size" if by_ratio < limits.total_bytes else f"{limits.total_bytes} bytes"
-        )
 
     def spend(self, count: int) -> None:
         self._left -= count
         if self._left < 0:
-            raise DataError(f"{self.label}: unpacks to more than {self._reason}; refused as a decompression bomb")
+            limits = f"{self.limits.ratio:g} times its own size or {self.limits.total_bytes} bytes"
+            raise DataError(f"{self.label}: unpacks to more than {limits}; refused as a decompression bomb")
 
     def checked_name(self, name: str, is_folder: bool) -> str:
         """Count a member; return its name if that lies below the archive's folder on every system and is new."""
@@ -228,7 +225,7 @@ def _read_tar(stream: io.BufferedReader, wanted: Wanted | None, budget: _Budget)
             budget.spend(-_TAR_OVERHEAD)
             if member.isdir():
                 continue
-            if not member.isreg():
+            if not member.isreg() or member.issparse():  # a sparse file unpacks to zeros that no stream counts
                 raise DataError(f"{budget.label}: member {member.name!r} is a link or a special file; refused")
             if wanted is None or wanted(name):
                 content = archive.extractfile(member)

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from mklearn.datasets.samples import stack_if_regular
 from mklearn.errors import ConfigError
 
 ROUNDING = ("nearest", "none")
@@ -141,9 +142,7 @@ def resize_images(
     for image in images:
         new = target_shape(image.shape, size=size, pixels=pixels)
         resized.append(_resize(image[None], new, interpolation, anti_alias, rounding)[0])
-    if resized and len({(image.shape, image.dtype) for image in resized}) == 1:
-        return np.stack(resized)
-    return resized
+    return stack_if_regular(resized)
 
 
 def _check_arguments(

@@ -68,7 +68,7 @@ class SampleSet:
         object.__setattr__(self, "measures", dict(self.measures))
         object.__setattr__(self, "notes", tuple(self.notes))
         if isinstance(self.images, Sequence):
-            object.__setattr__(self, "images", _stack_if_regular([np.asarray(image) for image in self.images]))
+            object.__setattr__(self, "images", stack_if_regular([np.asarray(image) for image in self.images]))
         self._check_labels()
         self._check_images()
         for name, table in self.tables.items():
@@ -289,6 +289,13 @@ def some(values: Sequence[Any] | np.ndarray, limit: int = 5) -> str:
     return shown if len(values) <= limit else f"{shown}, ... ({len(values)} in all)"
 
 
+def stack_if_regular(images: list[np.ndarray]) -> np.ndarray | list[np.ndarray]:
+    """Stack images of one shape and type, so that equal content has one form."""
+    if len({(image.shape, image.dtype) for image in images}) == 1:
+        return np.stack(images)
+    return images
+
+
 def check_unique(names: np.ndarray, what: str) -> None:
     """Raise DataError if a name occurs twice; `what` says which names, and of which file."""
     values, counts = np.unique(names, return_counts=True)
@@ -325,13 +332,6 @@ def _codes(values: Any) -> np.ndarray:
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise DataError(f"y must be a one-dimensional integer array, got {array.dtype} of shape {array.shape}")
     return array.astype(np.int64)
-
-
-def _stack_if_regular(images: list[np.ndarray]) -> Images:
-    """Stack images of one shape and type, so that equal content has one form."""
-    if len({(image.shape, image.dtype) for image in images}) == 1:
-        return np.stack(images)
-    return images
 
 
 def _split_buffer(buffer: np.ndarray, shapes: np.ndarray, path: Path) -> list[np.ndarray]:

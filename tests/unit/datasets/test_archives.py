@@ -128,7 +128,9 @@ def test_names_outside(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], 
         list(read_members(archive, lambda name: name == "good"))
 
 
-@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
+@pytest.mark.parametrize(
+    "kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE, tarfile.GNUTYPE_SPARSE]
+)
 def test_links_and_devices_in_tar(tmp_path: Path, kind: bytes) -> None:
     archive = tmp_path / "x.tar"
     with tarfile.open(archive, "w") as out:
@@ -159,6 +161,15 @@ def test_bombs(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]) -
             list(read_members(archive))
     with pytest.raises(DataError, match="decompression bomb"):
         list(read_members(archive, limits=Limits(total_bytes=1_000_000, ratio=1e9)))
+
+
+def test_bomb_in_a_header(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "x.tar.gz", "w:gz", format=tarfile.PAX_FORMAT, compresslevel=1) as archive:
+        member = tarfile.TarInfo("good")
+        member.pax_headers = {"comment": "0" * 30_000_000}
+        archive.addfile(member)
+    with pytest.raises(DataError, match="decompression bomb"):
+        member_names(tmp_path / "x.tar.gz")
 
 
 def test_bomb_among_unwanted_members(tmp_path: Path) -> None:
