@@ -98,6 +98,14 @@ def sync_and_rename(temporary: Path, path: Path) -> None:
             os.close(folder)
 
 
+def existing_file(path: str | os.PathLike[str]) -> Path:
+    """Return `path` if it is a file; raise DataError otherwise."""
+    path = Path(path)
+    if not path.is_file():
+        raise DataError(f"{path}: no such file")
+    return path
+
+
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write `text` as UTF-8 with Unix line ends, atomically."""
     with atomic_path(path) as temporary:
@@ -154,9 +162,7 @@ def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None)
     DataError
         The file is missing, truncated, corrupt, not NPZ, contains pickled objects, or lacks one of `names`.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise DataError(f"{path}: no such file")
+    path = existing_file(path)
     arrays: dict[str, np.ndarray] = {}
     try:
         with zipfile.ZipFile(path) as archive:
@@ -215,9 +221,7 @@ def read_parquet(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, 
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    path = Path(path)
-    if not path.is_file():
-        raise DataError(f"{path}: no such file")
+    path = existing_file(path)
     try:
         with path.open("rb") as stream:
             table = pq.read_table(stream)

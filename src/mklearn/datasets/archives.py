@@ -20,9 +20,10 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import IO, Any, BinaryIO
 
+from mklearn.atomic import existing_file
 from mklearn.errors import DataError
 
 Wanted = Callable[[str], bool]
@@ -85,9 +86,7 @@ def read_members(
         No archive or a damaged one; a name outside the archive's folder, a link, a device or a repeated name; limits
         exceeded; no file `inner`, or several.
     """
-    path = Path(archive)
-    if not path.is_file():
-        raise DataError(f"{path}: no such file")
+    path = existing_file(archive)
     size = path.stat().st_size
     with _damage(str(path)), path.open("rb") as stream:
         budget = _Budget(str(path), size, limits)

@@ -208,7 +208,7 @@ def test_flipped_bytes_in_a_zip(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "data",
     [b"", b"hello", b"<html>no such file</html>", gzip.compress(b"x"), bz2.compress(b"y")],
-    ids=["empty", "text", "html", "gzip", "bzip2"],  # gzip holds the time: workers would disagree on the test's name
+    ids=["empty", "text", "html", "gzip", "bzip2"],  # gzip data has the time in it, which would change the test's name
 )
 def test_files_that_are_no_archive(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "x").write_bytes(data)

@@ -146,14 +146,14 @@ def test_selection_mistakes_known_before_reading() -> None:
     assert [key for key, _ in selection_mistakes(known, asked)] == ["per_class"]
     with pytest.raises(ConfigError, match=r"caltech101: per_class: 32 can't be drawn: the smallest class has 31"):
         dataset_spec(asked)
-    for legal in (
+    for valid in (
         {**asked, "per_class": 31},
         {**asked, "classes": ["airplanes", "Motorbikes"], "per_class": 700},
         {**asked, "exclude_classes": ["inline_skate"]},
         {"name": "caltech101", "per_class": 500},
         {"name": "digits", "draw": 1, "per_class": 150},
     ):
-        dataset_spec(legal)
+        dataset_spec(valid)
     raw = {"first_classes": "many", "per_class": [40], "classes": "ant", "exclude_classes": 3, "draw": None}
     assert selection_mistakes(known, raw) == []  # the models say what is wrong with these
     too_many = {"name": "caltech101", "exclude_classes": ["BACKGROUND_Google"], "first_classes": 102}

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mklearn.atomic import existing_file
 from mklearn.datasets.samples import some
 from mklearn.errors import ConfigError, DataError
 
@@ -23,10 +24,7 @@ def only_path(paths: Mapping[str, Path], reader: str) -> Path:
     """Return the single file of a reader that takes one."""
     if len(paths) != 1:
         raise DataError(f"reader {reader} takes one file, got {len(paths)}: {', '.join(map(str, paths.values()))}")
-    path = Path(next(iter(paths.values())))
-    if not path.is_file():
-        raise DataError(f"{path}: no such file")
-    return path
+    return existing_file(next(iter(paths.values())))
 
 
 def check_content(array: np.ndarray, expected: str | None, source: Path | str) -> None:

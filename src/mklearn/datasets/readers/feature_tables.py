@@ -22,7 +22,7 @@ def read(
     paths : dict of str to Path
         Descriptor name -> table. Parquet and CSV: a row per sample, a column of ids, optionally one of labels, all
         others numbers. NPZ: an array of ids, optionally one of labels, and one two-dimensional array of numbers.
-        Rows may be in any order; that of the first table is used.
+        Rows may be in any order; the order of the first table is used.
     id_column, label_column : str
         Names of these columns or arrays.
     labels : str, optional

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mklearn.atomic import existing_file
 from mklearn.datasets.readers.tabular import Table, numeric_values, read_labels, row_order
 from mklearn.datasets.samples import MEASURES, SampleSet
 from mklearn.errors import ConfigError, DataError
@@ -98,9 +99,7 @@ def _read_matrix(path: Path, id_column: str, ids: np.ndarray, labels_path: Path)
 
 def _has_no_header(path: Path) -> bool:
     """Tell whether the first line has numbers only, so that the file may be a bare matrix."""
-    if not path.is_file():
-        raise DataError(f"{path}: no such file")
-    with path.open(encoding="utf-8", errors="replace") as stream:
+    with existing_file(path).open(encoding="utf-8", errors="replace") as stream:
         cells = stream.readline().strip().split(",")
     try:
         [float(cell) for cell in cells]

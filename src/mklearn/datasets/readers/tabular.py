@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mklearn.atomic import read_npz, read_parquet
+from mklearn.atomic import existing_file, read_npz, read_parquet
 from mklearn.datasets.samples import check_numbers, check_unique, some
 from mklearn.errors import DataError
 
@@ -78,8 +78,7 @@ def read_frame(path: Path, text_columns: Sequence[str] = (), header: bool = True
         return read_parquet(path)[0]
     if path.suffix != ".csv":
         raise DataError(f"{path}: unknown kind of table {path.suffix!r}; valid: {', '.join(SUFFIXES)}")
-    if not path.is_file():
-        raise DataError(f"{path}: no such file")
+    existing_file(path)
     try:
         # An id "NA" or an empty label is text; missing numbers are reported column by column later.
         frame = pd.read_csv(path, dtype=dict.fromkeys(text_columns, str), header="infer" if header else None)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mklearn.atomic import existing_file
 from mklearn.datasets.readers.content import check_content
 from mklearn.datasets.samples import SampleSet
 from mklearn.errors import DataError
@@ -37,10 +38,7 @@ def read(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> Sam
     SampleSet
         ids "train/1", ..., "test/1", ...; classes "0" ... "9"; images (n, 16, 16) float64 in [0, 1], ink bright.
     """
-    files = [Path(path) for path in paths.values()]
-    for path in files:
-        if not path.is_file():
-            raise DataError(f"{path}: no such file")
+    files = [existing_file(path) for path in paths.values()]
     if len(files) == 1:
         parts = _read_hdf5(files[0])
     elif len(files) == 2:
