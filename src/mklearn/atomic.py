@@ -1,8 +1,7 @@
-"""Files that are either whole or not there: write under a temporary name in the same folder, fsync, rename.
+"""Atomic files: written under a temporary name in the same folder, synced to disk, then renamed.
 
-An interrupted job must never leave a file that a later run takes for good. Every artefact of the project is written
-through this module: NPZ (uncompressed, never pickled, the same bytes for the same arrays), Parquet with a JSON
-description in its metadata, and text.
+An interrupted job never leaves a partial file under a final name. Every artefact is written through this module: NPZ
+(uncompressed, no pickles, equal bytes for equal arrays), Parquet with a JSON description in its metadata, and text.
 """
 
 from __future__ import annotations
@@ -20,16 +19,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mklearn.errors import DataError
+from mklearn.errors import DataError, UserError
 from mklearn.provenance import canonical
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_FULL = {errno.ENOSPC, errno.EDQUOT}
-# The date in every zip member: a zip file can't hold an earlier one, and the time of writing would change the bytes.
+DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_NOT_WRITABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST})
+# The date of every zip member: the earliest that the format knows. The time of writing would change the bytes.
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
-# The key of the Parquet metadata under which the JSON description lies.
+# Key of the JSON description in the metadata of a Parquet file.
 _METADATA_KEY = b"mklearn"
 
 
@@ -40,50 +40,56 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     Parameters
     ----------
     path : path
-        The file that is to exist afterwards. Its folder is made if need be. The temporary name keeps the suffix, as
-        writers choose their format by it.
+        Final name of the file. Its folder is created. The temporary name keeps the suffix, because writers choose the
+        format by it.
 
     Yields
     ------
     Path
-        A name that does not exist yet; the body has to write a file there.
+        A name that does not exist yet; the body must write a file there.
 
     Raises
     ------
     DataError
-        The folder can't be written, the disk is full, or the body wrote no file.
+        The folder is not writable, the disk is full, or the body wrote no file.
     """
     path = Path(path)
     temporary = path.with_name(f".{path.stem}.{secrets.token_hex(4)}.tmp{path.suffix}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"{path}: its folder can't be made: {error.strerror or error}") from error
-    try:
-        yield temporary
-        _sync_and_rename(temporary, path)
-    except OSError as error:
-        if error.errno in _FULL:
-            raise DataError(f"{path}: no space left on the disk (or quota used up); make room and run again") from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            named = error.filename or path
-            raise DataError(f"{path}: can't be written: {error.strerror}: {named}; check the permissions") from error
-        raise
+        with disk_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            yield temporary
+            if not temporary.is_file():
+                raise DataError(f"{path}: nothing was written (expected a file at {temporary})")
+            sync_and_rename(temporary, path)
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
 
 
-def _sync_and_rename(temporary: Path, path: Path) -> None:
-    if not temporary.is_file():
-        raise DataError(f"{path}: nothing was written (expected a file at {temporary})")
+@contextmanager
+def disk_errors(path: Path, kind: type[UserError] = DataError) -> Iterator[None]:
+    """Turn errors of a full or read-only disk into an error of class `kind` that names `path` and the remedy."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in DISK_FULL:
+            raise kind(f"{path}: no space left on the disk (or quota used up); make room and run again") from error
+        if error.errno in _NOT_WRITABLE:
+            reason = f"{error.strerror}: {error.filename or path}"
+            raise kind(f"{path}: can't be written: {reason}; check the folder and its permissions") from error
+        raise
+
+
+def sync_and_rename(temporary: Path, path: Path) -> None:
+    """Sync the file `temporary` to disk and rename it to `path`, in the same folder."""
     descriptor = os.open(temporary, os.O_RDWR)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
     os.replace(temporary, path)
-    # The rename itself is only on disk once the folder is. Some file systems (and Windows) can't sync a folder.
+    # The rename is only on disk once the folder is. Some file systems (and Windows) can't sync a folder.
     with suppress(OSError):
         folder = os.open(path.parent, os.O_RDONLY)
         try:
@@ -92,31 +98,39 @@ def _sync_and_rename(temporary: Path, path: Path) -> None:
             os.close(folder)
 
 
+def existing_file(path: str | os.PathLike[str]) -> Path:
+    """Return `path` if it is a file; raise DataError otherwise."""
+    path = Path(path)
+    if not path.is_file():
+        raise DataError(f"{path}: no such file")
+    return path
+
+
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write `text` as UTF-8 with Unix line ends."""
+    """Write `text` as UTF-8 with Unix line ends, atomically."""
     with atomic_path(path) as temporary:
         temporary.write_bytes(text.encode("utf-8"))
 
 
 def write_npz(path: str | os.PathLike[str], **arrays: Any) -> None:
-    """Write named arrays as uncompressed NPZ: byte for byte the same file for the same arrays.
+    """Write named arrays as uncompressed NPZ; equal arrays give equal bytes.
 
     Parameters
     ----------
     path : path
         Target file.
     **arrays : array_like
-        Names may hold a slash. No object arrays: nothing is ever pickled.
+        Names may contain a slash. Object arrays are refused: nothing is pickled.
 
     Raises
     ------
     DataError
-        An array of dtype object, or a file that can't be written.
+        An array has dtype object, or the file can't be written.
     """
     converted = {name: np.asanyarray(array) for name, array in arrays.items()}
     for name, array in converted.items():
         if array.dtype.hasobject:
-            raise DataError(f"{path}: array {name!r} has dtype {array.dtype}; only numbers and strings can be stored")
+            raise DataError(f"{path}: array {name!r} has dtype {array.dtype}; expected numbers or strings")
     with (
         atomic_path(path) as temporary,
         zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED, allowZip64=True) as archive,
@@ -129,28 +143,26 @@ def write_npz(path: str | os.PathLike[str], **arrays: Any) -> None:
 
 
 def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None) -> dict[str, np.ndarray]:
-    """Read an NPZ file whole, checking its checksums.
+    """Read the arrays of an NPZ file and verify their checksums.
 
     Parameters
     ----------
     path : path
         File written by :func:`write_npz` or ``numpy.savez``.
     names : tuple of str, optional
-        Only these arrays; all by default.
+        Arrays to read; all by default.
 
     Returns
     -------
     dict of str to ndarray
-        In the order of the file.
+        Arrays by name, in the order of the file.
 
     Raises
     ------
     DataError
-        The file is missing, truncated, corrupt, no NPZ, holds pickled objects, or lacks one of `names`.
+        The file is missing, truncated, corrupt, not NPZ, contains pickled objects, or lacks one of `names`.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise DataError(f"{path}: no such file")
+    path = existing_file(path)
     arrays: dict[str, np.ndarray] = {}
     try:
         with zipfile.ZipFile(path) as archive:
@@ -162,7 +174,7 @@ def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None)
             for name in wanted:
                 with archive.open(held[name]) as stream:
                     arrays[name] = np.lib.format.read_array(stream, allow_pickle=False)
-                    # zipfile compares the checksum when the end is reached, and an array may stop short of it
+                    # zipfile verifies the checksum at the end of a member; an array may end before it
                     if stream.read(1):
                         raise DataError(f"{path}: array {name!r} has bytes after its end: the file is corrupt")
     except DataError:
@@ -170,7 +182,7 @@ def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None)
     except (zipfile.BadZipFile, ValueError, EOFError, KeyError, NotImplementedError, RuntimeError, zlib.error) as error:
         raise DataError(
             f"{path}: not a readable NPZ file ({error}); it is truncated, corrupt or of another format. "
-            "Delete it and make it again"
+            "Delete it and run again"
         ) from error
     except OSError as error:
         raise DataError(f"{path}: can't be read: {error.strerror or error}") from error
@@ -178,7 +190,7 @@ def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None)
 
 
 def write_parquet(path: str | os.PathLike[str], frame: pd.DataFrame, metadata: dict[str, Any] | None = None) -> None:
-    """Write a table as Parquet, with a description as JSON in the file's metadata.
+    """Write a table as Parquet with a JSON description in the file's metadata.
 
     Parameters
     ----------
@@ -187,7 +199,7 @@ def write_parquet(path: str | os.PathLike[str], frame: pd.DataFrame, metadata: d
     frame : DataFrame
         The index is dropped.
     metadata : dict, optional
-        Anything JSON can hold; read back by :func:`read_parquet`.
+        JSON types only; :func:`read_parquet` returns it.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -199,19 +211,17 @@ def write_parquet(path: str | os.PathLike[str], frame: pd.DataFrame, metadata: d
 
 
 def read_parquet(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Read a Parquet table and the description that :func:`write_parquet` stored in it (``{}`` if there is none).
+    """Read a Parquet table and its JSON description (``{}`` if there is none); see :func:`write_parquet`.
 
     Raises
     ------
     DataError
-        The file is missing, truncated, corrupt or no Parquet.
+        The file is missing, truncated, corrupt or not Parquet.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    path = Path(path)
-    if not path.is_file():
-        raise DataError(f"{path}: no such file")
+    path = existing_file(path)
     try:
         with path.open("rb") as stream:
             table = pq.read_table(stream)

@@ -1,4 +1,4 @@
-"""Every registered data set, read from the mirror as the workflow reads it: plan, download step, read step."""
+"""Every registered data set, read from the mirror as in the workflow: plan, download step, read step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mklearn.datasets.samples import SampleSet
 from mklearn.plan.study import plan_study
 from mklearn.steps.runner import call
 
-# Of a large data set a part is read. `expected` of the registry is then compared with the whole by the reader.
+# Only a part of a large data set is decoded; the reader compares `expected` with all of its labels.
 PARTS: dict[str, dict[str, Any]] = {
     "caltech101": {
         "exclude_classes": ["BACKGROUND_Google"], "first_classes": 10, "per_class": 3, "draw": 0,
@@ -25,7 +25,7 @@ PARTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", list(registry()))
-def test_reading_as_the_workflow_does(
+def test_read_as_in_the_workflow(
     name: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = registry()[name]
@@ -67,7 +67,7 @@ def test_reading_as_the_workflow_does(
 
 
 @pytest.mark.parametrize("name", list(registry()))
-def test_entries_say_where_they_are_from(name: str) -> None:
+def test_entries_state_their_origin(name: str) -> None:
     known = registry()[name]
     assert all((known.title, known.licence, known.citation, known.homepage, known.expected))
     for file in known.files:

@@ -1,4 +1,4 @@
-"""Every registered protocol: described, in step with its code, and drawing the same splits again."""
+"""Every registered protocol: described, consistent with its code, and reproducible."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_protocols_are_described_and_agree_with_their_code(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", DRAWN)
-def test_splits_are_the_same_again_and_others_for_another_seed_or_data_set(kind: str) -> None:
+def test_splits_depend_on_seed_and_data_set_only(kind: str) -> None:
     y = np.repeat(np.arange(3), 8)
     draw = implementation(MODELS[kind])
     assert {"seed", "name", "classes"} <= set(inspect.signature(draw).parameters)

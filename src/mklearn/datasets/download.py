@@ -1,62 +1,78 @@
-"""Files of registered data sets: from where they lie already, from a mirror, or from upstream.
+"""Downloads of registered data sets: from a mirror or from upstream, verified before they are moved into place.
 
-A file arrives under ``<name>.part`` in its folder, is compared with the accepted checksums, and only then moved into
-place: what has the right name is right. A broken transfer is resumed where the server can do that, else begun again.
+pooch transfers the bytes. This module adds the order of the sources, the accepted checksums, the check of the content
+where upstream's checksum is unknown, retries that resume, and one error that names the file and every source tried.
+A file arrives as ``<name>.part`` in its folder, is verified, and only then renamed: a file under its final name is
+complete and correct.
 """
 
 from __future__ import annotations
 
-import errno
-import hashlib
 import logging
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, urlsplit, urlunsplit
 
-from mklearn.datasets.read import content_check
-from mklearn.datasets.registry import MIRROR_VARIABLE, Entry, FileEntry, local_folder
-from mklearn.errors import DataError, DownloadError
+import requests
+from pooch import HTTPDownloader, file_hash
 
-if TYPE_CHECKING:
-    import requests
+from mklearn.atomic import DISK_FULL, disk_errors, sync_and_rename
+from mklearn.datasets.registry import MIRROR_VARIABLE, FileEntry, local_folder
+from mklearn.errors import DataError, DownloadError
 
 _logger = logging.getLogger(__name__)
 _CHUNK = 1 << 16
-# Worth another try: time-outs, too many requests, and what a server in trouble says.
+_ATTEMPTS = 4
+_FIRST_PAUSE = 2.0  # seconds before the second attempt; doubled for each further one
+_TIMEOUT = (15.0, 60.0)  # seconds to wait for a connection, and for the next bytes
+# Statuses worth another attempt: time-outs, too many requests, a server in trouble.
 _RETRY_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
+
+ContentCheck = Callable[[Path], None]
+"""Raises DataError if the file's decoded content is not the expected one."""
 
 
 @dataclass(frozen=True)
-class Policy:
-    """How patiently a file is downloaded.
+class FetchedFile:
+    """Provenance of a verified file.
 
     Parameters
     ----------
-    attempts : int
-        Tries per URL.
-    backoff : float
-        Seconds before the second try; doubled every time, at most a minute.
-    connect_timeout : float
-        Seconds to wait for a connection.
-    stall_timeout : float
-        Seconds without a byte after which a transfer counts as broken.
+    sha256, bytes
+        Checksum and size.
+    origin : {"present", "mirror", "upstream"}
+        Kind of source.
+    address : str
+        URL without credentials, "mirror:" and the path below the mirror's root, or the name of a present file.
+    verified : {"sha256", "md5", "content"}
+        What proved the file correct.
     """
 
-    attempts: int = 4
-    backoff: float = 2.0
-    connect_timeout: float = 15.0
-    stall_timeout: float = 60.0
+    sha256: str
+    bytes: int
+    origin: str
+    address: str
+    verified: str
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A place that may have the file; `transfer` updates ``.part`` and returns whether it resumed an earlier part."""
+
+    origin: str
+    address: str
+    transfer: Callable[[], bool]
 
 
 class _SourceFailed(Exception):
-    """One place did not have the file, or the right one."""
+    """A source has no such file, or a wrong one."""
 
 
 def fetch(
@@ -64,364 +80,234 @@ def fetch(
     target: str | os.PathLike[str],
     *,
     mirror: str | None = None,
-    progress: bool = True,
-    policy: Policy = Policy(),
-    check_content: Callable[[Path], None] | None = None,
-) -> dict[str, Any]:
-    """Have a verified copy of a file at `target`.
+    check_content: ContentCheck | None = None,
+) -> FetchedFile:
+    """Provide a verified copy of a file at `target`.
 
-    Tried in this order: what lies at `target` already; the mirror; the file's own URLs. A checksum that is not accepted
-    counts as failure of that place, and the next one is tried.
+    Sources in order: the file already at `target`, the mirror, the URLs of the file's entry. A source whose file has no
+    accepted checksum counts as failed, and the next one is tried. Progress is a bar on stderr if that is a terminal,
+    otherwise a log line per tenth of the file (INFO).
 
     Parameters
     ----------
     file : FileEntry
-        From the registry.
+        Registry entry of the file.
     target : path
-        Where the file is to lie; folders are made.
+        Final path; its folder is created.
     mirror : str, optional
-        Folder, file:// or http(s):// URL that has the file at ``file.mirror`` below it. By default the environment
+        Folder, file:// or http(s):// URL with the file at ``file.mirror`` below it. By default the environment
         variable MKLEARN_MIRROR.
-    progress : bool
-        Show a bar on stderr if that is a terminal; else every ten per cent and the end become log lines (INFO).
-    policy : Policy
     check_content : callable, optional
-        Given the path of a file with an unlisted checksum; raises DataError if its content is wrong. Only used where
-        the registry says that upstream's checksum is not known (``content_check``).
+        Check of a file with an unlisted checksum. Only used for entries with ``content_check``, whose upstream
+        checksum is unknown.
 
     Returns
     -------
-    dict
-        ``name``, ``sha256``, ``bytes``; ``origin``: "present", "mirror" or "upstream"; ``address``: the URL without
-        credentials, or "mirror:" and the path below it; ``verified``: "sha256", "md5" or "content".
+    FetchedFile
 
     Raises
     ------
     DownloadError
-        No place had the right file. The message lists what happened at each, and which file to put where.
+        Every source failed. The message lists each failure, and which file to put where.
     """
     target = Path(target)
     mirror = mirror or os.environ.get(MIRROR_VARIABLE) or None
-    failures: list[str] = []
     part = target.with_name(target.name + ".part")
-    with _disk_errors(target):
+    failures: list[str] = []
+    with disk_errors(target, DownloadError):
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.is_file():
             try:
-                return _accepted(file, target, "present", target.name, check_content)
+                return _verified(file, target, "present", target.name, check_content)
             except _SourceFailed as error:
-                failures.append(f"the file there now: {error}")
-                _logger.warning("%s: %s; it will be replaced if another copy can be had", target, error)
-        for origin, address, transfer in _places(file, mirror, part, progress, policy):
+                failures.append(f"the present file: {error}")
+                _logger.warning("%s: %s; a correct copy replaces it if one is found", target, error)
+        for source in _sources(file, mirror, part):
             try:
-                found = _transfer_and_check(file, part, origin, address, transfer, check_content)
+                fetched = _fetch_from(source, file, part, check_content)
             except _SourceFailed as error:
-                failures.append(f"{address}: {error}")
-                _logger.warning("%s from %s: %s", file.name, address, error)
-                continue
-            _sync(part)
-            os.replace(part, target)
-            return found
+                failures.append(f"{source.address}: {error}")
+                _logger.warning("%s from %s: %s", file.name, source.address, error)
+                if part.is_file() and part.stat().st_size == 0:
+                    part.unlink()
+            except OSError as error:
+                if error.errno in DISK_FULL:
+                    part.unlink(missing_ok=True)
+                raise
+            else:
+                sync_and_rename(part, target)
+                return fetched
     raise DownloadError(_failure_message(file, target, mirror, failures))
 
 
-def fetch_dataset(
-    entry: Entry,
-    folder: str | os.PathLike[str],
-    *,
-    mirror: str | None = None,
-    progress: bool = True,
-    policy: Policy = Policy(),
-) -> tuple[dict[str, Path], list[dict[str, Any]]]:
-    """Have all files of a data set in `folder`.
-
-    Parameters
-    ----------
-    entry : Entry
-        From the registry. Its packagings are tried in the order of ``entry.sources(mirror)``.
-    folder : path
-        One folder per data set.
-    mirror, progress, policy
-        As for :func:`fetch`.
-
-    Returns
-    -------
-    files : dict of str to Path
-        By name, as :func:`mklearn.datasets.read.read_dataset` takes them.
-    provenance : list of dict
-        One per file, see :func:`fetch`.
-
-    Raises
-    ------
-    DownloadError
-        No packaging could be had whole.
-    """
-    sources = entry.sources(mirror)
-    # what lies there already settles it: a mirror that comes or goes must not make us download again
-    sources.sort(key=lambda source: not all((Path(folder) / file.name).is_file() for file in source.files))
-    failures = []
-    for source in sources:
-        files = {file.name: Path(folder) / file.name for file in source.files}
-        try:
-            provenance = [
-                fetch(
-                    file,
-                    files[file.name],
-                    mirror=mirror,
-                    progress=progress,
-                    policy=policy,
-                    check_content=content_check(source),
-                )
-                for file in source.files
-            ]
-        except DownloadError as error:
-            failures.append(str(error))
-            continue
-        return files, provenance
-    raise DownloadError(f"data set {entry.id}: " + "\nor else ".join(failures))
-
-
-_Transfer = Callable[[], bool]
-"""Brings ``.part`` up to date; returns whether bytes of an earlier transfer were kept."""
-
-
-def _places(
-    file: FileEntry, mirror: str | None, part: Path, progress: bool, policy: Policy
-) -> Iterator[tuple[str, str, _Transfer]]:
-    """(origin, address for people, transfer) of each place in the order in which to try."""
+def _sources(file: FileEntry, mirror: str | None, part: Path) -> Iterator[_Source]:
     if mirror is not None and file.mirror is not None:
         folder = local_folder(mirror)
         if folder is not None:
-            source = folder / file.mirror
-            yield "mirror", f"mirror:{file.mirror}", partial(_copy, source, part)
+            transfer = partial(_copy, folder / file.mirror, part)
         else:
             url = mirror.rstrip("/") + "/" + quote(file.mirror)
-            yield "mirror", f"mirror:{file.mirror}", partial(_download, url, part, file, progress, policy)
+            transfer = partial(_download, url, part)
+        yield _Source("mirror", f"mirror:{file.mirror}", transfer)
     for url in file.urls:
-        yield "upstream", public_url(url), partial(_download, url, part, file, progress, policy)
+        yield _Source("upstream", public_url(url), partial(_download, url, part))
 
 
-def _transfer_and_check(
-    file: FileEntry,
-    part: Path,
-    origin: str,
-    address: str,
-    transfer: _Transfer,
-    check_content: Callable[[Path], None] | None,
-) -> dict[str, Any]:
-    resumed = transfer()
+def _fetch_from(source: _Source, file: FileEntry, part: Path, check_content: ContentCheck | None) -> FetchedFile:
+    resumed = source.transfer()
     try:
-        return _accepted(file, part, origin, address, check_content)
+        return _verified(file, part, source.origin, source.address, check_content)
     except _SourceFailed:
         part.unlink(missing_ok=True)
         if not resumed:
             raise
-    # The part that was kept may have been the beginning of another file: once more, from the start.
+    # The part of an earlier transfer may belong to another version of the file.
     _logger.info("%s: the resumed file is wrong; downloading it again from the beginning", file.name)
-    transfer()
+    source.transfer()
     try:
-        return _accepted(file, part, origin, address, check_content)
+        return _verified(file, part, source.origin, source.address, check_content)
     except _SourceFailed:
         part.unlink(missing_ok=True)
         raise
 
 
-def _accepted(
-    file: FileEntry, path: Path, origin: str, address: str, check_content: Callable[[Path], None] | None
-) -> dict[str, Any]:
-    """The provenance of a file, if one of its checksums is an accepted one or its content the expected one."""
-    sha256, md5 = _checksums(path)
-    size = path.stat().st_size
+def _verified(
+    file: FileEntry, path: Path, origin: str, address: str, check_content: ContentCheck | None
+) -> FetchedFile:
+    """Return the provenance of a file with an accepted checksum or the expected content."""
+    sha256, md5 = file_hash(path, "sha256"), file_hash(path, "md5")
     if sha256 in file.sha256:
         verified = "sha256"
     elif md5 in file.md5:
         verified = "md5"
-    elif file.content_check and check_content is not None:
+    else:
+        wrong = _wrong_checksum(file, path, sha256, md5)
+        if not file.content_check or check_content is None:
+            raise _SourceFailed(wrong)
         try:
             check_content(path)
         except DataError as error:
-            raise _SourceFailed(
-                _wrong(file, path, sha256, md5, size) + f"; nor is its content right: {error}"
-            ) from error
+            raise _SourceFailed(f"{wrong}; its content is wrong too: {error}") from error
         verified = "content"
-        _logger.info("%s: checksum %s is not listed, but the decoded content is right", file.name, sha256)
-    else:
-        raise _SourceFailed(_wrong(file, path, sha256, md5, size))
-    return {
-        "name": file.name,
-        "sha256": sha256,
-        "bytes": size,
-        "origin": origin,
-        "address": address,
-        "verified": verified,
-    }
+        _logger.info("%s: checksum %s is not listed, but the decoded content is correct", file.name, sha256)
+    return FetchedFile(sha256, path.stat().st_size, origin, address, verified)
 
 
-def _wrong(file: FileEntry, path: Path, sha256: str, md5: str, size: int) -> str:
+def _wrong_checksum(file: FileEntry, path: Path, sha256: str, md5: str) -> str:
     if file.sha256 or not file.md5:
-        expected, got = "sha256 " + (" or ".join(file.sha256) or "unknown"), sha256
+        expected, found = "sha256 " + (" or ".join(file.sha256) or "unknown"), sha256
     else:
-        expected, got = "md5 " + " or ".join(file.md5), md5
+        expected, found = "md5 " + " or ".join(file.md5), md5
     with path.open("rb") as stream:
         beginning = stream.read(256).lstrip().lower()
-    page = beginning.startswith((b"<!doctype", b"<html"))
-    hint = "; it is a web page, not the file" if page else ""
-    return f"wrong checksum: expected {expected}, got {got} ({size} bytes){hint}"
-
-
-def _checksums(path: Path) -> tuple[str, str]:
-    """(sha256, md5) as hexadecimal."""
-    sha256, md5 = hashlib.sha256(), hashlib.md5(usedforsecurity=False)
-    with path.open("rb") as stream:
-        while chunk := stream.read(1 << 20):
-            sha256.update(chunk)
-            md5.update(chunk)
-    return sha256.hexdigest(), md5.hexdigest()
+    hint = "; it is a web page, not the file" if beginning.startswith((b"<!doctype", b"<html")) else ""
+    return f"wrong checksum: expected {expected}, got {found} ({path.stat().st_size} bytes){hint}"
 
 
 def _copy(source: Path, part: Path) -> bool:
     if not source.is_file():
-        raise _SourceFailed("not there")
-    try:
-        stream = source.open("rb")
-    except OSError as error:
-        raise _SourceFailed(f"can't be read: {error.strerror or error}") from error
-    with stream, part.open("wb") as out:
-        while chunk := stream.read(1 << 20):
-            out.write(chunk)
+        raise _SourceFailed("no such file")
+    if not os.access(source, os.R_OK):
+        raise _SourceFailed("can't be read; check its permissions")
+    shutil.copyfile(source, part)
     return False
 
 
-def _download(url: str, part: Path, file: FileEntry, progress: bool, policy: Policy) -> bool:
-    """Bring the whole file to `part`, trying again and resuming; whether it was put together from several transfers."""
-    import requests
-
-    with requests.Session() as session:
-        for attempt in range(1, policy.attempts + 1):
-            try:
-                return _download_once(session, url, part, file, progress, policy)
-            except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError) as error:
-                reason, wait = _plain_reason(error), 0.0
-            except _TryAgain as error:
-                reason, wait = str(error), error.wait
-            except requests.RequestException as error:
-                raise _SourceFailed(_plain_reason(error)) from error
-            if attempt < policy.attempts:
-                pause = min(max(wait, policy.backoff * 2 ** (attempt - 1)), 60.0)
-                _logger.info("%s: %s; try %d in %.1f s", file.name, reason, attempt + 1, pause)
-                time.sleep(pause)
-    raise _SourceFailed(f"{reason} ({policy.attempts} tries)")
-
-
-class _TryAgain(Exception):
-    def __init__(self, reason: str, wait: float = 0.0) -> None:
-        super().__init__(reason)
-        self.wait = wait
+def _download(url: str, part: Path) -> bool:
+    """Download to `part` with retries; return whether bytes of an earlier transfer were kept."""
+    name, reason = part.stem, ""
+    _logger.info("%s: downloading from %s", name, public_url(url))
+    for attempt in range(_ATTEMPTS):
+        if attempt:
+            pause = _FIRST_PAUSE * 2 ** (attempt - 1)
+            _logger.info("%s: %s; attempt %d in %.1f s", name, reason, attempt + 1, pause)
+            time.sleep(pause)
+        try:
+            return _request(url, part, sys.stderr.isatty() or _ProgressLog(name))
+        except requests.HTTPError as error:
+            status = error.response.status_code
+            if status == requests.codes.requested_range_not_satisfiable:
+                return True  # the part is complete, or longer than the file: its checksum decides
+            reason = f"the server answered {status} {error.response.reason}"
+            if status not in _RETRY_STATUS:
+                raise _SourceFailed(reason) from error
+        except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError) as error:
+            reason = _failure_reason(error)
+        except requests.RequestException as error:
+            raise _SourceFailed(_failure_reason(error)) from error
+    raise _SourceFailed(f"{reason} ({_ATTEMPTS} attempts)")
 
 
-def _download_once(
-    session: requests.Session, url: str, part: Path, file: FileEntry, progress: bool, policy: Policy
-) -> bool:
-    """One request; returns whether it went on where `part` ended."""
-    have = part.stat().st_size if part.is_file() else 0
-    # compressed on the way, ranges and lengths would count other bytes than those of the file
+def _request(url: str, part: Path, progressbar: bool | _ProgressLog) -> bool:
+    """Make one request for what `part` lacks; return whether the server continued it."""
+    kept = part.stat().st_size if part.is_file() else 0
+    # Ranges and lengths must count bytes of the file, not of a compressed transfer.
     headers = {"Accept-Encoding": "identity"}
-    if have:
-        headers["Range"] = f"bytes={have}-"
-    timeout = (policy.connect_timeout, policy.stall_timeout)
-    with session.get(url, headers=headers, stream=True, timeout=timeout) as response:
-        status = response.status_code
-        if status == 416:
-            # nothing after what we have: complete already, or longer than the file is
-            total = response.headers.get("Content-Range", "").rpartition("/")[2]
-            if total == str(have):
-                return True
-            part.unlink()
-            raise _TryAgain("the server's file is shorter than what was kept; starting again")
-        if status in _RETRY_STATUS:
-            wait = response.headers.get("Retry-After", "")
-            raise _TryAgain(f"the server answered {status}", float(wait) if wait.isdecimal() else 0.0)
-        if status not in (200, 206):
-            raise _SourceFailed(f"the server answered {status} {response.reason}")
-        resume = status == 206 and response.headers.get("Content-Range", "").startswith(f"bytes {have}-")
-        if status == 206 and not resume:
-            part.unlink(missing_ok=True)
-            raise _TryAgain("the server gave another part than asked for; starting again")
-        begin = have if resume else 0
-        length = response.headers.get("Content-Length", "")
-        total_bytes = begin + int(length) if length.isdecimal() else None
-        with part.open("ab" if resume else "wb") as out, _meter(file.name, begin, total_bytes, progress) as advance:
-            for chunk in response.iter_content(_CHUNK):
-                out.write(chunk)
-                advance(len(chunk))
-        got = part.stat().st_size
-        if total_bytes is not None and got < total_bytes:
-            raise _TryAgain(f"the connection ended after {got} of {total_bytes} bytes")
-        return resume
+    if kept:
+        headers["Range"] = f"bytes={kept}-"
+    with part.open("ab") as stream:
+
+        def restart_if_whole(response: requests.Response, **_: Any) -> None:
+            nonlocal kept
+            if kept and response.status_code == requests.codes.ok:
+                stream.truncate(0)
+                kept = 0
+
+        hooks = {"response": restart_if_whole}
+        download = HTTPDownloader(progressbar, _CHUNK, timeout=_TIMEOUT, headers=headers, hooks=hooks)
+        download(url, stream, None)
+    return kept > 0
 
 
-@contextmanager
-def _meter(name: str, begin: int, total: int | None, progress: bool) -> Iterator[Callable[[int], object]]:
-    """Progress: a bar on a terminal, log lines elsewhere."""
-    if not progress:
-        yield lambda count: None
-    elif sys.stderr.isatty():
-        from tqdm import tqdm
+class _ProgressLog:
+    """A log line per tenth of a file, or per 10 MB if its size is unknown; pooch sets `total` and calls the methods."""
 
-        with tqdm(desc=name, initial=begin, total=total, unit="B", unit_scale=True, file=sys.stderr) as bar:
-            yield bar.update
-    else:
-        yield _LogMeter(name, begin, total)
+    def __init__(self, name: str) -> None:
+        self.total = 0
+        self._name = name
+        self._done = 0
+        self._lines = 0
 
+    def update(self, count: int) -> None:
+        self._done += count
+        lines = int(self._done / (self.total / 10 or 1e7))
+        if lines > self._lines:
+            self._lines = lines
+            done = min(self._done, self.total or self._done)  # pooch counts whole chunks
+            percent = f" ({100 * done / self.total:.0f} %)" if self.total else ""
+            _logger.info("%s: %.1f MB%s", self._name, done / 1e6, percent)
 
-class _LogMeter:
-    """A line at the beginning and whenever another ten per cent (or, without a known size, 10 MB) have come."""
+    def reset(self) -> None:
+        self._done = 0
 
-    def __init__(self, name: str, begin: int, total: int | None) -> None:
-        self.name, self.done, self.total = name, begin, total
-        self.step = max(total / 10 if total else 1e7, 1.0)
-        self.next = begin + self.step
-        size = f"{total / 1e6:.1f} MB" if total else "unknown size"
-        _logger.info("%s: downloading, %s%s", name, size, f", going on at {begin / 1e6:.1f} MB" if begin else "")
-
-    def __call__(self, count: int) -> None:
-        self.done += count
-        if self.done >= self.next:
-            self.next = self.done + self.step
-            part = f" ({100 * self.done / self.total:.0f} %)" if self.total else ""
-            _logger.info("%s: %.1f MB%s", self.name, self.done / 1e6, part)
+    def close(self) -> None:
+        pass
 
 
 def public_url(url: str) -> str:
-    """A URL as it may be logged and published: without user name, password and query, which may hold a token."""
+    """Remove user name, password and query, which may hold a token, from a URL that is logged or published."""
     parts = urlsplit(url)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-def _plain_reason(error: Exception) -> str:
-    """What happened, without the URL that requests puts into its messages (it may hold credentials)."""
-    import requests
-
-    if isinstance(error, requests.exceptions.ConnectTimeout):
-        return "no connection in time"
-    if isinstance(error, requests.Timeout) or "Read timed out" in str(error):
-        return "no data came in time"
+def _failure_reason(error: requests.RequestException) -> str:
+    """Describe a failure without the URL in requests' own messages, which may hold credentials."""
     if isinstance(error, requests.exceptions.SSLError):
         return "no secure connection (SSL error)"
-    if isinstance(error, requests.exceptions.ChunkedEncodingError) or "IncompleteRead" in str(error):
+    if isinstance(error, requests.Timeout) or "Read timed out" in str(error):
+        return "no answer in time"
+    if isinstance(error, requests.exceptions.ChunkedEncodingError):
         return "the connection broke off"
-    if isinstance(error, requests.ConnectionError):
-        return "no connection"
-    return type(error).__name__
+    return "no connection" if isinstance(error, requests.ConnectionError) else type(error).__name__
 
 
 def _failure_message(file: FileEntry, target: Path, mirror: str | None, failures: list[str]) -> str:
     checksum = [f"sha256 {value}" for value in file.sha256] + [f"md5 {value}" for value in file.md5]
     size = f", about {file.bytes} bytes" if file.bytes else ""
-    lines = [f"{file.name} could not be had."]
-    lines += [f"  tried {failure}" for failure in failures] or ["  no place to get it from is known"]
+    lines = [f"{file.name}: download failed from every source."]
+    lines += [f"  tried {failure}" for failure in failures] or ["  no source is known"]
     if mirror is not None:
-        lines.append(f"  the mirror in use is {public_url(mirror)}")
+        lines.append(f"  the mirror is {public_url(mirror)}")
     lines.append("What to do, offline or if the site is gone:")
     lines.append(f"  put the file at {target} ({' or '.join(checksum) or 'checksum unknown'}{size})")
     if file.urls:
@@ -429,28 +315,3 @@ def _failure_message(file: FileEntry, target: Path, mirror: str | None, failures
     if file.mirror is not None:
         lines.append(f"  or set {MIRROR_VARIABLE} to a folder or URL that has {file.mirror} below it")
     return "\n".join(lines)
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb+") as stream:
-        os.fsync(stream.fileno())
-
-
-@contextmanager
-def _disk_errors(target: Path) -> Iterator[None]:
-    """Errors of the local disk, in a sentence. Network errors never get here."""
-    try:
-        yield
-    except (OSError, DataError) as error:
-        if isinstance(error, DataError):
-            raise
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            # what has come so far would go on filling the disk
-            with suppress(OSError):
-                target.with_name(target.name + ".part").unlink(missing_ok=True)
-            raise DownloadError(
-                f"{target}: no space left on the disk (or quota used up); make room, run again"
-            ) from error
-        raise DownloadError(
-            f"{target}: can't be written: {error.strerror or error}; check the folder and its permissions"
-        ) from error

@@ -1,4 +1,4 @@
-"""Pair protocols as of Labelled Faces in the Wild: is it the same class in both samples of a pair?"""
+"""Pair protocols as in Labelled Faces in the Wild: do both samples of a pair have the same class?"""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from mklearn.errors import ConfigError, DataError, NotApplicable
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Pairs of samples in folds; each fold is the test once, with the others as training pairs.
+    """Pairs of samples in folds; each fold is the test part once, the others the training part.
 
     Parameters
     ----------
     first, second : (m,) int64 arrays
-        Positions of the samples.
+        Positions of the two samples.
     same : (m,) bool array
-        Whether both are of one class.
+        Whether both samples have the same class.
     fold : (m,) int64 array
-        Counted from 0, without a gap, at least two.
+        Fold of each pair: at least two, counted from 0 without a gap.
     n_samples : int
         Size of the data set.
 
@@ -45,7 +45,7 @@ class Pairs:
     def __post_init__(self) -> None:
         lengths = {len(self.first), len(self.second), len(self.same), len(self.fold)}
         if len(lengths) > 1 or lengths == {0}:
-            raise DataError(f"pairs: columns of lengths {sorted(lengths)}; equal and not empty ones are needed")
+            raise DataError(f"pairs: columns of lengths {sorted(lengths)}; expected equal lengths > 0")
         both = np.concatenate([self.first, self.second])
         if both.min() < 0 or both.max() >= self.n_samples:
             raise DataError(f"pairs: positions {both.min()}..{both.max()}, but there are {self.n_samples} samples")
@@ -59,12 +59,12 @@ class Pairs:
         return len(self.first)
 
     def folds(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """(training pairs, test pairs) of each fold, as positions into the pairs."""
+        """Give (training pairs, test pairs) of each fold as positions into the pairs."""
         for fold in range(int(self.fold.max()) + 1):
             yield np.nonzero(self.fold != fold)[0], np.nonzero(self.fold == fold)[0]
 
     def save(self, path: str | os.PathLike[str], ids: np.ndarray) -> None:
-        """Write a Parquet table with columns fold, first, second (ids) and same, which :func:`given_pairs` reads."""
+        """Write a Parquet table for :func:`given_pairs`: columns fold, first, second (ids) and same."""
         import pandas as pd
 
         ids = np.asarray(ids)
@@ -73,23 +73,23 @@ class Pairs:
 
 
 def random_pairs(y: np.ndarray, folds: int, pairs_per_fold: int, seed: int = 0, name: str = "") -> Pairs:
-    """Random pairs, half of them of one class, in folds without a common class.
+    """Draw random pairs, half of them of the same class, in folds that share no class.
 
     Parameters
     ----------
     y : (n,) int array
-        Class codes. Classes are dealt out to the folds at random; pairs within a fold are drawn without repetition.
+        Class codes. Classes are assigned to folds at random; pairs of a fold are drawn without repetition.
     folds, pairs_per_fold : int
         At least 2 each; `pairs_per_fold` even.
     seed, name
-        Seed policy of :mod:`mklearn.datasets.splits`, with ``(folds, 0)`` for size and repeat.
+        As in :func:`mklearn.datasets.splits.generator`, with size `folds` and repeat 0.
 
     Raises
     ------
     NotApplicable
         A fold has too few pairs of either kind.
     ConfigError
-        Sizes that are not legal.
+        An invalid size.
     """
     y = np.asarray(y)
     if folds < 2 or pairs_per_fold < 2 or pairs_per_fold % 2:
@@ -117,36 +117,29 @@ def random_pairs(y: np.ndarray, folds: int, pairs_per_fold: int, seed: int = 0, 
 
 
 def given_pairs(path: str | os.PathLike[str], ids: np.ndarray, y: np.ndarray) -> Pairs:
-    """Pairs from a Parquet or CSV file.
+    """Read pairs from a Parquet or CSV file.
 
     Parameters
     ----------
     path : path
-        Columns ``fold`` (from 0), ``first`` and ``second`` (ids), and perhaps ``same``, which must then agree with the
-        classes of the samples.
-    ids : (n,) array of str
-    y : (n,) int array
-        Of the data set.
+        Columns ``fold`` (from 0), ``first`` and ``second`` (ids), optionally ``same``, which must agree with the
+        classes.
+    ids, y : (n,) arrays of str, of int
+        Ids and class codes of the data set.
 
     Raises
     ------
     DataError
-        A column is missing, an id is unknown, or ``same`` contradicts the labels; the file is named.
+        A column is missing, an id is unknown, or ``same`` contradicts the labels; the message names the file.
     """
-    from mklearn.datasets.readers.tabular import column_text, read_frame, require_names
+    from mklearn.datasets.readers.tabular import column_text, read_frame, require_columns, sample_positions
 
     path = Path(path)
     frame = read_frame(path, ("first", "second"))
-    require_names(list(frame.columns), ("fold", "first", "second"), path, "column")
-    position = {str(name): index for index, name in enumerate(ids)}
-    ends = []
-    for column in ("first", "second"):
-        names = column_text(frame[column], path, column)
-        unknown = [name for name in dict.fromkeys(names.tolist()) if name not in position]
-        if unknown:
-            raise DataError(f"{path}: ids that the data set does not have: {some(unknown)}")
-        ends.append(np.array([position[name] for name in names], dtype=np.int64))
-    first, second = ends
+    require_columns(frame.columns, ("fold", "first", "second"), path)
+    first, second = (
+        sample_positions(column_text(frame[column], path, column), ids, path) for column in ("first", "second")
+    )
     same = np.asarray(y)[first] == np.asarray(y)[second]
     if "same" in frame:
         stated = frame["same"].map(lambda value: str(value).strip().lower() in ("1", "1.0", "true", "same"))
@@ -154,6 +147,6 @@ def given_pairs(path: str | os.PathLike[str], ids: np.ndarray, y: np.ndarray) ->
         if len(differs):
             raise DataError(f"{path}: column 'same' contradicts the labels in rows {some(differs)}")
     try:
-        return Pairs(first, second, same, frame["fold"].to_numpy(dtype=np.int64), len(position))
+        return Pairs(first, second, same, frame["fold"].to_numpy(dtype=np.int64), len(ids))
     except (DataError, ValueError, TypeError) as error:
         raise DataError(f"{path}: {error}") from error

@@ -1,6 +1,6 @@
-"""The public data sets that mklearn knows (registry.yaml), and the specification by which a step reads any data set.
+"""Registry of public data sets (registry.yaml), and the specification with which a step reads any data set.
 
-Light on purpose: imported whenever a study is parsed, in every cluster job.
+Imports stay light: every cluster job imports this module to parse its study.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from mklearn.errors import ConfigError
 
 MIRROR_VARIABLE = "MKLEARN_MIRROR"
 SELECTION = ("classes", "exclude_classes", "first_classes", "per_class", "draw")
-"""Keys that choose some of a registered data set's samples: :func:`mklearn.datasets.selection.chosen_rows`."""
+"""Keys that select samples of a registered data set: :func:`mklearn.datasets.selection.chosen_rows`."""
+
+LABELS_KEY = "LABELS"
+"""Key of the labels file among the paths of own tables; ids of descriptors and kernels are lower case."""
 
 
 @dataclass(frozen=True)
@@ -34,16 +37,16 @@ class FileEntry:
     name : str
         Local file name.
     urls : tuple of str
-        Where upstream offers it, in order of preference.
+        Upstream's addresses, in order of preference.
     sha256, md5 : tuple of str
-        Accepted checksums; one match of either kind is enough. MD5 stands only where nothing better is published.
+        Accepted checksums; one match of either kind is enough. MD5 only where nothing better is published.
     bytes : int, optional
-        Size of the mirror's copy; for messages only.
+        Size of the mirror's copy, for messages.
     mirror : str, optional
-        Path below the root of a mirror; None if mirrors do not have it.
+        Path below the root of a mirror; None if no mirror has the file.
     content_check : bool
-        The checksum of upstream's own file is not publicly known: a file downloaded from `urls` with an unlisted
-        checksum may be accepted if its decoded content is the expected one.
+        The checksum of upstream's own file is unknown: a file with an unlisted checksum is accepted if its decoded
+        content is the expected one.
     """
 
     name: str
@@ -54,10 +57,18 @@ class FileEntry:
     mirror: str | None = None
     content_check: bool = False
 
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> FileEntry:
+        """Build an entry from YAML or JSON, whose lists become tuples."""
+        typed: dict[str, Any] = dict(fields)
+        for key in ("urls", "sha256", "md5"):
+            typed[key] = tuple(fields.get(key, ()))
+        return cls(**typed)
+
 
 @dataclass(frozen=True)
 class Source:
-    """One packaging of a data set: the files, and the reader that understands them."""
+    """One packaging of a data set: its files, and the reader for them."""
 
     files: tuple[FileEntry, ...]
     reader: str
@@ -68,9 +79,8 @@ class Source:
 class Entry:
     """One registered data set.
 
-    `files` is upstream's packaging, `alternatives` are others of the same samples: the reader understands them all, so
-    that the specification of a data set, and with it every key in the workflow, does not depend on where the files
-    come from.
+    `files` is upstream's packaging, `alternatives` are others of the same samples. One reader reads them all, so that
+    the specification of a data set, and every key in the workflow, does not depend on the origin of its files.
     """
 
     id: str
@@ -86,27 +96,26 @@ class Entry:
     resize: Mapping[str, Any] | None = None
     note: str = ""
 
-    def sources(self, mirror: str | None = None) -> list[Source]:
-        """The packagings in the order in which to try them: those that the mirror has first.
+    def source(self, mirror: str | None = None) -> Source:
+        """Return the packaging to use: the first that the mirror has, otherwise upstream's.
 
         Parameters
         ----------
         mirror : str, optional
-            Folder or URL of a mirror; by default the environment variable MKLEARN_MIRROR. Folders are looked into;
-            a mirror on the web is taken to have every file that the registry says mirrors have.
+            Folder or URL of a mirror; by default the environment variable MKLEARN_MIRROR. A folder is searched; a
+            mirror on the web is assumed to have every file with a path below a mirror.
         """
         mirror = mirror or os.environ.get(MIRROR_VARIABLE) or None
-        every = [Source(files, self.reader, self.options) for files in (self.files, *self.alternatives)]
-        if mirror is None:
-            return every
-        return sorted(every, key=lambda source: not all(_on_mirror(file, mirror) for file in source.files))
-
-    def source(self, mirror: str | None = None) -> Source:
-        """The packaging to use: the first of :meth:`sources`."""
-        return self.sources(mirror)[0]
+        chosen = self.files
+        if mirror is not None:
+            for files in (self.files, *self.alternatives):
+                if all(_on_mirror(file, mirror) for file in files):
+                    chosen = files
+                    break
+        return Source(chosen, self.reader, self.options)
 
     def n_samples(self, selection: Mapping[str, Any]) -> int:
-        """About how many samples a selection leaves (keys of ``SELECTION``): to plan by, before anything is read."""
+        """Estimate the number of samples that a selection (keys of ``SELECTION``) leaves, before anything is read."""
         total = int(self.expected["n_classes"])
         n_classes = len(selection.get("classes") or ()) or total - len(selection.get("exclude_classes") or ())
         n_classes = min(n_classes, selection.get("first_classes") or n_classes)
@@ -114,7 +123,7 @@ class Entry:
         return round(n_classes * each)
 
     def spec(self) -> dict[str, Any]:
-        """What :func:`mklearn.datasets.read.read_dataset` needs, as a plain dict of builtin types."""
+        """Build the specification for :func:`mklearn.datasets.read.read_dataset` from builtin types."""
         return {
             "registered": self.id,
             "reader": self.reader,
@@ -126,18 +135,18 @@ class Entry:
 
 @cache
 def registry() -> dict[str, Entry]:
-    """All registered data sets by id."""
+    """Load all registered data sets, by id."""
     text = package_files("mklearn.datasets").joinpath("registry.yaml").read_text(encoding="utf-8")
     return {name: _entry(name, fields) for name, fields in yaml.safe_load(text).items()}
 
 
 def entry(name: str) -> Entry:
-    """The registered data set `name`.
+    """Look up a registered data set.
 
     Raises
     ------
     ConfigError
-        There is none; the message lists those that there are, and the nearest.
+        Unknown name; the message lists the known ones, and the nearest.
     """
     known = registry()
     if name not in known:
@@ -148,12 +157,12 @@ def entry(name: str) -> Entry:
 
 
 def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The reading specification of a data set as a study names it.
+    """Build the reading specification of a data set of a study.
 
     Parameters
     ----------
     config : dict
-        A data set of the study's configuration as plain dict: ``kind`` is "registered" (with ``name``; optionally
+        A data set of the study's configuration: ``kind`` is "registered" (with ``name``; optionally
         ``resize`` and the keys of ``SELECTION``), "image_folder" (``path``, ``colour``, ``resize``), "feature_tables"
         (``tables``, ``labels``, ``id_column``, ``label_column``) or "precomputed" (``matrices``, ``measure``,
         ``labels``, ``id_column``, ``label_column``).
@@ -167,13 +176,13 @@ def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
     Raises
     ------
     ConfigError
-        An unknown kind or name, or a selection that the data set can't fulfil as far as the registry tells.
+        An unknown kind or name, or a selection that the registry knows to be impossible.
     """
     given = _plain(config)
     kind = given.pop("kind", "registered")
     if kind == "registered":
         if "name" not in given:
-            raise ConfigError("a registered data set needs its name in the registry")
+            raise ConfigError("a registered data set needs `name`, its id in the registry")
         known = entry(given["name"])
         mistakes = selection_mistakes(known, given)
         if mistakes:
@@ -181,7 +190,7 @@ def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
         spec = known.spec()
         if "resize" in given:
             spec["resize"] = given["resize"]
-            # the registry speaks of its own size
+            # the registry expects images of its own size
             spec["expected"] = {key: value for key, value in spec["expected"].items() if key != "image_shape"}
         spec.update({key: given[key] for key in SELECTION if key in given})
         return spec
@@ -199,39 +208,35 @@ def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
             options["labels"] = LABELS_KEY
             tables = {**tables, LABELS_KEY: given["labels"]}
         return {"reader": kind, "options": options, "paths": tables, "resize": None}
-    raise ConfigError(f"data set kind {kind!r} is unknown: registered, image_folder, feature_tables, precomputed")
+    valid = "registered, image_folder, feature_tables, precomputed"
+    raise ConfigError(f"data set kind {kind!r} is unknown; valid: {valid}")
 
 
 def selection_mistakes(known: Entry, given: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What of a selection can't be had, as (key, sentence), as far as the registry tells without reading the data.
+    """List the mistakes of a selection as (key, sentence), as far as the registry knows without reading the data.
 
-    `given` may be a study's raw mapping: values of a wrong type, which the models report, are passed over.
+    `given` may be a study's raw mapping: values of a wrong type, which the models report, are ignored.
     """
     expected, mistakes = known.expected, []
-    chosen, left_out = (_of(list, given.get(key)) for key in ("classes", "exclude_classes"))
-    first, per_class, draw = (_of(int, given.get(key)) for key in ("first_classes", "per_class", "draw"))
+    chosen, left_out = (_if_type(list, given.get(key)) for key in ("classes", "exclude_classes"))
+    first, per_class, draw = (_if_type(int, given.get(key)) for key in ("first_classes", "per_class", "draw"))
     available = len(chosen) if chosen else expected["n_classes"] - len(left_out or ())
     if first is not None and first > available:
-        mistakes.append(("first_classes", f"{first} asked for, but there are only {available} to choose from."))
+        mistakes.append(("first_classes", f"{first} requested, but there are only {available}."))
     smallest = expected.get("smallest_class", expected.get("per_class"))
-    # Without a draw, classes with fewer are kept whole; of some of the classes only the reader knows the sizes.
+    # Without a draw, smaller classes are kept whole; with selected classes, only the reader knows the sizes.
     whole = not chosen and not left_out and first is None
     if draw is not None and per_class is not None and smallest is not None and whole and per_class > smallest:
-        text = f"{per_class} can't be drawn of every class: the smallest has {smallest} samples."
-        mistakes.append(("per_class", text))
+        mistakes.append(("per_class", f"{per_class} can't be drawn: the smallest class has {smallest} samples."))
     return mistakes
 
 
-def _of(kind: type, value: Any) -> Any:
+def _if_type(kind: type, value: Any) -> Any:
     return value if isinstance(value, kind) else None
 
 
-# Key of the labels file among the paths of own tables; no descriptor or kernel can be called so (ids are lower case).
-LABELS_KEY = "LABELS"
-
-
 def local_folder(mirror: str) -> Path | None:
-    """The folder of a mirror given as a path or a file:// URL; None for a mirror on the web."""
+    """Return the folder of a mirror that is a path or a file:// URL; None for a mirror on the web."""
     parts = urlsplit(mirror)
     if parts.scheme in ("http", "https"):
         return None
@@ -248,22 +253,14 @@ def _on_mirror(file: FileEntry, mirror: str) -> bool:
 
 
 def _entry(name: str, fields: dict[str, Any]) -> Entry:
-    files, alternatives = fields.pop("files"), fields.pop("alternatives", [])
-    return Entry(
-        id=name,
-        files=tuple(map(_file, files)),
-        alternatives=tuple(tuple(map(_file, packaging)) for packaging in alternatives),
-        **fields,
+    files, *alternatives = (
+        tuple(map(FileEntry.of, files)) for files in (fields.pop("files"), *fields.pop("alternatives", []))
     )
-
-
-def _file(fields: dict[str, Any]) -> FileEntry:
-    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
-    return FileEntry(**values)
+    return Entry(id=name, files=files, alternatives=tuple(alternatives), **fields)
 
 
 def _plain(value: Any) -> Any:
-    """A copy in builtin types that JSON and Snakemake's params keep, without empty fields."""
+    """Copy a value to builtin types, which JSON and Snakemake's params keep, without fields that are None."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items() if item is not None}
     if isinstance(value, (list, tuple)):

@@ -1,10 +1,9 @@
-"""Resizing of images by stated, anti-aliased filters.
+"""Resizing of images with anti-aliased linear filters.
 
-Every filter is separable and linear, so resizing an image I is R I C' with one small matrix per axis. Written this way
-the result is in double precision, a whole stack is two matrix products, and every property can be tested.
+Every filter is separable and linear: resizing an image I is R I C' with one small matrix per axis, in double precision.
 
 Conventions: pixel centres lie at half-integers (pixel k covers [k, k + 1)), as in Pillow and scikit-image; the part of
-the filter that falls outside the image is cut off and the rest scaled to sum 1, so constant images stay constant.
+a filter outside the image is cut off and the rest scaled to sum 1, so that constant images stay constant.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from mklearn.datasets.samples import stack_if_regular
 from mklearn.errors import ConfigError
 
 ROUNDING = ("nearest", "none")
@@ -29,7 +29,7 @@ def _triangle(t: np.ndarray) -> np.ndarray:
 
 
 def _cubic(t: np.ndarray, a: float = -0.5) -> np.ndarray:
-    # Keys (1981), a = -1/2: reproduces quadratics in the interior. Pillow has the same a, OpenCV -3/4.
+    # Keys (1981), a = -1/2: reproduces quadratics in the interior. Pillow uses the same a, OpenCV -3/4.
     t = np.abs(t)
     near = ((a + 2) * t - (a + 3)) * t * t + 1
     far = ((t - 5) * t + 8) * t * a - 4 * a
@@ -40,7 +40,7 @@ def _lanczos(t: np.ndarray) -> np.ndarray:
     return np.where(np.abs(t) < 3, np.sinc(t) * np.sinc(t / 3), 0.0)
 
 
-# name: (filter, half its width in units of input pixels when nothing is shrunk)
+# name: (filter, half its width in input pixels without shrinking)
 _FILTERS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], float]] = {
     "bilinear": (_triangle, 1.0),
     "bicubic": (_cubic, 2.0),
@@ -51,7 +51,7 @@ INTERPOLATIONS = ("area", *_FILTERS)
 
 @lru_cache(maxsize=256)
 def resize_matrix(n_in: int, n_out: int, interpolation: str = "area", anti_alias: bool = True) -> np.ndarray:
-    """The (n_out, n_in) matrix that resizes one axis; rows sum to 1. Read-only, as it is cached.
+    """Compute the (n_out, n_in) matrix that resizes one axis; rows sum to 1. Read-only, because it is cached.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ def resize_matrix(n_in: int, n_out: int, interpolation: str = "area", anti_alias
     interpolation : {"area", "bilinear", "bicubic", "lanczos"}
         "area" is the mean over the area that an output pixel covers, exact for fractional factors too.
     anti_alias : bool
-        Widen the filter by the factor of shrinking. Without it most input pixels are ignored when shrinking; offered
-        because some published pipelines did that. "area" is the same either way.
+        Widen the filter by the factor of shrinking. Without it, shrinking ignores most input pixels, as some published
+        pipelines did. No effect on "area".
     """
     scale = n_in / n_out
     if interpolation == "area":
@@ -83,10 +83,10 @@ def resize_matrix(n_in: int, n_out: int, interpolation: str = "area", anti_alias
 def target_shape(
     shape: tuple[int, ...], *, size: tuple[int, int] | None = None, pixels: int | None = None
 ) -> tuple[int, int]:
-    """(rows, cols) after resizing an image of `shape`: `size` itself, or about `pixels` pixels in the same aspect.
+    """Compute (rows, cols) after resizing an image of `shape`: `size`, or about `pixels` pixels at equal aspect ratio.
 
-    Each side is rounded, so the product is off by half a row and half a column at most. An image so long that its
-    other side would vanish keeps one pixel there, and `pixels` along the first.
+    Each side is rounded, so that the product is off by half a row and half a column at most. An extremely long image
+    becomes one pixel wide and `pixels` long.
     """
     if size is not None:
         return size
@@ -109,25 +109,25 @@ def resize_images(
     Parameters
     ----------
     images : (n, rows, cols[, 3]) array or sequence of (rows, cols[, 3]) arrays
-        Not changed.
+        Not modified.
     shape : (rows, cols), optional
         The new size of every image; the aspect ratio may change.
     pixels : int, optional
-        Instead of `shape`: about this many pixels per image, aspect ratio kept; larger images are shrunk and smaller
-        ones enlarged (MKL-DR's Caltech images: 60000).
+        Instead of `shape`: approximate number of pixels per image, at equal aspect ratio; larger images are shrunk and
+        smaller ones enlarged (MKL-DR's Caltech images: 60000).
     interpolation : {"area", "bilinear", "bicubic", "lanczos"}
-        See :func:`resize_matrix`. "area" is meant for shrinking: enlarged, pixels show as blocks with sharp edges.
+        See :func:`resize_matrix`. "area" is meant for shrinking: enlarged pixels become blocks with sharp edges.
     anti_alias : bool
         See :func:`resize_matrix`.
     rounding : {"nearest", "none"}
-        What becomes of integer images: "nearest" rounds half to even, clips to the range of the type and keeps the
-        type; "none" gives the unrounded values as float64. Floating-point images keep their type and are neither
-        rounded nor clipped ("bicubic" and "lanczos" may overshoot).
+        Of integer images: "nearest" rounds half to even, clips to the range of the type and keeps the type; "none"
+        gives the unrounded values as float64. Floating-point images keep their type and are neither rounded nor
+        clipped ("bicubic" and "lanczos" may overshoot).
 
     Returns
     -------
     (n, rows, cols[, 3]) array if the new shapes agree, else list of arrays
-        Images that have the right shape already are returned as they are.
+        Images that already have the new shape are returned unchanged.
 
     Raises
     ------
@@ -138,26 +138,22 @@ def resize_images(
     if isinstance(images, np.ndarray) and images.dtype != object:
         new = target_shape(images.shape[1:3], size=size, pixels=pixels)
         return _resize(images, new, interpolation, anti_alias, rounding)
-    resized = [
-        _resize(image[None], target_shape(image.shape, size=size, pixels=pixels), interpolation, anti_alias, rounding)[
-            0
-        ]
-        for image in images
-    ]
-    if resized and len({(image.shape, image.dtype) for image in resized}) == 1:
-        return np.stack(resized)
-    return resized
+    resized = []
+    for image in images:
+        new = target_shape(image.shape, size=size, pixels=pixels)
+        resized.append(_resize(image[None], new, interpolation, anti_alias, rounding)[0])
+    return stack_if_regular(resized)
 
 
 def _check_arguments(
     shape: Sequence[int] | None, pixels: int | None, interpolation: str, rounding: str
 ) -> tuple[int, int] | None:
     if (shape is None) == (pixels is None):
-        raise ConfigError("resizing needs exactly one of shape=(rows, cols) and pixels=number")
+        raise ConfigError("resizing needs exactly one of shape=(rows, cols) and pixels=number, got both or neither")
     if interpolation not in INTERPOLATIONS:
-        raise ConfigError(f"interpolation={interpolation!r} is unknown; legal: {', '.join(INTERPOLATIONS)}")
+        raise ConfigError(f"interpolation={interpolation!r} is unknown; valid: {', '.join(INTERPOLATIONS)}")
     if rounding not in ROUNDING:
-        raise ConfigError(f"rounding={rounding!r} is unknown; legal: {', '.join(ROUNDING)}")
+        raise ConfigError(f"rounding={rounding!r} is unknown; valid: {', '.join(ROUNDING)}")
     if pixels is not None and pixels < 1:
         raise ConfigError(f"pixels={pixels} must be at least 1")
     if shape is None:
@@ -170,13 +166,13 @@ def _check_arguments(
 def _resize(
     stack: np.ndarray, size: tuple[int, int], interpolation: str, anti_alias: bool, rounding: str
 ) -> np.ndarray:
-    """Resize a stack (n, rows, cols[, 3]) of equal shape."""
+    """Resize a stack of images, shape (n, rows, cols[, 3])."""
     if stack.shape[1:3] == size:
         return stack
     left = resize_matrix(stack.shape[1], size[0], interpolation, anti_alias)
     right = resize_matrix(stack.shape[2], size[1], interpolation, anti_alias)
     result = np.empty((len(stack), *size, *stack.shape[3:]))
-    for k, image in enumerate(stack):  # one at a time: a float64 copy of all originals could be large
+    for k, image in enumerate(stack):  # one by one: a float64 copy of all originals could be large
         values = image.astype(np.float64, copy=False)
         if values.ndim == 2:
             result[k] = left @ values @ right.T
@@ -188,5 +184,5 @@ def _resize(
     if rounding == "none":
         return result
     limits = np.iinfo(stack.dtype)
-    # Sums such as 0.25 * (a + b + c + d) carry an error of 1e-14 that would decide ties: drop it before rounding.
+    # Sums such as 0.25 * (a + b + c + d) have an error of 1e-14 that would decide ties: remove it before rounding.
     return np.clip(np.rint(np.round(result, 9)), limits.min, limits.max).astype(stack.dtype)

@@ -1,4 +1,4 @@
-"""The container that every data set becomes: ids, classes, and images, feature tables or pairwise matrices."""
+"""The container of every data set: ids, classes, and images, feature tables or pairwise matrices."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ _FORMAT = 1
 
 @dataclass(frozen=True, eq=False)
 class SampleSet:
-    """Labelled samples, in whatever form they come.
+    """Labelled samples with images, feature vectors or pairwise matrices.
 
     Parameters
     ----------
     ids : (n,) array of str
         Unique name of each sample.
     y : (n,) int64 array
-        Class codes 0..c-1; every code occurs.
+        Class codes 0..c-1; every class has a sample.
     classes : (c,) array of str
         Name of each class, unique.
     images : (n, rows, cols[, 3]) array, list of (rows, cols[, 3]) arrays of various shapes, or None
         Row-major, first row at the top, in the range of the source (0..255 for 8-bit files).
     tables : dict of str to (n, d) arrays
-        Feature vectors, one table per descriptor.
+        Features, one table per descriptor.
     matrices : dict of str to (n, n) arrays
-        Pairwise matrices computed elsewhere.
+        Precomputed pairwise matrices.
     measures : dict of str to str
-        What each matrix holds: "kernel", "distance", "squared_euclidean" or "chi2".
+        Content of each matrix: "kernel", "distance", "squared_euclidean" or "chi2".
     notes : tuple of str
-        What a user should know: files left out, another crop, and so on.
+        Remarks for the user, such as files that were left out.
 
     Raises
     ------
     DataError
-        Anything above that does not hold; the message names the table or matrix and the ids.
+        A condition above is violated; the message names the table or matrix and the samples.
     """
 
     ids: np.ndarray
@@ -68,18 +68,33 @@ class SampleSet:
         object.__setattr__(self, "measures", dict(self.measures))
         object.__setattr__(self, "notes", tuple(self.notes))
         if isinstance(self.images, Sequence):
-            object.__setattr__(self, "images", _stack_if_regular([np.asarray(image) for image in self.images]))
+            object.__setattr__(self, "images", stack_if_regular([np.asarray(image) for image in self.images]))
         self._check_labels()
         self._check_images()
         for name, table in self.tables.items():
-            _check_table(name, table, self.ids)
-        for name, matrix in self.matrices.items():
-            _check_matrix(name, matrix, self.measures.get(name), self.ids)
-        unknown = sorted(set(self.measures) - set(self.matrices))
-        if unknown:
-            raise DataError(f"measures name {', '.join(unknown)}, but there is no such matrix")
+            if table.ndim != 2 or len(table) != len(self) or table.shape[1] == 0:
+                raise DataError(
+                    f"table {name!r} has shape {table.shape}; expected ({len(self)}, number of features > 0)"
+                )
+            check_numbers(table, f"table {name!r}", self.ids, np.arange(table.shape[1]))
+        self._check_matrices()
         if self.images is None and not self.tables and not self.matrices:
             raise DataError("a data set needs images, a feature table or a pairwise matrix; it has none of them")
+
+    @classmethod
+    def from_labels(
+        cls, ids: Sequence[str] | np.ndarray, labels: Sequence[str] | np.ndarray, **content: Any
+    ) -> SampleSet:
+        """Build a sample set from one label per sample; classes are in natural order.
+
+        Parameters
+        ----------
+        ids, labels : (n,) sequences of str
+        **content
+            The other parameters of the class.
+        """
+        y, classes = encode_labels(labels)
+        return cls(ids=np.asarray(ids), y=y, classes=classes, **content)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -91,26 +106,26 @@ class SampleSet:
 
     @property
     def class_counts(self) -> np.ndarray:
-        """(c,) number of samples per class."""
+        """Number of samples per class, shape (c,)."""
         return np.bincount(self.y, minlength=len(self.classes))
 
     @property
     def image_shape(self) -> tuple[int, ...] | None:
-        """Shape of one image, None if there are none or the shapes differ."""
+        """Shape of one image; None without images or if the shapes differ."""
         return self.images.shape[1:] if isinstance(self.images, np.ndarray) else None
 
     def subset(self, rows: Sequence[int] | np.ndarray) -> SampleSet:
-        """The samples at these positions, in this order; classes that none of them has are dropped.
+        """Select samples by position, in the given order; classes without a selected sample are dropped.
 
         Parameters
         ----------
         rows : (k,) ints
-            Positions, each at most once.
+            Positions without repetition.
 
         Returns
         -------
         SampleSet
-            Images of one shape that were a list before, because others differed, become an array.
+            A list of images becomes an array if the selected ones have one shape.
         """
         rows = np.asarray(rows, dtype=np.int64)
         codes, y = np.unique(self.y[rows], return_inverse=True)
@@ -133,11 +148,8 @@ class SampleSet:
         n, c = len(self.ids), len(self.classes)
         if len(self.y) != n:
             raise DataError(f"{n} ids but {len(self.y)} labels")
-        values, counts = np.unique(self.ids, return_counts=True)
-        if (counts > 1).any():
-            raise DataError(f"sample ids must be unique; used more than once: {some(values[counts > 1])}")
-        if len(np.unique(self.classes)) != c:
-            raise DataError(f"class names must be unique: {some(self.classes)}")
+        check_unique(self.ids, "sample ids")
+        check_unique(self.classes, "class names")
         if c < 2:
             raise DataError(f"at least two classes are needed, found {c}: {some(self.classes)}")
         if n and (self.y.min() < 0 or self.y.max() >= c):
@@ -153,11 +165,26 @@ class SampleSet:
             raise DataError(f"{len(self.ids)} ids but {len(self.images)} images")
         for name, image in zip(self.ids, self.images, strict=True):
             if image.ndim not in (2, 3) or (image.ndim == 3 and image.shape[2] != 3) or 0 in image.shape:
-                raise DataError(f"image {str(name)!r} has shape {image.shape}; legal: (rows, cols), (rows, cols, 3)")
-            if image.dtype.kind not in "uif":
-                raise DataError(f"image {str(name)!r} has dtype {image.dtype}; numbers are needed")
+                raise DataError(
+                    f"image {str(name)!r} has shape {image.shape}; expected (rows, cols) or (rows, cols, 3)"
+                )
+            what = f"image {str(name)!r}"
+            check_dtype(image, what)
             if image.dtype.kind == "f" and not np.isfinite(image).all():
-                raise DataError(f"image {str(name)!r} has pixels that are not finite")
+                raise DataError(f"{what} has pixels that are not finite")
+
+    def _check_matrices(self) -> None:
+        n = len(self)
+        for name, matrix in self.matrices.items():
+            what, measure = f"matrix {name!r}", self.measures.get(name)
+            if matrix.shape != (n, n):
+                raise DataError(f"{what} has shape {matrix.shape}; expected ({n}, {n}), one row and column per id")
+            if measure not in MEASURES:
+                raise DataError(f"{what} has measure {measure!r}; valid: {', '.join(MEASURES)}")
+            check_numbers(matrix, what, self.ids, self.ids)
+        unknown = sorted(set(self.measures) - set(self.matrices))
+        if unknown:
+            raise DataError(f"measures name {', '.join(unknown)}, but there is no such matrix")
 
     def save(
         self,
@@ -165,14 +192,14 @@ class SampleSet:
         spec: Mapping[str, Any] | None = None,
         provenance: Mapping[str, Any] | None = None,
     ) -> None:
-        """Write everything to one uncompressed NPZ; the same content gives the same bytes.
+        """Write the sample set to one uncompressed NPZ; equal content gives equal bytes.
 
         Parameters
         ----------
         path : path
-            Target, conventionally ``*.npz``.
+            Target file, conventionally ``*.npz``.
         spec, provenance : dict
-            How the data were made and from which files; JSON types only. Stored in the file.
+            How the data were made and from which files (JSON types); stored in the file.
         """
         arrays: dict[str, Any] = {
             "format": _FORMAT,
@@ -190,7 +217,7 @@ class SampleSet:
             dtypes = sorted({str(image.dtype) for image in self.images})
             if len(dtypes) > 1:
                 raise DataError(f"{path}: images of different dtypes can't be stored together: {', '.join(dtypes)}")
-            # shapes are padded with 0 for the missing third axis of grey images
+            # 0 stands for the missing third axis of grey images
             shapes = np.array([(*image.shape, 0)[:3] for image in self.images], dtype=np.int64)
             arrays["image_shapes"] = shapes
             arrays["image_buffer"] = np.concatenate([image.ravel() for image in self.images])
@@ -207,7 +234,7 @@ class SampleSet:
         Raises
         ------
         DataError
-            The file is missing, corrupt, or not a sample set; the message names it.
+            The file is missing, corrupt, or no sample set; the message names it.
         """
         arrays = read_npz(path)
         missing = [name for name in ("format", "ids", "y", "classes", "measures", "notes") if name not in arrays]
@@ -233,20 +260,14 @@ class SampleSet:
             raise DataError(f"{path}: {error}") from error
 
 
-def read_description(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(spec, provenance) stored in a file that :meth:`SampleSet.save` wrote, without reading its images."""
-    arrays = read_npz(path, ("spec", "provenance"))
-    return json.loads(str(arrays["spec"])), json.loads(str(arrays["provenance"]))
-
-
 def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
-    """Sort key that puts "s2" before "s10"."""
+    """Build a sort key that puts "s2" before "s10"."""
     parts = re.split(r"(\d+)", text)
     return tuple((0, int(part), part) if part.isdecimal() else (1, 0, part) for part in parts if part)
 
 
 def encode_labels(labels: Sequence[str] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(y, classes): codes 0..c-1 and the class names they stand for, in natural order ("2" before "10").
+    """Encode labels as class codes 0..c-1, the classes in natural order ("2" before "10").
 
     Parameters
     ----------
@@ -263,9 +284,40 @@ def encode_labels(labels: Sequence[str] | np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def some(values: Sequence[Any] | np.ndarray, limit: int = 5) -> str:
-    """The first few values, quoted, and how many there are in all if more: for error messages."""
+    """Quote the first few values for an error message, with the total number if there are more."""
     shown = ", ".join(repr(str(value)) for value in values[:limit])
     return shown if len(values) <= limit else f"{shown}, ... ({len(values)} in all)"
+
+
+def stack_if_regular(images: list[np.ndarray]) -> np.ndarray | list[np.ndarray]:
+    """Stack images of one shape and type, so that equal content has one form."""
+    if len({(image.shape, image.dtype) for image in images}) == 1:
+        return np.stack(images)
+    return images
+
+
+def check_unique(names: np.ndarray, what: str) -> None:
+    """Raise DataError if a name occurs twice; `what` says which names, and of which file."""
+    values, counts = np.unique(names, return_counts=True)
+    if (counts > 1).any():
+        raise DataError(f"{what} must be unique; more than once: {some(values[counts > 1])}")
+
+
+def check_dtype(values: np.ndarray, what: str) -> None:
+    """Raise DataError if an array holds anything but integers or floating-point numbers."""
+    if values.dtype.kind not in "uif":
+        raise DataError(f"{what} has dtype {values.dtype}; expected numbers")
+
+
+def check_numbers(values: np.ndarray, what: str, rows: np.ndarray, columns: np.ndarray) -> None:
+    """Raise DataError if a matrix is not numeric or not finite, naming its columns and rows (samples)."""
+    check_dtype(values, what)
+    bad = ~np.isfinite(values)
+    if bad.any():
+        raise DataError(
+            f"{what}: {int(bad.sum())} values missing or infinite: columns {some(columns[bad.any(axis=0)])}, "
+            f"samples {some(rows[bad.any(axis=1)])}"
+        )
 
 
 def _strings(values: Any, what: str) -> np.ndarray:
@@ -280,45 +332,6 @@ def _codes(values: Any) -> np.ndarray:
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise DataError(f"y must be a one-dimensional integer array, got {array.dtype} of shape {array.shape}")
     return array.astype(np.int64)
-
-
-def _stack_if_regular(images: list[np.ndarray]) -> Images:
-    """One array where all shapes and types agree, so that equal content has one form."""
-    if len({(image.shape, image.dtype) for image in images}) == 1:
-        return np.stack(images)
-    return images
-
-
-def _check_table(name: str, table: np.ndarray, ids: np.ndarray) -> None:
-    if table.ndim != 2 or len(table) != len(ids) or table.shape[1] == 0:
-        raise DataError(f"table {name!r} has shape {table.shape}; expected ({len(ids)}, number of features > 0)")
-    if table.dtype.kind not in "uif":
-        raise DataError(f"table {name!r} has dtype {table.dtype}; numbers are needed")
-    bad = ~np.isfinite(table)
-    if bad.any():
-        rows, columns = np.nonzero(bad.any(axis=1))[0], np.nonzero(bad.any(axis=0))[0]
-        raise DataError(
-            f"table {name!r} has {int(bad.sum())} values that are not finite: "
-            f"columns {some(columns)}, samples {some(ids[rows])}"
-        )
-
-
-def _check_matrix(name: str, matrix: np.ndarray, measure: str | None, ids: np.ndarray) -> None:
-    n = len(ids)
-    if matrix.shape != (n, n):
-        raise DataError(f"matrix {name!r} has shape {matrix.shape}; expected ({n}, {n}), one row and column per id")
-    if matrix.dtype.kind not in "uif":
-        raise DataError(f"matrix {name!r} has dtype {matrix.dtype}; numbers are needed")
-    if measure not in MEASURES:
-        stated = "does not say what it holds" if measure is None else f"is said to hold {measure!r}"
-        raise DataError(f"matrix {name!r} {stated}; legal measures: {', '.join(MEASURES)}")
-    bad = ~np.isfinite(matrix)
-    if bad.any():
-        i, j = np.argwhere(bad)[0]
-        raise DataError(
-            f"matrix {name!r} has {int(bad.sum())} entries that are not finite, "
-            f"the first at ({str(ids[i])!r}, {str(ids[j])!r})"
-        )
 
 
 def _split_buffer(buffer: np.ndarray, shapes: np.ndarray, path: Path) -> list[np.ndarray]:

@@ -1,11 +1,11 @@
-"""Which samples of a data set are used: some of the classes, and of each class the first samples or a random draw.
+"""Selection of samples: some of the classes, and of each class the first samples or a random draw.
 
-Decided from the labels alone, so that a reader can choose before it decodes a single image.
+It depends on the labels alone, so that a reader can select before it decodes an image.
 
-Seed policy: every class has its own generator, ``default_rng([crc32(data set's id), draw, crc32(class name)])``, which
-puts the samples of the class into an order; the first so many of that order are the draw. A draw of a class thus
-depends on nothing but what it is called by: not on the other classes chosen, and a draw of 15 is part of the draw
-of 30. (CRC-32, because Python's own hash differs from run to run.)
+Seed policy: every class has its own generator, ``default_rng([crc32(data set's id), draw, crc32(class name)])``. It
+permutes the samples of the class, and the first of them are the draw. A draw thus depends on these three only, not on
+the other selected classes, and a draw of 15 samples is part of the draw of 30. (CRC-32, because Python's own hash
+differs from run to run.)
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def chosen_rows(
     draw: int | None = None,
     dataset: str = "",
 ) -> np.ndarray:
-    """Positions of the chosen samples.
+    """Select samples by class and number.
 
     Parameters
     ----------
@@ -40,35 +40,35 @@ def chosen_rows(
     names : (c,) array of str
         Class names, in the data set's order.
     classes : sequence of str, optional
-        Only these classes; all by default.
+        Classes to keep; all by default.
     exclude_classes : sequence of str, optional
-        Not these.
+        Classes to leave out.
     first_classes : int, optional
-        Of the classes left so far only the first so many, in the data set's order.
+        Keep only the first of the remaining classes, in the data set's order.
     per_class : int, optional
-        Only so many samples of each class. Without `draw` the first ones, and classes that have fewer are kept whole;
-        with `draw` random ones, and every class must have as many.
+        Samples per class. Without `draw` the first ones, and smaller classes are kept whole; with `draw` random ones,
+        and every class must have enough.
     draw : int, optional
-        Number of the random draw, from 0; see the module's seed policy.
+        Number of the random draw, from 0; see the seed policy above.
     dataset : str
         The data set's id in the registry, part of the draw's seed.
 
     Returns
     -------
     (k,) int64 array
-        Ascending, so that the order of the data set stays.
+        Positions of the selected samples, ascending.
 
     Raises
     ------
     ConfigError
-        A class that the data set does not have, fewer classes than asked for, a draw without `per_class`, or a class
-        with too few samples for the draw. All that is wrong with the classes is named at once.
+        An unknown class (all are listed at once), fewer classes than requested, a draw without `per_class`, or a class
+        with too few samples for the draw.
     """
     kept = _kept_classes(names, classes, exclude_classes, first_classes)
     of_class = {code: np.nonzero(y == code)[0] for code in kept}
     if draw is not None:
         if per_class is None:
-            raise ConfigError("a draw needs per_class, the number of samples to draw of each class")
+            raise ConfigError("a draw needs per_class, the number of samples per class")
         short = [f"{str(names[code])!r} ({len(rows)})" for code, rows in of_class.items() if len(rows) < per_class]
         if short:
             raise ConfigError(
@@ -84,7 +84,7 @@ def chosen_rows(
 def _kept_classes(
     names: np.ndarray, include: Sequence[str] | None, exclude: Sequence[str] | None, first: int | None
 ) -> list[int]:
-    """Codes of the classes to keep."""
+    """Find the codes of the classes to keep."""
     mistakes = []
     for key, listed in (("classes", include), ("exclude_classes", exclude)):
         unknown = sorted(set(listed or ()) - set(names.tolist()))
@@ -100,7 +100,7 @@ def _kept_classes(
         if (include is None or name in include) and name not in (exclude or ())
     ]
     if first is not None and first > len(kept):
-        raise ConfigError(f"first_classes: {first} asked for, but only {len(kept)} are left of {len(names)} classes")
+        raise ConfigError(f"first_classes: {first} requested, but only {len(kept)} of {len(names)} classes remain")
     kept = kept[:first]
     if len(kept) < 2:
         raise ConfigError(

@@ -1,9 +1,9 @@
-"""Splits of samples into training and test parts: made from a seed, or read from a file.
+"""Splits of samples into training and test parts, drawn from a seed or read from a file.
 
 Seed policy: every repeat has its own generator, ``default_rng([crc32(data set's name), size, repeat, seed])``, where
-`size` is the number of training samples per class or of folds. A split thus depends on nothing but what it is called
-by: more repeats leave the first ones as they were, and methods compared on one data set see the same splits. (NumPy
-takes a trailing 0 for nothing: with seed 0 the splits are those of ``default_rng([crc32(name), size, repeat])``.)
+`size` is the number of training samples per class or of folds. A split thus depends on these four only: more repeats
+do not change the first ones, and all methods see the same splits of a data set. (NumPy ignores a trailing 0: with
+seed 0 the splits are those of ``default_rng([crc32(name), size, repeat])``.)
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import itertools
 import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +27,14 @@ ROLES = ("train", "test")
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """One division of the samples.
+    """One division of the samples into a training and a test part.
 
     Parameters
     ----------
     repeat, fold : int
         Counted from 0; fold is 0 where there are no folds.
     train, test : (k,) int64 arrays
-        Positions of samples, ascending, without a common one.
+        Positions of samples, ascending and disjoint.
     train_size : int, optional
         Training samples per class, where the protocol has such sizes.
     """
@@ -47,7 +47,7 @@ class Split:
 
     @property
     def name(self) -> str:
-        """As messages call it."""
+        """Description for messages."""
         size = "" if self.train_size is None else f"training size {self.train_size}, "
         return f"{size}repeat {self.repeat}, fold {self.fold}"
 
@@ -60,25 +60,22 @@ class Splits:
     ----------
     splits : tuple of Split
     n_samples : int
-        Size of the data set; every position lies in 0..n_samples-1.
-    spec : dict
-        How the splits were made (JSON types).
+        Size of the data set; positions lie in 0..n_samples-1.
 
     Raises
     ------
     DataError
-        No splits, an empty part, a position out of range, twice in a part or in both parts, or two splits of one
-        training size, repeat and fold.
+        No splits; an empty part; a position out of range, repeated, or in both parts; two splits of the same training
+        size, repeat and fold.
     """
 
     splits: tuple[Split, ...]
     n_samples: int
-    spec: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "splits", tuple(self.splits))
         if not self.splits:
-            raise DataError("splits: there are none")
+            raise DataError("splits: none given")
         seen = set()
         for split in self.splits:
             where = split.name
@@ -109,42 +106,42 @@ class Splits:
         return self.splits[index]
 
     def of_size(self, train_size: int | None) -> list[Split]:
-        """Those of one training size; None: those of protocols that have none.
+        """Return the splits of one training size, or with None those of a protocol without sizes.
 
         Raises
         ------
         DataError
-            There are none.
+            There are no such splits.
         """
         found = [split for split in self.splits if split.train_size == train_size]
         if not found:
-            raise DataError(f"splits: there are none of training size {train_size}")
+            raise DataError(f"splits: none of training size {train_size}")
         return found
 
     def among(self, rows: np.ndarray, n_samples: int) -> Splits:
-        """The same splits of some rows of a larger data set: positions become those in the data set."""
+        """Convert splits of selected rows of a larger data set: positions become those in the data set."""
         rows = np.asarray(rows)
         splits = (replace(split, train=rows[split.train], test=rows[split.test]) for split in self.splits)
-        return Splits(tuple(splits), n_samples, self.spec)
+        return Splits(tuple(splits), n_samples)
 
     def restricted(self, rows: np.ndarray) -> Splits:
-        """The same splits without the samples that are not among the rows."""
+        """Remove all samples but the given rows from every split."""
         splits = (
             replace(split, train=split.train[np.isin(split.train, rows)], test=split.test[np.isin(split.test, rows)])
             for split in self.splits
         )
-        return Splits(tuple(splits), self.n_samples, self.spec)
+        return Splits(tuple(splits), self.n_samples)
 
     def save(self, path: str | os.PathLike[str], ids: np.ndarray, provenance: Mapping[str, Any] | None = None) -> None:
-        """Write a Parquet table with columns train_size, repeat, fold, role, index, id; `spec` goes into its metadata.
+        """Write a Parquet table with columns train_size, repeat, fold, role, index and id.
 
         Parameters
         ----------
         path : path
         ids : (n_samples,) array of str
-            Of the data set.
+            Ids of the data set.
         provenance : dict, optional
-            How the file was made and from what; stored in its metadata too.
+            How the splits were drawn and from what; stored in the file's metadata.
         """
         import pandas as pd
 
@@ -164,8 +161,8 @@ class Splits:
                 "id": np.asarray(ids)[index],
             }
         )
-        about = {"spec": dict(self.spec), "n_samples": self.n_samples}
-        write_parquet(path, frame, about | ({"provenance": dict(provenance)} if provenance else {}))
+        recorded = {"provenance": dict(provenance)} if provenance else {}
+        write_parquet(path, frame, {"n_samples": self.n_samples, **recorded})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], ids: np.ndarray | None = None) -> Splits:
@@ -175,7 +172,7 @@ class Splits:
         ----------
         path : path
         ids : (n_samples,) array of str, optional
-            Of the data set the splits are used with; they must be those the splits were made for.
+            Ids of the data set that the splits are used with; must be those that the splits were made for.
         """
         frame, metadata = read_parquet(path)
         if "n_samples" not in metadata:
@@ -186,11 +183,11 @@ class Splits:
                 np.asarray(ids)[index], frame["id"].to_numpy(dtype=str)
             ):
                 raise DataError(f"{path}: made for other samples than those of the data set; delete it and run again")
-        return cls(_from_frame(frame, Path(path)), metadata["n_samples"], metadata["spec"])
+        return cls(_from_frame(frame, Path(path)), metadata["n_samples"])
 
 
 def generator(name: str, size: int, repeat: int, seed: int = 0) -> np.random.Generator:
-    """The random generator of one repeat: the module's seed policy."""
+    """Create the random generator of one repeat by the seed policy above."""
     return np.random.default_rng([zlib.crc32(name.encode()), size, repeat, seed])
 
 
@@ -204,29 +201,29 @@ def random_per_class(
     test_size: int | None = None,
     classes: np.ndarray | None = None,
 ) -> Splits:
-    """So many random training samples of each class, the rest for the test.
+    """Draw a fixed number of training samples from each class; the rest are test samples.
 
     Parameters
     ----------
     y : (n,) int array
         Class codes.
     train_size : int or sequence of int
-        Training samples per class. Of several, each is drawn as it is by itself.
+        Training samples per class. Each of several sizes is drawn independently of the others.
     repeats : int
         Number of splits of each size.
     seed : int
         Non-negative.
     name : str
-        The data set's name, part of the seed.
+        Name of the data set, part of the seed.
     test_size : int, optional
-        At most this many test samples per class, random ones too; by default all the rest.
+        Maximum number of test samples per class, drawn at random; by default all the rest.
     classes : (c,) array of str, optional
         Class names, for messages.
 
     Raises
     ------
     NotApplicable
-        A class has too few samples for a training part of this size and one test sample.
+        A class has too few samples for this training size and one test sample.
     ConfigError
         A size below 1.
     """
@@ -237,8 +234,8 @@ def random_per_class(
     small = [code for code in codes if (y == code).sum() <= max(sizes)]
     if small:
         raise NotApplicable(
-            f"{max(sizes)} training samples per class and at least one for the test: too few samples in "
-            f"{_named(small, y, classes)}; lower train_size or leave these classes out"
+            f"{max(sizes)} training samples per class and at least one test sample: too few samples in "
+            f"{_named(small, y, classes)}; lower train_size or exclude these classes"
         )
     splits = []
     for size, repeat in itertools.product(sizes, range(repeats)):
@@ -249,15 +246,7 @@ def random_per_class(
             train.append(members[:size])
             test.append(members[size:][:test_size])
         splits.append(Split(repeat, 0, np.sort(np.concatenate(train)), np.sort(np.concatenate(test)), size))
-    spec = {
-        "kind": "random_per_class",
-        "name": name,
-        "train_size": sizes if np.ndim(train_size) else sizes[0],
-        "test_size": test_size,
-        "repeats": repeats,
-        "seed": seed,
-    }
-    return Splits(tuple(splits), len(y), spec)
+    return Splits(tuple(splits), len(y))
 
 
 def k_fold(
@@ -270,18 +259,18 @@ def k_fold(
     stratified: bool = True,
     classes: np.ndarray | None = None,
 ) -> Splits:
-    """k-fold cross-validation with shuffling.
+    """Draw folds for k-fold cross-validation, shuffled.
 
     Parameters
     ----------
     y : (n,) int array
         Class codes.
     folds : int
-        At least 2. Their sizes differ by at most one sample.
+        At least 2. Fold sizes differ by at most one sample.
     repeats, seed, name
         As for :func:`random_per_class`.
     stratified : bool
-        Spread each class over the folds: their numbers of samples of a class differ by at most one.
+        Spread each class over the folds: the numbers of its samples per fold differ by at most one.
     classes : (c,) array of str, optional
         Class names, for messages.
 
@@ -297,52 +286,40 @@ def k_fold(
     if folds < 2:
         raise ConfigError(f"folds={folds} must be at least 2")
     groups = [np.nonzero(y == code)[0] for code in np.unique(y)] if stratified else [np.arange(len(y))]
-    if stratified:
-        small = [y[group[0]] for group in groups if len(group) < folds]
-        if small:
-            raise NotApplicable(
-                f"{folds} stratified folds: too few samples in {_named(small, y, classes)}; use fewer folds"
-            )
-    elif len(y) < folds:
-        raise NotApplicable(f"{folds} folds of {len(y)} samples: use fewer folds")
+    small = [y[group[0]] for group in groups if len(group) < folds]
+    if small:
+        few = f"{folds} stratified folds: too few samples in {_named(small, y, classes)}"
+        raise NotApplicable(f"{few if stratified else f'{folds} folds of {len(y)} samples'}; use fewer folds")
     splits = []
     for repeat in range(repeats):
         rng = generator(name, folds, repeat, seed)
-        # Deal the shuffled classes out like cards, each going on where the one before it stopped.
+        # Deal out the shuffled classes like cards; each class continues where the previous one stopped.
         order = np.concatenate([rng.permutation(group) for group in groups])
         fold_of = np.empty(len(y), dtype=np.int64)
         fold_of[order] = np.arange(len(y)) % folds
         splits += [
             Split(repeat, fold, np.nonzero(fold_of != fold)[0], np.nonzero(fold_of == fold)[0]) for fold in range(folds)
         ]
-    spec = {
-        "kind": "k_fold",
-        "name": name,
-        "folds": folds,
-        "repeats": repeats,
-        "seed": seed,
-        "stratified": stratified,
-    }
-    return Splits(tuple(splits), len(y), spec)
+    return Splits(tuple(splits), len(y))
 
 
 def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
-    """Splits from a Parquet or CSV file.
+    """Read splits from a Parquet or CSV file.
 
     Parameters
     ----------
     path : path
-        Columns ``role`` ("train" or "test"), and ``id`` or ``index`` (position, from 0); ``repeat`` and ``fold`` are 0
-        where there is no such column. With both ``id`` and ``index`` the ids count.
+        Columns ``role`` ("train" or "test"), and ``id`` or ``index`` (position, from 0; ignored if there are ids);
+        optionally ``repeat`` and ``fold``, 0 by default.
     ids : (n,) array of str
-        Of the data set.
+        Ids of the data set.
 
     Raises
     ------
     DataError
-        A column is missing, a role or id is unknown, or the splits are not legal; the file is named.
+        A column is missing, a role or id is unknown, or the splits are invalid; the message names the file.
     """
-    from mklearn.datasets.readers.tabular import column_text, read_frame
+    from mklearn.datasets.readers.tabular import column_text, read_frame, sample_positions
 
     path = Path(path)
     frame = read_frame(path, ("id", "role")).reset_index(drop=True)
@@ -352,53 +329,28 @@ def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
     frame["role"] = column_text(frame["role"], path, "role")
     wrong = sorted(set(frame["role"]) - set(ROLES))
     if wrong:
-        raise DataError(f"{path}: unknown roles {some(wrong)}; legal: train, test")
+        raise DataError(f"{path}: unknown roles {some(wrong)}; valid: train, test")
     if "id" in columns:
-        names = column_text(frame["id"], path, "id")
-        position = {str(name): index for index, name in enumerate(ids)}
-        unknown = [name for name in dict.fromkeys(names.tolist()) if name not in position]
-        if unknown:
-            raise DataError(f"{path}: ids that the data set does not have: {some(unknown)}")
-        frame["index"] = [position[name] for name in names]
-    frame = frame.drop(columns="train_size", errors="ignore")  # a column of this name has no meaning here
+        frame["index"] = sample_positions(column_text(frame["id"], path, "id"), ids, path)
+    frame["train_size"] = 0  # a user's splits have no sizes
     for name in ("repeat", "fold", "index"):
         frame[name] = _whole_numbers(frame[name], path, name) if name in frame else 0
     try:
-        return Splits(_from_frame(frame, path), len(ids), {"kind": "given"})
+        return Splits(_from_frame(frame, path), len(ids))
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
 
 
-def by_id_prefix(ids: np.ndarray, train: str = "train/", test: str = "test/") -> Splits:
-    """The one split of data sets that come with a training and a test part, told apart by their ids (USPS).
-
-    Raises
-    ------
-    DataError
-        No id begins with one of the prefixes.
-    """
-    names = np.asarray(ids).astype(str)
-    parts = []
-    for prefix in (train, test):
-        part = np.nonzero(np.char.startswith(names, prefix))[0]
-        if len(part) == 0:
-            raise DataError(f"no id begins with {prefix!r}: the data set has no such part (ids {some(names, 3)})")
-        parts.append(part)
-    return Splits(
-        (Split(0, 0, parts[0], parts[1]),), len(names), {"kind": "by_id_prefix", "train": train, "test": test}
-    )
-
-
 def _from_frame(frame: Any, path: Path) -> tuple[Split, ...]:
     splits = []
-    if "train_size" not in frame:  # given by the user, or written before splits had sizes
+    if "train_size" not in frame:  # written before splits had sizes
         frame = frame.assign(train_size=0)
-    sizes = frame["train_size"].fillna(0).astype(np.int64)  # 0: the protocol has no sizes
+    sizes = frame["train_size"].fillna(0).astype(np.int64)  # 0: no sizes
     for (size, repeat, fold), rows in frame.groupby([sizes, "repeat", "fold"], sort=True):
         parts = {role: np.sort(rows.loc[rows["role"] == role, "index"].to_numpy(dtype=np.int64)) for role in ROLES}
         splits.append(Split(int(repeat), int(fold), parts["train"], parts["test"], int(size) or None))
     if not splits:
-        raise DataError(f"{path}: holds no splits")
+        raise DataError(f"{path}: contains no splits")
     return tuple(splits)
 
 
@@ -409,7 +361,7 @@ def _whole_numbers(values: Any, path: Path, column: str) -> np.ndarray:
     bad = ~np.isfinite(numbers) | (np.mod(numbers, 1) != 0)
     if bad.any():
         raise DataError(
-            f"{path}: column {column!r} has values that are no whole numbers, in rows {some(bad.nonzero()[0])}"
+            f"{path}: column {column!r} has values that are not whole numbers, in rows {some(bad.nonzero()[0])}"
         )
     return numbers.astype(np.int64)
 

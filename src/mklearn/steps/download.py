@@ -16,13 +16,9 @@ from mklearn.steps.log import logger
 def download(target: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
     """Fetch ``spec["file"]``, a file entry of the registry, to ``target``; MKLEARN_MIRROR is tried first.
 
-    The file stays as upstream made it: where it comes from is written beside it, with its checksum.
+    The file stays as published; its stamp, with the checksum, is written beside it.
     """
-    fields: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in spec["file"].items()
-    }
-    file = FileEntry(**fields)
-    check = content_check(Source((file,), spec["reader"], spec["options"]))
-    found = fetch(file, target, check_content=check)
-    logger.info("%s: %s, %d bytes, verified by %s", file.name, found["origin"], found["bytes"], found["verified"])
+    file = FileEntry.of(spec["file"])
+    found = fetch(file, target, check_content=content_check(Source((file,), spec["reader"], spec["options"])))
+    logger.info("%s: %s, %d bytes, verified by %s", file.name, found.origin, found.bytes, found.verified)
     write_beside([target], stamp(spec, {}, code or []))

@@ -1,4 +1,4 @@
-"""Step: read a data set's files into one sample set, and its labels into a small table of their own."""
+"""Step: read the files of a data set into one sample set, and its labels into a small table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def read(samples: Path, labels: Path, *, spec: dict[str, Any], files: list[Path]
          code: list[Path] | None = None) -> None:  # fmt: skip
     """Read ``files`` (or those of ``spec["paths"]``) with the reader ``spec["reader"]``.
 
-    Labels go to a Parquet of their own (columns id, y, label): splits and fits depend on it and not on the images.
+    The labels go to a Parquet table (columns id, y, label), so that splits and fits do not depend on the images.
     """
     given = files or []
     data = read_dataset(spec, spec["paths"] if "paths" in spec else {path.name: path for path in given})
@@ -32,7 +32,7 @@ def read(samples: Path, labels: Path, *, spec: dict[str, Any], files: list[Path]
 
 
 def _images(spec: dict[str, Any]) -> dict[str, str]:
-    """One digest for the names and contents of a folder's images; nothing for other data sets."""
+    """Compute one digest of the names and contents of a folder's images; nothing for other data sets."""
     if spec["reader"] != "image_folder":
         return {}
     root = Path(spec["paths"]["root"])

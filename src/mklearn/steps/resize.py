@@ -13,10 +13,10 @@ from mklearn.provenance import input_digests, stamp
 
 
 def resize(samples: Path, resized: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
-    """Resize every image as ``spec`` says (shape or pixels, interpolation, anti-aliased)."""
+    """Resize every image; ``spec`` has the arguments of :func:`mklearn.datasets.resizing.resize_images`."""
     data = SampleSet.load(samples)
     if data.images is None:
-        raise DataError(f"{samples}: has no images to resize; leave out 'resize' for this data set.")
+        raise DataError(f"{samples}: has no images to resize; omit `resize` for this data set.")
     options = {**spec, "shape": tuple(spec["shape"])} if "shape" in spec else dict(spec)
     images = resize_images(data.images, **options)
     record = stamp(spec, input_digests(samples=samples), code or [])

@@ -1,4 +1,4 @@
-"""Step: draw the splits of one protocol once, at all its training sizes, so that every method gets the same."""
+"""Step: draw the splits of one protocol, at all its training sizes, once for all methods."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from mklearn.steps.log import logger
 
 def split(labels: Path, splits: Path, *, spec: dict[str, Any], file: Path | None = None,
           code: list[Path] | None = None) -> None:  # fmt: skip
-    """Draw the splits that ``spec`` describes from the labels, or take them from the user's ``file``.
+    """Draw splits from the labels by the protocol of ``spec``, or read them from the user's ``file``.
 
-    The seed policy is that of :func:`mklearn.datasets.splits.generator`: data set, training size, repeat and seed.
+    The random generator depends on data set, training size, repeat and seed: see
+    :func:`mklearn.datasets.splits.generator`.
     """
     table, _ = read_parquet(labels)
     ids, y = table["id"].to_numpy(dtype=str), table["y"].to_numpy()
@@ -29,8 +30,8 @@ def split(labels: Path, splits: Path, *, spec: dict[str, Any], file: Path | None
     unknown = sorted(set(excluded) - set(classes))
     if unknown:
         raise ConfigError(
-            f"the protocol's exclude_classes names {', '.join(unknown)}, which data set {spec['dataset']!r} does not "
-            f"have; its classes: {', '.join(classes)}."
+            f"exclude_classes of the protocol: data set {spec['dataset']!r} has no class {', '.join(unknown)}; "
+            f"valid: {', '.join(classes)}."
         )
     kept = np.flatnonzero(~np.isin(classes[y], excluded))
     if spec["kind"] == "given":

@@ -1,4 +1,4 @@
-"""Archives: good ones come out whole, malicious ones not at all."""
+"""Archives: valid ones are read completely, malicious and damaged ones are refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from mklearn.datasets.archives import Limits, extract, nested_names, read_members, read_nested
+from mklearn.datasets.archives import Limits, member_names, read_members
 from mklearn.errors import DataError
 
 FILES = {"a/1.txt": b"one", "a/2.txt": b"two" * 1000, "b.txt": b""}
@@ -50,70 +50,59 @@ MAKERS: list[Callable[[Path, dict[str, bytes]], Path]] = [
 def test_good_archives(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]) -> None:
     archive = make(tmp_path / "x", FILES)
     assert dict(read_members(archive)) == FILES
-    assert dict(read_members(archive.read_bytes())) == FILES
+    assert member_names(archive) == list(FILES)
     assert dict(read_members(archive, lambda name: name.startswith("a/"))).keys() == {"a/1.txt", "a/2.txt"}
-    out = extract(archive, tmp_path / "out")
-    assert {path.relative_to(tmp_path / "out").as_posix(): path.read_bytes() for path in out} == FILES
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "x"]
-    with pytest.raises(DataError, match="not an empty folder"):
-        extract(archive, tmp_path / "out")
-
-
-def test_tar_within_zip(tmp_path: Path) -> None:
-    inner = make_tar(tmp_path / "inner.tar.gz", FILES).read_bytes()
-    outer = make_zip(tmp_path / "outer.zip", {"x/inner.tar.gz": inner}, zipfile.ZIP_STORED)
-    [(name, data)] = read_members(outer)
-    assert name == "x/inner.tar.gz"
-    assert dict(read_members(data)) == FILES
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_a_tar_within_a_zip_as_a_stream(tmp_path: Path, mode: str, compression: int) -> None:
+def test_tar_inside_a_zip(tmp_path: Path, mode: str, compression: int) -> None:
     inner = make_tar(tmp_path / "inner", FILES, mode).read_bytes()
     outer = make_zip(tmp_path / "outer.zip", {"x/inner.tar": inner, "x/other": b"1"}, compression)
-    assert dict(read_nested(outer, "inner.tar")) == FILES
-    assert dict(read_nested(outer, "inner.tar", lambda name: name == "b.txt")) == {"b.txt": b""}
-    assert nested_names(outer, "inner.tar") == list(FILES)
-    with pytest.raises(DataError, match=r"outer\.zip: holds no file missing\.tar \(found x/inner\.tar, x/other\)"):
-        nested_names(outer, "missing.tar")
-    with pytest.raises(DataError, match=r"outer\.zip: x/other: not a readable zip or tar"):
-        nested_names(outer, "other")
+    assert dict(read_members(outer, inner="inner.tar")) == FILES
+    assert dict(read_members(outer, lambda name: name == "b.txt", inner="inner.tar")) == {"b.txt": b""}
+    assert member_names(outer, "inner.tar") == list(FILES)
+    with pytest.raises(DataError, match=r"outer\.zip: contains no file missing\.tar \(found x/inner\.tar, x/other\)"):
+        member_names(outer, "missing.tar")
+    with pytest.raises(DataError, match=r"outer\.zip: other: not a readable zip or tar"):
+        member_names(outer, "other")
 
 
-def test_a_tar_within_a_zip_is_never_in_memory(tmp_path: Path) -> None:
+def test_tar_inside_a_zip_is_streamed(tmp_path: Path) -> None:
     noise = random.Random(0).randbytes(4_000_000)
     inner = make_tar(tmp_path / "inner", {str(k): noise for k in range(6)}, "w").read_bytes()
     outer = make_zip(tmp_path / "outer.zip", {"inner.tar": inner}, zipfile.ZIP_STORED)
     del inner
     tracemalloc.start()
-    assert sum(len(data) for _, data in read_nested(outer, "inner.tar", lambda name: name in "14")) == 2 * len(noise)
+    assert sum(len(data) for _, data in read_members(outer, lambda name: name in "14", inner="inner.tar")) == 2 * len(
+        noise
+    )
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 5 * len(noise)  # of 24 MB: one file, twice while it is copied
 
 
-def test_bombs_within_a_zip(tmp_path: Path) -> None:
+def test_bombs_inside_a_zip(tmp_path: Path) -> None:
     limits = Limits(files=1000, total_bytes=1_000_000)
     tar = make_tar(tmp_path / "inner.tar.gz", {"zeros": bytes(20_000_000), "good": b"1"}).read_bytes()
     for inner in (tar, bytes(20_000_000), gzip.compress(b"") * 1_000_000):
         outer = make_zip(tmp_path / "outer.zip", {"inner.tar.gz": inner})
-        with pytest.raises(DataError, match=r"outer\.zip: .*(bomb|far more)"):
-            list(read_nested(outer, "inner.tar.gz", limits=limits))
-        with pytest.raises(DataError, match=r"outer\.zip: .*(bomb|far more)"):
-            nested_names(outer, "inner.tar.gz", limits)
+        with pytest.raises(DataError, match=r"outer\.zip: .*decompression bomb"):
+            list(read_members(outer, limits=limits, inner="inner.tar.gz"))
+        with pytest.raises(DataError, match=r"outer\.zip: .*decompression bomb"):
+            member_names(outer, "inner.tar.gz", limits)
 
 
-def test_names_outside_within_a_zip(tmp_path: Path) -> None:
+def test_names_outside_inside_a_zip(tmp_path: Path) -> None:
     inner = make_tar(tmp_path / "inner.tar.gz", {"good": b"1", "../evil": b"2"}).read_bytes()
     outer = make_zip(tmp_path / "outer.zip", {"inner.tar.gz": inner})
-    with pytest.raises(DataError, match="outside the folder"):
-        nested_names(outer, "inner.tar.gz")
+    with pytest.raises(DataError, match="outside the archive's folder"):
+        member_names(outer, "inner.tar.gz")
 
 
 @pytest.mark.parametrize("make", [MAKERS[1], *MAKERS[3:]])  # a plain tar archive has no checksum of its files
-def test_the_checksum_at_the_end_is_compared(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]) -> None:
-    """A tar archive ends before the compressed file does: its last bytes are read all the same."""
+def test_checksum_at_the_end_is_verified(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]) -> None:
+    """A tar archive ends before the compressed file does, whose last bytes are its checksum."""
     archive = make(tmp_path / "x", FILES)
     data = bytearray(archive.read_bytes())
     for place in range(len(data) - 8, len(data) - 3):
@@ -133,16 +122,15 @@ def test_a_tar_that_ends_with_a_zip_is_a_tar(tmp_path: Path) -> None:
 @pytest.mark.parametrize("make", MAKERS[:2])
 def test_names_outside(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path], name: str) -> None:
     archive = make(tmp_path / "x", {"good": b"1", name: b"2"})
-    with pytest.raises(DataError, match="outside the folder"):
-        extract(archive, tmp_path / "deep" / "out")
-    with pytest.raises(DataError, match="outside the folder"):
+    with pytest.raises(DataError, match="outside the archive's folder"):
+        list(read_members(archive))
+    with pytest.raises(DataError, match="outside the archive's folder"):
         list(read_members(archive, lambda name: name == "good"))
-    assert not list(tmp_path.rglob("evil"))
-    assert not (tmp_path / "deep" / "out").exists()
-    assert not list((tmp_path / "deep").iterdir())
 
 
-@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
+@pytest.mark.parametrize(
+    "kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE, tarfile.GNUTYPE_SPARSE]
+)
 def test_links_and_devices_in_tar(tmp_path: Path, kind: bytes) -> None:
     archive = tmp_path / "x.tar"
     with tarfile.open(archive, "w") as out:
@@ -153,7 +141,7 @@ def test_links_and_devices_in_tar(tmp_path: Path, kind: bytes) -> None:
         inside.size = 1
         out.addfile(inside, io.BytesIO(b"x"))
     with pytest.raises(DataError, match="link or a special file"):
-        extract(archive, tmp_path / "out")
+        list(read_members(archive))
 
 
 def test_symlink_in_zip(tmp_path: Path) -> None:
@@ -162,26 +150,32 @@ def test_symlink_in_zip(tmp_path: Path) -> None:
         member.external_attr = (stat.S_IFLNK | 0o777) << 16
         archive.writestr(member, "/etc")
     with pytest.raises(DataError, match="link or a special file"):
-        extract(tmp_path / "x.zip", tmp_path / "out")
+        list(read_members(tmp_path / "x.zip"))
 
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_bombs(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]) -> None:
     archive = make(tmp_path / "x", {"zeros": bytes(20_000_000)})
     if archive.stat().st_size < 1_000_000:
-        with pytest.raises(DataError, match=r"bomb|far more"):
-            extract(archive, tmp_path / "out")
-        with pytest.raises(DataError, match=r"bomb|far more"):
+        with pytest.raises(DataError, match="decompression bomb"):
             list(read_members(archive))
-    with pytest.raises(DataError, match=r"bomb|far more"):
+    with pytest.raises(DataError, match="decompression bomb"):
         list(read_members(archive, limits=Limits(total_bytes=1_000_000, ratio=1e9)))
-    assert not (tmp_path / "out").exists()
 
 
-def test_bomb_that_nobody_wants_is_stopped_too(tmp_path: Path) -> None:
+def test_bomb_in_a_header(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "x.tar.gz", "w:gz", format=tarfile.PAX_FORMAT, compresslevel=1) as archive:
+        member = tarfile.TarInfo("good")
+        member.pax_headers = {"comment": "0" * 30_000_000}
+        archive.addfile(member)
+    with pytest.raises(DataError, match="decompression bomb"):
+        member_names(tmp_path / "x.tar.gz")
+
+
+def test_bomb_among_unwanted_members(tmp_path: Path) -> None:
     archive = make_tar(tmp_path / "x.tar.gz", {"zeros": bytes(60_000_000), "good": b"1"})
     limits = Limits(files=1000, total_bytes=1_000_000)
-    with pytest.raises(DataError, match="far more"):
+    with pytest.raises(DataError, match="decompression bomb"):
         list(read_members(archive, lambda name: name == "good", limits))
 
 
@@ -199,8 +193,7 @@ def test_truncated_archives(tmp_path: Path, make: Callable[[Path, dict[str, byte
     data = archive.read_bytes()
     archive.write_bytes(data[: int(len(data) * 0.4)])
     with pytest.raises(DataError, match=r"x: "):
-        extract(archive, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
+        list(read_members(archive))
 
 
 def test_flipped_bytes_in_a_zip(tmp_path: Path) -> None:
@@ -215,21 +208,18 @@ def test_flipped_bytes_in_a_zip(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "data",
     [b"", b"hello", b"<html>no such file</html>", gzip.compress(b"x"), bz2.compress(b"y")],
-    ids=["empty", "text", "html", "gzip", "bzip2"],  # gzip holds the time: workers would disagree on the test's name
+    ids=["empty", "text", "html", "gzip", "bzip2"],  # gzip data has the time in it, which would change the test's name
 )
-def test_no_archives(tmp_path: Path, data: bytes) -> None:
+def test_files_that_are_no_archive(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "x").write_bytes(data)
     with pytest.raises(DataError, match="not a readable zip or tar"):
         list(read_members(tmp_path / "x"))
 
 
-def test_collisions(tmp_path: Path) -> None:
+def test_repeated_names(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
         archive.writestr("a", "1")
         with pytest.warns(UserWarning, match="Duplicate"):
             archive.writestr("a", "2")
     with pytest.raises(DataError, match="twice"):
-        extract(tmp_path / "x.zip", tmp_path / "out")
-    with pytest.raises(DataError, match="collides"):
-        extract(make_zip(tmp_path / "y.zip", {"a": b"1", "a/b": b"2"}), tmp_path / "out")
-    assert not (tmp_path / "out").exists()
+        list(read_members(tmp_path / "x.zip"))

@@ -1,4 +1,4 @@
-"""Resizing: what linear filters must keep, and Pillow as the independent reference."""
+"""Resizing: invariants of linear filters, and agreement with Pillow as independent reference."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_area_with_fractional_factor_equals_exact_integration() -> None:
     np.testing.assert_allclose(resize_images(image, (18, 6), interpolation="area"), blocks, atol=1e-12)
 
 
-def test_anti_aliasing_matters_and_can_be_left_out() -> None:
+def test_anti_aliasing_matters_and_can_be_turned_off() -> None:
     stripes = np.tile([0.0, 0.0, 1.0, 1.0], 16)[None, None, :].repeat(64, axis=1)
     smooth = np.asarray(resize_images(stripes, (64, 16), interpolation="bilinear"))[:, :, 1:-1]
     rough = np.asarray(resize_images(stripes, (64, 21), interpolation="bilinear", anti_alias=False))

@@ -1,7 +1,8 @@
-"""The sample container: what it refuses, and that it comes back from disk as it was."""
+"""The sample container: validation, subsets, and the round trip to disk."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mklearn.datasets.samples import SampleSet, encode_labels, natural_key, read_description
+from mklearn.atomic import read_npz
+from mklearn.datasets.samples import SampleSet, encode_labels, natural_key
 from mklearn.errors import DataError
 
 
@@ -31,7 +33,7 @@ def make(**changes: Any) -> SampleSet:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"ids": np.array(["a", "b", "a"])}, "unique; used more than once: 'a'"),
+        ({"ids": np.array(["a", "b", "a"])}, "sample ids must be unique; more than once: 'a'"),
         ({"y": np.array([0, 1])}, "3 ids but 2 labels"),
         ({"y": np.array([0, 0, 0])}, "no sample belongs to: 'dog'"),
         ({"y": np.array([0, 0, 0]), "classes": np.array(["cat"])}, "at least two classes"),
@@ -42,11 +44,14 @@ def make(**changes: Any) -> SampleSet:
         ({"images": np.zeros((3, 4, 4, 2))}, r"image 'a' has shape \(4, 4, 2\)"),
         ({"images": [np.zeros((4, 4)), np.full((4, 4), np.nan), np.zeros((4, 5))]}, "image 'b' has pixels"),
         ({"tables": {"phog": np.zeros((2, 2))}}, "table 'phog' has shape"),
-        ({"tables": {"phog": np.array([[1.0], [np.nan], [2.0]])}}, r"table 'phog' .* columns '0', samples 'b'"),
+        (
+            {"tables": {"phog": np.array([[1.0], [np.nan], [2.0]])}},
+            r"table 'phog': 1 values .* columns '0', samples 'b'",
+        ),
         ({"matrices": {"k": np.eye(2)}}, "matrix 'k' has shape"),
-        ({"matrices": {"k": np.full((3, 3), np.inf)}}, r"the first at \('a', 'a'\)"),
-        ({"measures": {}}, "does not say what it holds"),
-        ({"measures": {"k": "cosine"}}, "said to hold 'cosine'; legal"),
+        ({"matrices": {"k": np.full((3, 3), np.inf)}}, "matrix 'k': 9 values .* columns 'a', 'b', 'c', samples 'a'"),
+        ({"measures": {}}, "matrix 'k' has measure None; valid: kernel"),
+        ({"measures": {"k": "cosine"}}, "matrix 'k' has measure 'cosine'; valid"),
         ({"measures": {"k": "kernel", "q": "kernel"}}, "no such matrix"),
         ({"images": None, "tables": {}, "matrices": {}, "measures": {}}, "none of them"),
     ],
@@ -80,7 +85,8 @@ def test_round_trip_and_equal_bytes(tmp_path: Path, images: Any) -> None:
     samples = make(images=images, notes=("two strays",))
     samples.save(tmp_path / "a.npz", {"reader": "x"}, {"files": []})
     assert_same(SampleSet.load(tmp_path / "a.npz"), samples)
-    assert read_description(tmp_path / "a.npz") == ({"reader": "x"}, {"files": []})
+    stored = read_npz(tmp_path / "a.npz", ("spec", "provenance"))
+    assert [json.loads(str(text)) for text in stored.values()] == [{"reader": "x"}, {"files": []}]
     SampleSet.load(tmp_path / "a.npz").save(tmp_path / "b.npz", {"reader": "x"}, {"files": []})
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
@@ -109,7 +115,7 @@ def test_subsets(images: Any) -> None:
     assert_same(samples.subset(range(3)), samples)
     with pytest.raises(DataError, match="at least two classes"):
         samples.subset([0, 2])
-    with pytest.raises(DataError, match="used more than once"):
+    with pytest.raises(DataError, match="more than once: 'b'"):
         samples.subset([0, 1, 1])
 
 
@@ -125,7 +131,7 @@ def test_foreign_and_broken_files(tmp_path: Path) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.text(alphabet="ab019 -", min_size=1, max_size=6), min_size=1, max_size=20))
-def test_labels_decode_to_themselves_in_natural_order(labels: list[str]) -> None:
+def test_encoded_labels_in_natural_order(labels: list[str]) -> None:
     y, classes = encode_labels(labels)
     assert classes[y].tolist() == labels
     assert sorted(set(labels), key=natural_key) == classes.tolist()

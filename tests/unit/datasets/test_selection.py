@@ -1,4 +1,4 @@
-"""Choosing classes and samples: draws that depend on nothing but their names, and what can't be chosen."""
+"""Selecting classes and samples: draws depend on names only; invalid selections are refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Y = np.repeat(np.arange(4), SIZES)[np.random.default_rng(0).permutation(sum(SIZE
 
 
 def of_class(rows: np.ndarray, name: str, y: np.ndarray = Y, names: np.ndarray = NAMES) -> list[int]:
-    """Numbers within the class of the chosen samples."""
+    """List the numbers within the class of the selected samples."""
     within = np.nonzero(y == names.tolist().index(name))[0]
     return np.nonzero(np.isin(within, rows))[0].tolist()
 
@@ -58,7 +58,7 @@ def test_a_draw_of_a_class_depends_on_its_name_only(
 
 
 def test_draws_are_pinned() -> None:
-    """Published results rest on them: no version may change a draw, and Python's hash seed, which varies, does not."""
+    """Published results depend on the draws: no version may change them, nor may Python's random hash seed."""
     y, names = np.repeat([0, 1], [55, 31]), np.array(["accordion", "inline_skate"])
     drawn = [chosen_rows(y, names, per_class=5, draw=draw, dataset="caltech101") for draw in (0, 1)]
     assert [of_class(rows, "accordion", y, names) for rows in drawn] == PINNED["accordion"]
@@ -107,12 +107,12 @@ def test_without_a_draw_the_first_samples() -> None:
             r"10 samples can't be drawn of 'ant' \(9\), 'emu' \(7\); lower per_class or put",
         ),
         ({"draw": 0}, "needs per_class"),
-        ({"exclude_classes": ["emu"], "first_classes": 4}, "4 asked for, but only 3 are left of 4 classes"),
+        ({"exclude_classes": ["emu"], "first_classes": 4}, "4 requested, but only 3 of 4 classes remain"),
         ({"exclude_classes": ["emu", "crab", "ant"]}, "at least two classes are needed, .* leave 1"),
         ({"classes": ["emu"]}, "at least two classes"),
     ],
 )
-def test_what_can_not_be_chosen(arguments: dict[str, Any], message: str) -> None:
+def test_invalid_selections(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         chosen_rows(Y, NAMES, **arguments)
 
@@ -140,28 +140,28 @@ def test_a_study_lists_every_mistake_of_a_selection() -> None:
         assert part in message, message
 
 
-def test_the_registry_knows_what_can_not_be_drawn() -> None:
+def test_selection_mistakes_known_before_reading() -> None:
     known = entry("caltech101")
     asked = {"name": "caltech101", "draw": 0, "per_class": 32}
     assert [key for key, _ in selection_mistakes(known, asked)] == ["per_class"]
-    with pytest.raises(ConfigError, match=r"caltech101: per_class: 32 can't be drawn .* smallest has 31"):
+    with pytest.raises(ConfigError, match=r"caltech101: per_class: 32 can't be drawn: the smallest class has 31"):
         dataset_spec(asked)
-    for legal in (
+    for valid in (
         {**asked, "per_class": 31},
         {**asked, "classes": ["airplanes", "Motorbikes"], "per_class": 700},
         {**asked, "exclude_classes": ["inline_skate"]},
         {"name": "caltech101", "per_class": 500},
         {"name": "digits", "draw": 1, "per_class": 150},
     ):
-        dataset_spec(legal)
+        dataset_spec(valid)
     raw = {"first_classes": "many", "per_class": [40], "classes": "ant", "exclude_classes": 3, "draw": None}
     assert selection_mistakes(known, raw) == []  # the models say what is wrong with these
     too_many = {"name": "caltech101", "exclude_classes": ["BACKGROUND_Google"], "first_classes": 102}
-    with pytest.raises(ConfigError, match="first_classes: 102 asked for, but there are only 101"):
+    with pytest.raises(ConfigError, match="first_classes: 102 requested, but there are only 101"):
         dataset_spec(too_many)
 
 
-def test_every_choice_has_a_key_of_its_own() -> None:
+def test_every_selection_has_its_own_key() -> None:
     choices: list[dict[str, Any]] = [
         {},
         {"per_class": 30},

@@ -1,1 +1,1 @@
-"""One file per format; each has ``read(paths, **options) -> SampleSet``. Loaded by name, never from here."""
+"""Readers, one file per format with ``read(paths, **options) -> SampleSet``; loaded by name."""

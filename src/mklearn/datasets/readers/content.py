@@ -1,26 +1,30 @@
-"""What several readers share: checksums of decoded content, decoding one image, names within a class."""
+"""Shared by readers: one input file, sha256 of decoded content, decoding one image, ids within a class."""
 
 from __future__ import annotations
 
 import hashlib
 import io
+import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from mklearn.errors import DataError
+from mklearn.atomic import existing_file
+from mklearn.datasets.samples import some
+from mklearn.errors import ConfigError, DataError
+
+COLOURS = ("grey", "rgb")
+IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".pgm", ".ppm", ".gif", ".webp")
+_logger = logging.getLogger(__name__)
 
 
 def only_path(paths: Mapping[str, Path], reader: str) -> Path:
-    """The single file of a reader that takes one."""
+    """Return the single file of a reader that takes one."""
     if len(paths) != 1:
         raise DataError(f"reader {reader} takes one file, got {len(paths)}: {', '.join(map(str, paths.values()))}")
-    path = Path(next(iter(paths.values())))
-    if not path.is_file():
-        raise DataError(f"{path}: no such file")
-    return path
+    return existing_file(next(iter(paths.values())))
 
 
 def check_content(array: np.ndarray, expected: str | None, source: Path | str) -> None:
@@ -29,7 +33,7 @@ def check_content(array: np.ndarray, expected: str | None, source: Path | str) -
     Raises
     ------
     DataError
-        It differs: the file is readable, but holds other data (another crop, other scaling, another order).
+        They differ: the file is readable but holds other data (another crop, scaling or order).
     """
     if expected is None:
         return
@@ -37,13 +41,13 @@ def check_content(array: np.ndarray, expected: str | None, source: Path | str) -
     if found != expected:
         raise DataError(
             f"{source}: its content is not that of the registered data set (sha256 of the decoded values: "
-            f"expected {expected}, got {found}). It may be another crop, scaling or order of the same pictures; "
+            f"expected {expected}, got {found}). It may be another crop, scaling or order of the same images; "
             "results could not be compared with published ones"
         )
 
 
 def number_within_class(labels: Iterable[str]) -> list[str]:
-    """Ids "label/k", k = 1, 2, ... in the order of appearance."""
+    """Build ids "label/k", k = 1, 2, ... in the order of appearance."""
     seen: Counter[str] = Counter()
     ids = []
     for label in labels:
@@ -52,23 +56,43 @@ def number_within_class(labels: Iterable[str]) -> list[str]:
     return ids
 
 
+def check_colour(colour: str) -> None:
+    """Raise ConfigError if the colour mode is unknown."""
+    if colour not in COLOURS:
+        raise ConfigError(f"colour={colour!r} is unknown; valid: {', '.join(COLOURS)}")
+
+
+def is_hidden(name: str) -> bool:
+    """Tell whether a file or folder is ignored silently: hidden files, and what macOS adds to archives."""
+    return name.startswith(".") or name == "__MACOSX"
+
+
+def note_strays(strays: Sequence[str], source: Path) -> tuple[str, ...]:
+    """Log files that are no images of a class, and return a note about them (none without such files)."""
+    if not strays:
+        return ()
+    note = f"{len(strays)} files or folders that are no images of a class were left out: {some(strays)}"
+    _logger.warning("%s: %s", source, note)
+    return (note,)
+
+
 def decode_image(data: bytes, name: str, colour: str = "grey") -> np.ndarray:
-    """Pixels of one image file.
+    """Decode one image file.
 
     Parameters
     ----------
     data : bytes
-        The file's content, in any format that Pillow reads. Of an animation, the first frame.
+        Content of the file, in any format that Pillow reads. Of an animation, the first frame is used.
     name : str
-        For messages.
+        Name for messages.
     colour : {"grey", "rgb"}
-        "grey" gives (rows, cols); colour is turned to luma (ITU-R 601), 16-bit grey stays 16-bit. "rgb" gives
-        (rows, cols, 3) uint8. Transparency is dropped; the orientation that a camera noted is applied.
+        "grey" gives (rows, cols); colour is converted to luma (ITU-R 601), 16-bit grey stays 16-bit. "rgb" gives
+        (rows, cols, 3) uint8. Transparency is dropped; the orientation noted by a camera is applied.
 
     Raises
     ------
     DataError
-        Not an image, a truncated one, or 16-bit grey where "rgb" was asked for; the message names the file.
+        Not an image, a truncated one, or 16-bit grey with "rgb"; the message names the file.
     """
     from PIL import Image, ImageOps, UnidentifiedImageError
 

@@ -8,11 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from mklearn.datasets.readers.content import check_content, number_within_class, only_path
-from mklearn.datasets.readers.matlab import load_mat
-from mklearn.datasets.samples import SampleSet, encode_labels
+from mklearn.datasets.readers.matlab import is_8_bit, load_mat
+from mklearn.datasets.samples import SampleSet
 from mklearn.errors import DataError
-
-_NAMES = (("fea", "gnd"), ("X", "Y"))
 
 
 def read(paths: Mapping[str, Path], *, shape: Sequence[int] = (32, 32), content_sha256: str | None = None) -> SampleSet:
@@ -21,9 +19,9 @@ def read(paths: Mapping[str, Path], *, shape: Sequence[int] = (32, 32), content_
     Parameters
     ----------
     paths : dict of str to Path
-        One entry, whatever its name.
+        One entry of any name.
     shape : (rows, cols)
-        Shape of an image; each row of ``fea`` is an image in column-major order, as MATLAB's ``reshape`` has it.
+        Shape of an image; each row of ``fea`` is an image in column-major order, as in MATLAB's ``reshape``.
     content_sha256 : str, optional
         Expected sha256 of the C-ordered bytes of ``fea``, as uint8 if all its values are integers in 0..255 and as
         float64 otherwise.
@@ -31,7 +29,7 @@ def read(paths: Mapping[str, Path], *, shape: Sequence[int] = (32, 32), content_
     Returns
     -------
     SampleSet
-        ids "label/k", k counting from 1 within the class; images uint8, or float64 as they stand.
+        ids "label/k", k counting from 1 within the class; images uint8, or unscaled float64.
 
     Raises
     ------
@@ -39,29 +37,15 @@ def read(paths: Mapping[str, Path], *, shape: Sequence[int] = (32, 32), content_
         Not such a file, of another shape, or with other content than expected.
     """
     path = only_path(paths, "deng_cai_mat")
-    arrays = load_mat(path)
-    for features, labels in _NAMES:
-        if features in arrays and labels in arrays:
-            break
-    else:
-        raise DataError(f"{path}: has the variables {', '.join(arrays) or 'none'}; expected fea and gnd, or X and Y")
-    values, classes = np.asarray(arrays[features]), np.asarray(arrays[labels]).ravel()
+    values, labels = load_mat(path, ("fea", "gnd"), ("X", "Y"))
+    names = [str(int(label)) for label in labels.ravel()]
     rows, cols = shape
-    if values.ndim != 2 or values.shape != (len(classes), rows * cols):
+    if values.shape != (len(names), rows * cols):
         raise DataError(
-            f"{path}: {features} has shape {values.shape} and {labels} {len(classes)} labels; expected "
-            f"({len(classes)}, {rows * cols})"
+            f"{path}: the features have shape {values.shape}; expected ({len(names)}, {rows * cols}) for "
+            f"{len(names)} labels and images of {rows} x {cols}"
         )
-    values = _as_stored(values)
+    values = values.astype(np.uint8 if is_8_bit(values) else np.float64)
     check_content(values, content_sha256, path)
-    names = [str(int(label)) for label in classes]
-    y, class_names = encode_labels(names)
     images = np.ascontiguousarray(values.reshape(-1, cols, rows).transpose(0, 2, 1))
-    return SampleSet(ids=np.array(number_within_class(names)), y=y, classes=class_names, images=images)
-
-
-def _as_stored(values: np.ndarray) -> np.ndarray:
-    """uint8 where nothing is lost by it (the same images are about as uint8 and as double), else float64."""
-    if values.dtype.kind in "uif" and values.min() >= 0 and values.max() <= 255 and not np.mod(values, 1).any():
-        return values.astype(np.uint8)
-    return values.astype(np.float64)
+    return SampleSet.from_labels(number_within_class(names), names, images=images)

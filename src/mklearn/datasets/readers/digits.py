@@ -11,12 +11,12 @@ from mklearn.datasets.samples import SampleSet
 
 
 def read(paths: Mapping[str, Path] | None = None) -> SampleSet:
-    """All 1797 digits.
+    """Read all 1797 digits.
 
     Parameters
     ----------
     paths : dict, optional
-        Not used: there is nothing to download.
+        Ignored: nothing is downloaded.
 
     Returns
     -------

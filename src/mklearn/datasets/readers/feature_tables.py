@@ -1,24 +1,14 @@
-"""Your own features: one Parquet, NPZ or CSV table per descriptor, a row per sample."""
+"""Own features: one Parquet, NPZ or CSV table per descriptor, a row per sample."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from mklearn.atomic import read_npz
-from mklearn.datasets.readers.tabular import (
-    check_same_ids,
-    check_unique,
-    column_text,
-    numeric_columns,
-    read_frame,
-    read_labels,
-    require_names,
-)
-from mklearn.datasets.samples import SampleSet, encode_labels, some
+from mklearn.datasets.readers.tabular import Table, numeric_values, read_labels, row_order
+from mklearn.datasets.samples import SampleSet, some
 from mklearn.errors import DataError
 
 
@@ -30,14 +20,14 @@ def read(
     Parameters
     ----------
     paths : dict of str to Path
-        Descriptor name -> table. Parquet and CSV: a row per sample, one column of ids, perhaps one of labels, all
-        others numbers. NPZ: an array of ids, perhaps one of labels, and one two-dimensional array of numbers.
-        Order of rows is free; the first table's is taken.
+        Descriptor name -> table. Parquet and CSV: a row per sample, a column of ids, optionally one of labels, all
+        others numbers. NPZ: an array of ids, optionally one of labels, and one two-dimensional array of numbers.
+        Rows may be in any order; the order of the first table is used.
     id_column, label_column : str
         Names of these columns or arrays.
     labels : str, optional
-        Which of `paths` is a file with nothing but ids and labels. Without it the labels must stand in the tables;
-        where they stand in several, they must agree.
+        Key in `paths` of a file with ids and labels only. Without it, at least one table must have labels; labels of
+        several files must agree.
 
     Returns
     -------
@@ -47,80 +37,48 @@ def read(
     Raises
     ------
     DataError
-        A column is missing, not a number or not finite; ids are repeated or differ between tables; labels are missing
-        or disagree. Files, columns and ids are named.
+        A column is missing, not numeric or not finite; ids are repeated or differ between tables; labels are missing
+        or disagree. The message names files, columns and ids.
     """
     named = {name: Path(path) for name, path in paths.items() if name != labels}
     if not named:
         raise DataError("feature tables: no table given")
+    first = next(iter(named.values()))
+    ids = np.array([], dtype=str)
     tables: dict[str, np.ndarray] = {}
-    known: dict[Path, tuple[np.ndarray, np.ndarray]] = {}  # file -> (ids, labels)
-    ids, first = np.array([], dtype=str), next(iter(named.values()))
+    labels_of: dict[Path, np.ndarray] = {}
     for name, path in named.items():
-        own_ids, own_labels, values = _read_table(path, id_column, label_column)
+        table = Table(path, (id_column, label_column))
+        own_ids = table.unique_ids(id_column)
+        if len(own_ids) == 0:
+            raise DataError(f"{path}: no rows")
         if path == first:
             ids = own_ids
-        tables[name] = values[check_same_ids(own_ids, path, ids, first)]
-        if own_labels is not None:
-            known[path] = own_ids, own_labels
+        order = row_order(own_ids, path, ids, first)
+        tables[name] = numeric_values(table.numbers(), path, own_ids)[order]
+        if label_column in table:
+            labels_of[path] = table.text(label_column, own_ids)[order]
     if labels is not None:
         path = Path(paths[labels])
-        known = {path: read_labels(path, id_column, label_column), **known}
-    y_text = _agreed_labels(known, ids, first, label_column)
-    y, classes = encode_labels(y_text)
+        own_ids, own_labels = read_labels(path, id_column, label_column)
+        labels_of = {path: own_labels[row_order(own_ids, path, ids, first)], **labels_of}
+    if not labels_of:
+        raise DataError(f"{first}: no column {label_column!r}, and no labels file given (labels: ...)")
     try:
-        return SampleSet(ids=ids, y=y, classes=classes, tables=tables)
+        return SampleSet.from_labels(ids, _agreed_labels(labels_of, ids), tables=tables)
     except DataError as error:
         raise DataError(f"{', '.join(map(str, named.values()))}: {error}") from error
 
 
-def _read_table(path: Path, id_column: str, label_column: str) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
-    import pandas as pd
-
-    raw_ids: Any
-    raw_labels: Any
-    if path.suffix == ".npz":
-        arrays = read_npz(path)
-        require_names(list(arrays), (id_column,), path, "array")
-        numbers = [name for name in arrays if name not in (id_column, label_column) and arrays[name].ndim == 2]
-        if len(numbers) != 1:
-            raise DataError(f"{path}: expected one two-dimensional array of features, found {some(numbers) or 'none'}")
-        values = arrays[numbers[0]]
-        if len(values) != len(arrays[id_column]):
-            raise DataError(f"{path}: {len(arrays[id_column])} ids but {len(values)} rows in {numbers[0]!r}")
-        features = pd.DataFrame(values)
-        raw_ids, raw_labels = arrays[id_column], arrays.get(label_column)
-    else:
-        frame = read_frame(path, (id_column, label_column))
-        require_names(list(frame.columns), (id_column,), path, "column")
-        features = frame.drop(columns=[id_column, label_column], errors="ignore")
-        raw_ids, raw_labels = frame[id_column], frame.get(label_column)
-    ids = column_text(raw_ids, path, id_column)
-    check_unique(ids, path)
-    if len(ids) == 0:
-        raise DataError(f"{path}: no rows")
-    own_labels = None if raw_labels is None else column_text(raw_labels, path, label_column, ids)
-    return ids, own_labels, numeric_columns(features, path, ids)
-
-
-def _agreed_labels(
-    known: Mapping[Path, tuple[np.ndarray, np.ndarray]], ids: np.ndarray, first: Path, label_column: str
-) -> np.ndarray:
-    """Labels in the order of `ids`, equal in every file that has them."""
-    if not known:
-        raise DataError(f"{first}: no column {label_column!r}, and no labels file given (labels: ...)")
-    agreed: np.ndarray | None = None
-    source = first
-    for path, (own_ids, own_labels) in known.items():
-        ordered = own_labels[check_same_ids(own_ids, path, ids, first)]
-        if agreed is None:
-            agreed, source = ordered, path
-        elif (ordered != agreed).any():
-            differs = ordered != agreed
+def _agreed_labels(labels_of: Mapping[Path, np.ndarray], ids: np.ndarray) -> np.ndarray:
+    """Return the labels of the first file if those of all others are equal."""
+    (source, agreed), *others = labels_of.items()
+    for path, labels in others:
+        differs = labels != agreed
+        if differs.any():
             example = int(np.argmax(differs))
             raise DataError(
                 f"{path}: labels disagree with {source} for {some(ids[differs])}; "
-                f"{ids[example]!r} is {ordered[example]!r} here and {agreed[example]!r} there"
+                f"{ids[example]!r} is {labels[example]!r} here and {agreed[example]!r} there"
             )
-    assert agreed is not None
     return agreed

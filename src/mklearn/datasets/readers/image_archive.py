@@ -1,4 +1,4 @@
-"""Archives of pictures that are numbered within numbered classes: AT&T faces (s1/1.pgm), COIL-20 (obj1__0.png)."""
+"""Archives of images numbered within numbered classes: AT&T faces (s1/1.pgm), COIL-20 (obj1__0.png)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from mklearn.datasets.archives import read_members
 from mklearn.datasets.readers.content import check_content, decode_image, only_path
-from mklearn.datasets.samples import SampleSet, encode_labels
+from mklearn.datasets.samples import SampleSet
 from mklearn.errors import DataError
 
 
@@ -20,21 +20,21 @@ def read(paths: Mapping[str, Path], *, member: str, content_sha256: str | None =
     Parameters
     ----------
     paths : dict of str to Path
-        One entry: the zip (or tar) archive; the pictures may lie at any depth.
+        One entry: the zip (or tar) archive; images may lie at any depth.
     member : str
-        How pictures are called: "s{class}/{number}.pgm", "obj{class}__{number}.png".
+        Pattern of the images' names: "s{class}/{number}.pgm", "obj{class}__{number}.png".
     content_sha256 : str, optional
         Expected sha256 of the pixels (n, rows, cols) uint8, ordered by class and number.
 
     Returns
     -------
     SampleSet
-        ids are the names without suffix ("s1/1"), classes what stands before the number ("s1"), images of one size.
+        ids are the names without suffix ("s1/1"), classes what precedes the number ("s1"), images of one size.
 
     Raises
     ------
     DataError
-        No picture of such a name, pictures of several sizes, or other content than expected.
+        No image of such a name, images of several sizes, or other content than expected.
     """
     path = only_path(paths, "image_archive")
     pattern = re.escape(member).replace(r"\{class\}", r"(\d+)").replace(r"\{number\}", r"(\d+)")
@@ -45,15 +45,15 @@ def read(paths: Mapping[str, Path], *, member: str, content_sha256: str | None =
         assert match is not None
         found[int(match[1]), int(match[2])] = decode_image(data, f"{path}:{name}")
     if not found:
-        raise DataError(f"{path}: no pictures named {member} in it")
+        raise DataError(f"{path}: no images named {member} in it")
     keys = sorted(found)
-    images = [found[key] for key in keys]
-    if len({image.shape for image in images}) > 1:
-        raise DataError(f"{path}: pictures of several sizes: {sorted({image.shape for image in images})}")
-    stack = np.stack(images)
-    check_content(stack, content_sha256, path)
+    shapes = {image.shape for image in found.values()}
+    if len(shapes) > 1:
+        raise DataError(f"{path}: images of several sizes: {sorted(shapes)}")
+    images = np.stack([found[key] for key in keys])
+    check_content(images, content_sha256, path)
     stem = member.rsplit(".", 1)[0]
     class_name = stem.split("{number}")[0].rstrip("/_")
-    y, classes = encode_labels([class_name.replace("{class}", str(kind)) for kind, _ in keys])
-    ids = [stem.replace("{class}", str(kind)).replace("{number}", str(number)) for kind, number in keys]
-    return SampleSet(ids=np.array(ids), y=y, classes=classes, images=stack)
+    labels = [class_name.replace("{class}", str(label)) for label, _ in keys]
+    ids = [stem.replace("{class}", str(label)).replace("{number}", str(number)) for label, number in keys]
+    return SampleSet.from_labels(ids, labels, images=images)

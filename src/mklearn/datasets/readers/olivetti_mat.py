@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from mklearn.datasets.readers.content import check_content, number_within_class, only_path
-from mklearn.datasets.readers.matlab import load_mat
-from mklearn.datasets.samples import SampleSet, encode_labels
+from mklearn.datasets.readers.matlab import is_8_bit, load_mat
+from mklearn.datasets.samples import SampleSet
 from mklearn.errors import DataError
 
-_PICTURES_PER_PERSON = 10
+_IMAGES_PER_PERSON = 10
 _SIDE = 64
 
 
@@ -22,7 +22,7 @@ def read(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> Sam
     Parameters
     ----------
     paths : dict of str to Path
-        One entry, whatever its name.
+        One entry of any name.
     content_sha256 : str, optional
         Expected sha256 of the C-ordered bytes of ``faces`` as uint8.
 
@@ -30,20 +30,16 @@ def read(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> Sam
     -------
     SampleSet
         ids "person/k", both counting from 1; images (n, 64, 64) uint8. The file has no labels: every ten consecutive
-        pictures show one person.
+        images show one person.
     """
     path = only_path(paths, "olivetti_mat")
-    arrays = load_mat(path)
-    if "faces" not in arrays:
-        raise DataError(f"{path}: has the variables {', '.join(arrays) or 'none'}; expected faces")
-    faces = np.asarray(arrays["faces"])
-    if faces.ndim != 2 or faces.shape[0] != _SIDE**2 or faces.shape[1] % _PICTURES_PER_PERSON:
+    (faces,) = load_mat(path, ("faces",))
+    if faces.ndim != 2 or faces.shape[0] != _SIDE**2 or faces.shape[1] % _IMAGES_PER_PERSON:
         raise DataError(f"{path}: faces has shape {faces.shape}; expected ({_SIDE**2}, a multiple of ten)")
-    if faces.dtype.kind not in "uif" or faces.min() < 0 or faces.max() > 255 or np.mod(faces, 1).any():
+    if not is_8_bit(faces):
         raise DataError(f"{path}: faces ({faces.dtype}) are not pixels 0..255")
     faces = faces.astype(np.uint8)
     check_content(faces, content_sha256, path)
     images = np.ascontiguousarray(faces.T.reshape(-1, _SIDE, _SIDE).transpose(0, 2, 1))
-    people = [str(1 + index // _PICTURES_PER_PERSON) for index in range(len(images))]
-    y, classes = encode_labels(people)
-    return SampleSet(ids=np.array(number_within_class(people)), y=y, classes=classes, images=images)
+    people = [str(1 + index // _IMAGES_PER_PERSON) for index in range(len(images))]
+    return SampleSet.from_labels(number_within_class(people), people, images=images)

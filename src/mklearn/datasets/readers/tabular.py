@@ -1,48 +1,87 @@
-"""Tables with ids, labels and numbers from Parquet, NPZ or CSV: what the readers of own data share."""
+"""Tables of ids, labels and numbers in Parquet, NPZ or CSV files, for the readers of own data."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from mklearn.atomic import read_npz, read_parquet
-from mklearn.datasets.samples import some
+from mklearn.atomic import existing_file, read_npz, read_parquet
+from mklearn.datasets.samples import check_numbers, check_unique, some
 from mklearn.errors import DataError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SUFFIXES = (".parquet", ".npz", ".csv")
 
 
-def read_frame(path: Path, text_columns: Sequence[str] = ()) -> pd.DataFrame:
-    """A Parquet or CSV table.
+class Table:
+    """A file of ids, labels and numbers: columns of a Parquet or CSV table, or arrays of an NPZ file.
 
     Parameters
     ----------
     path : Path
+        A row per sample.
     text_columns : sequence of str
-        Read as text from CSV, so that an id "007" stays one.
+        Columns of ids and labels, as far as the file has them; all others hold numbers. They are read as text from CSV,
+        so that an id "007" stays "007".
+    header : bool
+        Whether a CSV file begins with the names of its columns.
 
     Raises
     ------
     DataError
-        Missing, empty, or not such a file; names it.
+        The file is missing, empty, damaged or of an unknown kind.
     """
-    import pandas as pd
 
+    def __init__(self, path: Path, text_columns: Sequence[str], header: bool = True) -> None:
+        self.path = path
+        self.is_npz = path.suffix == ".npz"
+        self._text_columns = text_columns
+        self._columns: Any = read_npz(path) if self.is_npz else read_frame(path, text_columns, header)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._columns
+
+    def text(self, name: str, ids: np.ndarray | None = None) -> np.ndarray:
+        """Return a column of ids or labels; see :func:`column_text`."""
+        what = "array" if self.is_npz else "column"
+        require_columns(self._columns, (name,), self.path, what)
+        return column_text(self._columns[name], self.path, name, ids)
+
+    def unique_ids(self, name: str) -> np.ndarray:
+        """Return the column of ids.
+
+        Raises
+        ------
+        DataError
+            The column is missing or incomplete, or an id occurs twice.
+        """
+        ids = self.text(name)
+        check_unique(ids, f"{self.path}: ids")
+        return ids
+
+    def numbers(self) -> pd.DataFrame:
+        """Return all columns but those of text; of an NPZ file, its one two-dimensional array."""
+        if not self.is_npz:
+            return self._columns.drop(columns=list(self._text_columns), errors="ignore")
+        found = [name for name, array in self._columns.items() if array.ndim == 2]
+        if len(found) != 1:
+            raise DataError(f"{self.path}: expected one two-dimensional array, found {some(found) or 'none'}")
+        return pd.DataFrame(self._columns[found[0]])
+
+
+def read_frame(path: Path, text_columns: Sequence[str] = (), header: bool = True) -> pd.DataFrame:
+    """Read a Parquet or CSV table; see :class:`Table`."""
     if path.suffix == ".parquet":
         return read_parquet(path)[0]
     if path.suffix != ".csv":
-        raise DataError(f"{path}: unknown kind of table {path.suffix!r}; legal: {', '.join(SUFFIXES)}")
-    if not path.is_file():
-        raise DataError(f"{path}: no such file")
+        raise DataError(f"{path}: unknown kind of table {path.suffix!r}; valid: {', '.join(SUFFIXES)}")
+    existing_file(path)
     try:
-        # An id "NA" or an empty label is text; what is missing among the numbers is looked for column by column.
-        frame = pd.read_csv(path, dtype=dict.fromkeys(text_columns, str), skip_blank_lines=True)
+        # An id "NA" or an empty label is text; missing numbers are reported column by column later.
+        frame = pd.read_csv(path, dtype=dict.fromkeys(text_columns, str), header="infer" if header else None)
         kept = pd.read_csv(path, usecols=lambda name: name in text_columns, dtype=str, keep_default_na=False)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError, ValueError) as error:
         raise DataError(f"{path}: not a readable CSV table ({error})") from error
@@ -51,21 +90,33 @@ def read_frame(path: Path, text_columns: Sequence[str] = ()) -> pd.DataFrame:
     return frame
 
 
+def read_labels(path: Path, id_column: str, label_column: str) -> tuple[np.ndarray, np.ndarray]:
+    """Read ids and labels, (n,) text each, from a table with these two columns (NPZ: arrays)."""
+    table = Table(path, (id_column, label_column))
+    ids = table.unique_ids(id_column)
+    return ids, table.text(label_column, ids)
+
+
+def require_columns(columns: Any, required: Sequence[str], path: Path, what: str = "column") -> None:
+    """Raise DataError if a table lacks a column (or array)."""
+    missing = [name for name in required if name not in columns]
+    if missing:
+        raise DataError(
+            f"{path}: no {what} {', '.join(map(repr, missing))}; it has {some([str(name) for name in columns], 10)}"
+        )
+
+
 def column_text(values: Any, path: Path, column: str, ids: np.ndarray | None = None) -> np.ndarray:
-    """A column of ids or labels as text; whole numbers stored as floats lose their ".0".
+    """Convert a column of ids or labels to text; whole numbers stored as floats lose their ".0".
 
     Raises
     ------
     DataError
-        A value is missing; names the column, and the ids or rows.
+        A value is missing; the message names the column, and the ids or rows.
     """
-    import pandas as pd
-
     series = pd.Series(values).reset_index(drop=True)
-    if series.dtype.kind == "f":
-        whole = series.dropna()
-        if (whole % 1 == 0).all():
-            series = series.astype("Int64")
+    if series.dtype.kind == "f" and (series.dropna() % 1 == 0).all():
+        series = series.astype("Int64")
     absent = series.isna().to_numpy()
     text = np.array(["" if gone else _text(value) for value, gone in zip(series, absent, strict=True)], dtype=str)
     missing = text == ""
@@ -75,20 +126,20 @@ def column_text(values: Any, path: Path, column: str, ids: np.ndarray | None = N
     return text
 
 
-def numeric_columns(frame: pd.DataFrame, path: Path, ids: np.ndarray) -> np.ndarray:
-    """(n, d) float64 values of a table of numbers.
+def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray) -> np.ndarray:
+    """Convert a table of numbers to float64, shape (n, d).
 
     Raises
     ------
     DataError
-        No columns; columns that are not numbers (named, with an example); values missing or infinite (columns and
-        samples named).
+        No columns, a column that is not numeric (with an example), or values missing or infinite; the message names
+        the columns and samples.
     """
-    import pandas as pd
-
     if frame.shape[1] == 0:
         raise DataError(f"{path}: no columns of features")
-    wrong = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
+    if len(frame) != len(ids):
+        raise DataError(f"{path}: {len(ids)} ids but {len(frame)} rows")
+    wrong = [name for name, dtype in frame.dtypes.items() if dtype.kind not in "uifb"]
     if wrong:
         example = next((value for value in frame[wrong[0]] if not _is_number(value)), "")
         raise DataError(
@@ -96,31 +147,17 @@ def numeric_columns(frame: pd.DataFrame, path: Path, ids: np.ndarray) -> np.ndar
             f"for example {str(example)!r} in {str(wrong[0])!r}"
         )
     values = frame.to_numpy(dtype=np.float64, na_value=np.nan)
-    bad = ~np.isfinite(values)
-    if bad.any():
-        columns = [str(name) for name in frame.columns[bad.any(axis=0)]]
-        rows = np.nonzero(bad.any(axis=1))[0]
-        raise DataError(
-            f"{path}: {int(bad.sum())} values missing or infinite: columns {some(columns)}, "
-            f"rows {some(rows)}, samples {some(ids[rows])}"
-        )
+    check_numbers(values, str(path), ids, frame.columns.to_numpy())
     return values
 
 
-def check_unique(ids: np.ndarray, path: Path) -> None:
-    """Refuse ids that occur twice, naming them."""
-    values, counts = np.unique(ids, return_counts=True)
-    if (counts > 1).any():
-        raise DataError(f"{path}: ids must be unique; more than once: {some(values[counts > 1])}")
-
-
-def check_same_ids(ids: np.ndarray, path: Path, reference: np.ndarray, reference_path: Path) -> np.ndarray:
-    """Positions in `ids` of the ids of `reference`: the order in which to take the rows.
+def row_order(ids: np.ndarray, path: Path, reference: np.ndarray, reference_path: Path) -> np.ndarray:
+    """Find the positions in `ids` of the ids of `reference`: the order in which to take the rows.
 
     Raises
     ------
     DataError
-        They are not the same set; both files and examples of what is missing on either side are named.
+        The two are different sets; the message names both files and examples of the missing ids.
     """
     lacking = np.setdiff1d(reference, ids)
     extra = np.setdiff1d(ids, reference)
@@ -131,33 +168,22 @@ def check_same_ids(ids: np.ndarray, path: Path, reference: np.ndarray, reference
         if len(extra):
             parts.append(f"has {some(extra)} that {reference_path} lacks")
         raise DataError(f"{path}: its ids are not those of {reference_path}: it {' and '.join(parts)}")
-    order = {name: position for position, name in enumerate(ids)}
-    return np.array([order[name] for name in reference], dtype=np.int64)
+    return sample_positions(reference, ids, path)
 
 
-def read_labels(path: Path, id_column: str, label_column: str) -> tuple[np.ndarray, np.ndarray]:
-    """(ids, labels), both (n,) text, from a table with these two columns (NPZ: arrays)."""
-    if path.suffix == ".npz":
-        arrays = read_npz(path)
-        require_names(list(arrays), (id_column, label_column), path, "array")
-        ids = column_text(arrays[id_column], path, id_column)
-        labels = column_text(arrays[label_column], path, label_column, ids)
-    else:
-        frame = read_frame(path, (id_column, label_column))
-        require_names(list(frame.columns), (id_column, label_column), path, "column")
-        ids = column_text(frame[id_column], path, id_column)
-        labels = column_text(frame[label_column], path, label_column, ids)
-    check_unique(ids, path)
-    return ids, labels
+def sample_positions(names: np.ndarray, ids: np.ndarray, path: Path) -> np.ndarray:
+    """Find the positions of named samples in a data set with these ids.
 
-
-def require_names(held: Sequence[Any], wanted: Sequence[str], path: Path, what: str) -> None:
-    """Refuse a file that lacks a column or array."""
-    missing = [name for name in wanted if name not in held]
-    if missing:
-        raise DataError(
-            f"{path}: no {what} {', '.join(map(repr, missing))}; it has {some([str(name) for name in held], 10)}"
-        )
+    Raises
+    ------
+    DataError
+        The data set has no sample of such a name; the message names the file and the samples.
+    """
+    position = {str(name): index for index, name in enumerate(ids)}
+    unknown = [name for name in dict.fromkeys(names.tolist()) if name not in position]
+    if unknown:
+        raise DataError(f"{path}: ids that the data set does not have: {some(unknown)}")
+    return np.array([position[name] for name in names], dtype=np.int64)
 
 
 def _text(value: Any) -> str:

@@ -1,8 +1,7 @@
 """USPS digits: LIBSVM's text files (upstream), or the same numbers repacked as HDF5.
 
-The text files hold grey values v in [-1, 1]; here they become (v + 1) / 2 in [0, 1]. The values have three decimals in
-[-1, 1]: either packaging is rounded to that grid, multiples of 1/2000, so that both give the same samples to the last
-bit (the HDF5 file is in single precision).
+The text files hold grey values v in [-1, 1] with three decimals; (v + 1) / 2 in [0, 1] is returned. Both packagings
+are rounded to that grid, multiples of 1/2000, and give bitwise equal samples (the HDF5 file is in single precision).
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mklearn.atomic import existing_file
 from mklearn.datasets.readers.content import check_content
 from mklearn.datasets.samples import SampleSet
 from mklearn.errors import DataError
@@ -22,14 +22,14 @@ _HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 
 
 def read(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> SampleSet:
-    """Read the training and the test part.
+    """Read the training and test parts.
 
     Parameters
     ----------
     paths : dict of str to Path
-        Either one HDF5 file with groups train and test, each with data (n, 256) in [0, 1] and target 0..9; or the two
-        text files usps.bz2 and usps.t.bz2 (labels 1..10 for the digits 0..9), compressed or not. The test part is the
-        one with ".t" in its name.
+        One HDF5 file with groups train and test, each with data (n, 256) in [0, 1] and target 0..9; or the two text
+        files usps.bz2 and usps.t.bz2 (labels 1..10 for the digits 0..9), compressed or not. The name of the test part
+        contains ".t".
     content_sha256 : str, optional
         Expected sha256 of the values times 2000, (n, 256) little-endian uint16, training part first.
 
@@ -38,10 +38,7 @@ def read(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> Sam
     SampleSet
         ids "train/1", ..., "test/1", ...; classes "0" ... "9"; images (n, 16, 16) float64 in [0, 1], ink bright.
     """
-    files = [Path(path) for path in paths.values()]
-    for path in files:
-        if not path.is_file():
-            raise DataError(f"{path}: no such file")
+    files = [existing_file(path) for path in paths.values()]
     if len(files) == 1:
         parts = _read_hdf5(files[0])
     elif len(files) == 2:
@@ -74,7 +71,7 @@ def _read_hdf5(path: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
     with path.open("rb") as stream:
         if stream.read(len(_HDF5_MAGIC)) != _HDF5_MAGIC:
-            raise DataError(f"{path}: not an HDF5 file; of LIBSVM's text files both parts are needed")
+            raise DataError(f"{path}: not an HDF5 file; LIBSVM's text files need both parts")
     try:
         with h5py.File(path, "r") as file:
             return {
@@ -97,8 +94,8 @@ def _read_text(path: Path) -> tuple[np.ndarray, np.ndarray]:
     from sklearn.datasets import load_svmlight_file
 
     try:
-        # chosen by the suffix; pixels left out of a line are 0, mid-grey
+        # The suffix selects the decompression; a pixel left out of a line is 0, mid-grey.
         data, labels = load_svmlight_file(str(path), n_features=_SIDE**2)
-    except Exception as error:  # bz2, text and value errors, according to where the damage is
+    except Exception as error:  # of bz2, text or values, depending on where the damage is
         raise DataError(f"{path}: not readable as LIBSVM text ({error}); truncated or of another kind") from error
     return (data.toarray() + 1) / 2, labels - 1
