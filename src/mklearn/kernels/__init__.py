@@ -5,7 +5,7 @@ import lazy_loader as _lazy
 __getattr__, __dir__, __all__ = _lazy.attach(
     __name__,
     submod_attrs={
-        "bandwidth": ["bandwidth_grid", "mean_distance", "mean_squared_distance", "resolve_bandwidth"],
+        "bandwidth": ["bandwidth_grid", "resolve_bandwidth"],
         "base": ["Kernel"],
         "distances": ["MEASURES", "chi2_distance", "inner_product", "squared_euclidean"],
         "gaussian": ["GaussianKernel", "gaussian_kernel"],
@@ -13,7 +13,7 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "linear": ["LinearKernel"],
         "normalise": ["KernelCentring", "centre_kernel", "centred_trace", "scale_to_centred_trace", "unit_diagonal"],
         "point_set_distance": ["point_set_distance_rows", "point_set_distances"],
-        "polynomial": ["PolynomialKernel", "polynomial_kernel"],
+        "polynomial": ["PolynomialKernel"],
         "precomputed": ["PrecomputedKernel"],
         "product": ["ProductKernel"],
         "psd": ["PSDRepair", "psd_repair"],

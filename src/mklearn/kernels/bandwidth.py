@@ -22,48 +22,6 @@ from mklearn.kernels.checks import (
 BandwidthRule = Literal["squared_mean_distance", "mean_squared_distance", "absolute"]
 
 
-def mean_distance(d2: ArrayLike) -> float:
-    """Compute the mean distance ``mean_{i<j} sqrt(d2_ij)`` (sigma_0 of MKMMC, section 4).
-
-    Parameters
-    ----------
-    d2 : array_like, shape (n, n)
-        Squared distances among the training samples.
-
-    Returns
-    -------
-    float
-        In units of the distance (not squared).
-
-    Raises
-    ------
-    DataError
-        Not a distance matrix, or fewer than two samples.
-    """
-    return _mean_over_pairs(np.sqrt(_distances(d2)))
-
-
-def mean_squared_distance(d2: ArrayLike) -> float:
-    """Compute the mean squared distance ``mean_{i<j} d2_ij``; for chi-squared distances, their mean.
-
-    Parameters
-    ----------
-    d2 : array_like, shape (n, n)
-        Squared distances among the training samples.
-
-    Returns
-    -------
-    float
-        In units of `d2`.
-
-    Raises
-    ------
-    DataError
-        Not a distance matrix, or fewer than two samples.
-    """
-    return _mean_over_pairs(_distances(d2))
-
-
 def bandwidth_grid(d2_train: ArrayLike, exponents: Iterable[float] = range(-5, 6)) -> NDArray[np.float64]:
     """Compute the bandwidths ``2^k sigma_0^2``, with sigma_0 the mean distance among the training samples.
 
@@ -129,7 +87,9 @@ def resolve_bandwidth(
     multiple = positive_number(multiple, "bandwidth")
     if rule == "absolute":
         return multiple
-    reference = mean_distance(d_train) ** 2 if rule == "squared_mean_distance" else mean_squared_distance(d_train)
+    distances = _distances(d_train)
+    squared_mean = rule == "squared_mean_distance"
+    reference = _mean_over_pairs(np.sqrt(distances)) ** 2 if squared_mean else _mean_over_pairs(distances)
     if reference <= 0:
         raise DataError(
             "all training samples have distance zero to each other, so no bandwidth can be derived from them; "

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from mklearn.errors import DataError
 from mklearn.kernels.base import Kernel
-from mklearn.kernels.checks import Array, as_float_matrix, nonnegative_number, positive_integer, positive_number
+from mklearn.kernels.checks import Array, nonnegative_number, positive_integer, positive_number
 
 
 @dataclass(kw_only=True, eq=False)
@@ -21,9 +20,12 @@ class PolynomialKernel(Kernel):
     Parameters
     ----------
     degree : int
+        >= 1.
     scale : float, optional
-        Default: one over the mean self-similarity of the training samples.
+        > 0, in one over the units of the inner products. Default: one over the mean self-similarity of the training
+        samples.
     offset : float
+        >= 0: with a negative offset the kernel is indefinite.
     measure : {"inner_product"}
     centre, normalise, psd, identity_like_below, name
         See `mklearn.kernels.base.Kernel`.
@@ -62,43 +64,11 @@ class PolynomialKernel(Kernel):
 
     def kernel_function(self, blocks: Sequence[Array]) -> Array:
         """Compute ``(scale <x, y> + offset)^degree``."""
-        return polynomial_kernel(blocks[0], self.degree, self.scale_, self.offset)
+        gram = blocks[0]
+        base = gram * gram.dtype.type(self.scale_) + gram.dtype.type(self.offset)
+        power: Array = base**self.degree
+        return power
 
     def parameter_info(self) -> dict[str, Any]:
         """Return degree, scale and offset."""
         return {"degree": self.degree, "scale": self.scale_, "offset": self.offset}
-
-
-def polynomial_kernel(gram: ArrayLike, degree: int = 2, scale: float = 1.0, offset: float = 1.0) -> Array:
-    """Compute the polynomial kernel ``(scale * gram + offset) ** degree``.
-
-    Parameters
-    ----------
-    gram : array_like, shape (n, m)
-        Inner products.
-    degree : int
-        >= 1.
-    scale : float
-        > 0, in one over the units of `gram`.
-    offset : float
-        >= 0: with a negative offset the kernel is indefinite.
-
-    Returns
-    -------
-    ndarray, shape (n, m)
-        The dtype of `gram`.
-
-    Raises
-    ------
-    ConfigError
-        A parameter out of its range.
-    DataError
-        `gram` is not a finite matrix.
-    """
-    degree = positive_integer(degree, "degree")
-    scale = positive_number(scale, "scale")
-    offset = nonnegative_number(offset, "offset")
-    products = as_float_matrix(gram, "gram")
-    base = products * products.dtype.type(scale) + products.dtype.type(offset)
-    power: Array = base**degree
-    return power

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import importlib
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
@@ -111,15 +112,15 @@ def build_stack(
     infos = []
     for number, entry in enumerate(entries):
         inputs = [matrices[name] for name in entry.pairwise_names]
+        kernel = copy.copy(entry.kernel)  # a copy, so that only one fitted kernel at a time takes memory
         with _error_prefix(entry.id):
-            entry.kernel.fit(*(matrix[np.ix_(train_index, train_index)] for matrix in inputs))
-            train_kernels[number] = entry.kernel.kernel_train_
+            kernel.fit(*(matrix[np.ix_(train_index, train_index)] for matrix in inputs))
+            train_kernels[number] = kernel.kernel_train_
             if test_index.size:
                 rows = [matrix[np.ix_(test_index, train_index)] for matrix in inputs]
                 own = [matrix[test_index, test_index] for matrix in inputs]
-                test_kernels[number] = entry.kernel.transform(*rows, own=own)
-        source = entry.spec.get("pairwise", entry.pairwise_names)
-        infos.append({"id": entry.id, "pairwise": source, **entry.kernel.info_})
+                test_kernels[number] = kernel.transform(*rows, own=own)
+        infos.append({"id": entry.id, "pairwise": entry.spec.get("pairwise", entry.pairwise_names), **kernel.info_})
     ids = [entry.id for entry in entries]
     return KernelStack(train_kernels, ids), KernelStack(test_kernels, ids), infos
 

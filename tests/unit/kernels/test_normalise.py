@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mklearn.errors import DataError
-
 from mklearn.kernels.normalise import (
     KernelCentring,
     centre_kernel,

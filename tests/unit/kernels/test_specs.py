@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
 from mklearn.kernels.base import Kernel
+from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
 from mklearn.kernels.specs import KERNELS, StackTransform, build_stack, compute_stack
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
