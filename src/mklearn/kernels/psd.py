@@ -30,7 +30,6 @@ class PSDRepair:
     ----------
     kernel : ndarray, shape (n, n)
         The training kernel after repair.
-    policy : {"clip", "shift", "flip", "none"}
     min_eigenvalue : float
         Smallest eigenvalue before repair.
     relative_min_eigenvalue : float
@@ -48,7 +47,6 @@ class PSDRepair:
     """
 
     kernel: Array
-    policy: PSDPolicy
     min_eigenvalue: float
     relative_min_eigenvalue: float
     n_negative: int
@@ -140,7 +138,7 @@ def psd_repair(
     smallest = float(values[0])
     negative = values < -tolerance * size
     mass = float(np.abs(values[negative]).sum() / np.abs(values).sum()) if size else 0.0
-    measured = (policy, smallest, smallest / size if size else 0.0, int(negative.sum()), mass, values[::-1])
+    measured = (smallest, smallest / size if size else 0.0, int(negative.sum()), mass, values[::-1])
     if not negative.any() or policy == "none":
         return PSDRepair(symmetric, *measured)
     if policy == "shift":

@@ -250,12 +250,15 @@ def _entry(spec: KernelSpec, number: int, source_key: str) -> _Entry:
     name = str(spec.get("id", number))
     with _error_prefix(name):
         kernel_class = _kernel_class(spec)
-    parameters = [key for key in inspect.signature(kernel_class).parameters if key != "name"]
+    parameters = {key: value for key, value in inspect.signature(kernel_class).parameters.items() if key != "name"}
     sources = [] if source_key == "pairwise" and "factors" in parameters else [source_key]
     check_keys(spec, ("id", "kind", "implementation", *sources, *parameters), f"kernel {name!r}")
+    missing = [key for key, parameter in parameters.items() if parameter.default is parameter.empty and key not in spec]
+    if missing:
+        raise ConfigError(f"kernel {name!r} needs a value for {', '.join(f'`{key}`' for key in missing)}")
     with _error_prefix(name):
         kernel = kernel_class(**{key: spec[key] for key in parameters if key in spec}, name=name)
-    return _Entry(name, kernel, spec)
+    return _Entry(name, kernel, dict(spec))
 
 
 def _kernel_class(spec: Mapping[str, Any]) -> type[Kernel]:

@@ -119,6 +119,7 @@ def test_columns_and_short_specs(X: np.ndarray) -> None:
             [{"kind": "gauss", "pairwise": "d2"}],
             "kernel '0': invalid value 'gauss' for `kind`: expected one of gaussian",
         ),
+        ([{"kind": "product"}], "kernel '0' needs a value for `factors`"),
         ([3], "kernel spec 0 is 3; expected a kind"),
         (
             [{"implementation": "no.such:Kernel", "pairwise": "d2"}],
