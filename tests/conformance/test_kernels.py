@@ -8,22 +8,25 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.conformance.conftest import Digits
-from tests.conformance.signatures import about, disagreements
+from tests.conformance.signatures import about, disagreements, implementation
 
-from mklearn.kernels.transform import LEGAL_MEASURES, KernelTransform
+from mklearn.kernels.specs import KERNELS
 from mklearn.registry import registered
+
+pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
 
 MODELS: dict[str, Any] = registered("kernels")
 WITHOUT_PAPER = {"linear", "polynomial", "precomputed"}
 OTHER_DEFAULTS = {"normalise": "none"}
-"""KernelTransform by itself leaves the scale alone; a study brings its kernels to one scale before it weighs them."""
+"""A kernel class alone does not scale the kernel; a study brings its kernels to one scale before it weights them."""
+FACTORS = [{"bandwidth": 2.0}, {"measure": "chi2"}, {"measure": "distance"}]
 CASES = [
     (kind, measure, normalise, centre, psd)
-    for kind in LEGAL_MEASURES
-    for measure in LEGAL_MEASURES[kind]
+    for kind in KERNELS
+    for measure in KERNELS[kind].measures
     for normalise in ("none", "unit_diagonal", "centred_trace")
     for centre in (False, True)
-    for psd in ("clip", "flip", "shift")
+    for psd in ("clip", "flip", "shift", "none")
 ]
 
 
@@ -33,12 +36,12 @@ def test_kernels_are_described_and_agree_with_their_code(kind: str) -> None:
     assert disagreements(MODELS[kind], kind, {}, OTHER_DEFAULTS) == []
 
 
-def test_every_kind_of_the_code_is_registered() -> None:
-    assert set(MODELS) == set(LEGAL_MEASURES) | {"product"}
+def test_models_name_the_built_in_classes() -> None:
+    assert {kind: implementation(model) for kind, model in MODELS.items()} == dict(KERNELS)
 
 
 def input_of(digits: Digits, measure: str) -> NDArray[np.float64]:
-    """The pairwise matrix of a measure; given kernels are indefinite, plain distances not Euclidean."""
+    """The pairwise matrix of a measure; precomputed kernels are indefinite, plain distances not Euclidean."""
     if measure == "kernel":
         rng = np.random.default_rng(0)
         noise = rng.normal(size=digits.pairwise["inner_product"].shape)
@@ -48,30 +51,47 @@ def input_of(digits: Digits, measure: str) -> NDArray[np.float64]:
     return digits.pairwise[measure]
 
 
-@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
 @pytest.mark.parametrize(("kind", "measure", "normalise", "centre", "psd"), CASES)
 def test_on_digits(digits: Digits, kind: str, measure: str, normalise: Any, centre: bool, psd: Any) -> None:
-    """Symmetric, no negative eigenvalue, finite, the same again; rows of training samples are those of the kernel."""
-    pairwise = input_of(digits, measure)
-    P, rows = pairwise[np.ix_(digits.train, digits.train)], pairwise[np.ix_(digits.test, digits.train)]
-    before, own = P.copy(), np.diagonal(pairwise)
     parameters = MODELS[kind](kind=kind, normalise=normalise, centre=centre, psd=psd).parameters()
-    parameters["measure"] = measure
-    transform = KernelTransform(kind, **parameters).fit(P)
-    K = transform.kernel_train_
-    np.testing.assert_array_equal(P, before)
+    parameters |= {"factors": FACTORS} if kind == "product" else {"measure": measure}
+    kernel = KERNELS[kind](**parameters)
+    matrices = [input_of(digits, measure) for _, measure in kernel.inputs]
+    blocks = [matrix[np.ix_(digits.train, digits.train)] for matrix in matrices]
+    rows = [matrix[np.ix_(digits.test, digits.train)] for matrix in matrices]
+    own, own_test = ([np.diagonal(matrix)[index] for matrix in matrices] for index in (digits.train, digits.test))
+    before = [matrix.copy() for matrix in (*blocks, *rows)]
+    K = kernel.fit(*blocks).kernel_train_
+    training, info = K.copy(), dict(kernel.info_)
     np.testing.assert_array_equal(K, K.T)
     assert np.isfinite(K).all()
     scale = np.abs(K).max()
-    assert np.linalg.eigvalsh(K).min() >= -1e-9 * scale * len(K)
-    np.testing.assert_array_equal(KernelTransform(kind, **parameters).fit(P).kernel_train_, K)
-
-    if psd != "shift" or transform.repair_.shift == 0:
-        np.testing.assert_allclose(transform.transform(P, own[digits.train]), K, rtol=0, atol=1e-8 * scale)
-    new = transform.transform(rows, own[digits.test])
-    assert new.shape == (len(digits.test), len(digits.train))
-    assert np.isfinite(new).all()
-    one_by_one = [transform.transform(rows[i : i + 1], own[digits.test[i : i + 1]]) for i in range(3)]
-    np.testing.assert_allclose(np.concatenate(one_by_one), new[:3], rtol=0, atol=1e-10 * scale)
+    if psd != "none":
+        assert np.linalg.eigvalsh(K).min() >= -1e-9 * scale * len(K)
     if normalise == "centred_trace":
         assert np.trace(K) / len(K) - K.mean() == pytest.approx(1.0)
+    if centre and kernel.repair_.shift == 0:
+        np.testing.assert_allclose(K.mean(axis=0), 0, atol=1e-9 * scale)
+    if normalise == "unit_diagonal" and not centre and not kernel.repair_.n_negative:
+        np.testing.assert_array_equal(np.diagonal(K), 1)
+    np.testing.assert_array_equal(KERNELS[kind](**parameters).fit(*blocks).kernel_train_, K)
+
+    # rows of the training samples are those of the training kernel, and no row depends on the other new samples
+    if kernel.repair_.shift == 0:
+        np.testing.assert_allclose(kernel.transform(*blocks, own=own), K, rtol=0, atol=1e-8 * scale)
+    new = kernel.transform(*rows, own=own_test)
+    assert new.shape == (len(digits.test), len(digits.train))
+    assert np.isfinite(new).all()
+    one = [kernel.transform(*(b[i : i + 1] for b in rows), own=[o[i : i + 1] for o in own_test]) for i in range(3)]
+    np.testing.assert_allclose(np.concatenate(one), new[:3], rtol=0, atol=1e-10 * scale)
+    np.testing.assert_array_equal(kernel.kernel_train_, training)
+    assert kernel.info_ == info
+
+    # float32 in gives float32 out; neither inputs nor results share memory
+    single = KERNELS[kind](**parameters).fit(*(block.astype(np.float32) for block in blocks))
+    assert single.kernel_train_.dtype == np.float32
+    assert single.transform(*(block.astype(np.float32) for block in rows), own=own_test).dtype == np.float32
+    np.testing.assert_allclose(single.kernel_train_, K, rtol=0, atol=1e-4 * scale)
+    new[:] = kernel.kernel_train_[:] = 7
+    for matrix, copy in zip((*blocks, *rows), before, strict=True):
+        np.testing.assert_array_equal(matrix, copy)

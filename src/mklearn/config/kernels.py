@@ -23,8 +23,6 @@ class OfDescriptors(Registered):
 class AnyKernel(Registered):
     """What every kernel has."""
 
-    implementation = "mklearn.kernels.transform:KernelTransform"
-
     centre: bool = False
     """Centre in feature space about the training mean."""
     normalise: Literal["none", "unit_diagonal", "centred_trace"] = "centred_trace"
@@ -40,6 +38,7 @@ class KernelBase(AnyKernel, OfDescriptors):
 class Gaussian(KernelBase):
     """exp(-d^2 / gamma); with the chi-square distance it is the chi2-exponential kernel."""
 
+    implementation = "mklearn.kernels.gaussian:GaussianKernel"
     title = "Gaussian, and chi2-exponential"
     reference = "Lin, Liu, Fuh 2008, eq. (8); Gu, Zhou 2009, section 5"
 
@@ -55,6 +54,7 @@ class Gaussian(KernelBase):
 class Linear(KernelBase):
     """Inner products of the features."""
 
+    implementation = "mklearn.kernels.linear:LinearKernel"
     title = "linear"
 
     kind: Literal["linear"]
@@ -63,6 +63,7 @@ class Linear(KernelBase):
 class Polynomial(KernelBase):
     """(scale <x, y> + offset)^degree."""
 
+    implementation = "mklearn.kernels.polynomial:PolynomialKernel"
     title = "polynomial"
 
     kind: Literal["polynomial"]
@@ -75,6 +76,7 @@ class Polynomial(KernelBase):
 class Given(KernelBase):
     """The matrix that the data set brings, used as the kernel itself."""
 
+    implementation = "mklearn.kernels.precomputed:PrecomputedKernel"
     title = "precomputed"
 
     kind: Literal["precomputed"]
@@ -88,6 +90,7 @@ class Product(AnyKernel):
     leave it out, one that is to have it names it.
     """
 
+    implementation = "mklearn.kernels.product:ProductKernel"
     title = "Product of Gaussian kernels"
     reference = "Gehler, Nowozin 2009"
     bookkeeping: ClassVar[frozenset[str]] = frozenset({"of"})

@@ -1,4 +1,4 @@
-"""Bandwidths of Gaussian kernels, from the distances among the training samples."""
+"""Bandwidths of Gaussian kernels, derived from the distances among the training samples."""
 
 from __future__ import annotations
 
@@ -9,56 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.checks import Array, as_float_matrix, check_nonnegative, check_symmetric, check_zero_diagonal
-from mklearn.kernels.functions import positive_number
+from mklearn.kernels.checks import (
+    Array,
+    as_float_matrix,
+    check_choice,
+    check_nonnegative,
+    check_symmetric,
+    check_zero_diagonal,
+    positive_number,
+)
 
 BandwidthRule = Literal["squared_mean_distance", "mean_squared_distance", "absolute"]
 
 
-def mean_distance(d2: ArrayLike) -> float:
-    """Mean distance ``mean_{i<j} sqrt(d2_ij)`` (sigma_0 of MKMMC, section 4).
-
-    Parameters
-    ----------
-    d2 : array_like, shape (n, n)
-        Squared distances among the training samples.
-
-    Returns
-    -------
-    float
-        In units of the distance (not squared).
-
-    Raises
-    ------
-    DataError
-        Not a distance matrix, or fewer than two samples.
-    """
-    return _mean_over_pairs(np.sqrt(_distances(d2)))
-
-
-def mean_squared_distance(d2: ArrayLike) -> float:
-    """Mean squared distance ``mean_{i<j} d2_ij``; for chi-squared distances their mean.
-
-    Parameters
-    ----------
-    d2 : array_like, shape (n, n)
-        Squared distances among the training samples.
-
-    Returns
-    -------
-    float
-        In units of `d2`.
-
-    Raises
-    ------
-    DataError
-        Not a distance matrix, or fewer than two samples.
-    """
-    return _mean_over_pairs(_distances(d2))
-
-
 def bandwidth_grid(d2_train: ArrayLike, exponents: Iterable[float] = range(-5, 6)) -> NDArray[np.float64]:
-    """Bandwidths ``2^k sigma_0^2``, with sigma_0 the mean distance among the training samples.
+    """Compute the bandwidths ``2^k sigma_0^2``, with sigma_0 the mean distance among the training samples.
 
     Parameters
     ----------
@@ -70,14 +35,14 @@ def bandwidth_grid(d2_train: ArrayLike, exponents: Iterable[float] = range(-5, 6
     Returns
     -------
     ndarray, shape (len(exponents),)
-        Bandwidths gamma for `mklearn.kernels.functions.gaussian_kernel`, in units of `d2_train`.
+        Bandwidths gamma for `mklearn.kernels.gaussian.gaussian_kernel`, in units of `d2_train`.
 
     Raises
     ------
     DataError
         Not a distance matrix, fewer than two samples, or all samples equal.
     ConfigError
-        No exponents, or not finite ones.
+        No exponents, or exponents that are not finite.
 
     References
     ----------
@@ -85,7 +50,7 @@ def bandwidth_grid(d2_train: ArrayLike, exponents: Iterable[float] = range(-5, 6
     """
     powers = np.asarray(list(exponents), dtype=np.float64)
     if powers.size == 0 or not np.isfinite(powers).all():
-        raise ConfigError("exponents must be one or more finite numbers, for example range(-5, 6)")
+        raise ConfigError("`exponents` must be one or more finite numbers, for example range(-5, 6)")
     reference = resolve_bandwidth(d2_train, 1.0, "squared_mean_distance")
     grid: NDArray[np.float64] = reference * np.exp2(powers)
     return grid
@@ -94,17 +59,17 @@ def bandwidth_grid(d2_train: ArrayLike, exponents: Iterable[float] = range(-5, 6
 def resolve_bandwidth(
     d_train: ArrayLike, multiple: float = 1.0, rule: BandwidthRule = "mean_squared_distance"
 ) -> float:
-    """Bandwidth gamma of ``exp(-d / gamma)``: a multiple of a statistic of the training distances.
+    """Compute the bandwidth gamma of ``exp(-d / gamma)``: a multiple of a statistic of the training distances.
 
     Parameters
     ----------
     d_train : array_like, shape (n, n)
-        What stands in the exponent (squared Euclidean or chi-squared distances) among the training samples only.
+        Squared Euclidean or chi-squared distances among the training samples only.
     multiple : float
         > 0; with rule ``"absolute"`` the bandwidth itself.
     rule : {"squared_mean_distance", "mean_squared_distance", "absolute"}
-        The statistic: the square of the mean of the square roots (MKMMC), the mean of the entries (the usual
-        choice for MKL-DR; the paper's own is not known), or 1.
+        The statistic: the square of the mean of the square roots (MKMMC), the mean of the entries (the usual choice
+        for MKL-DR; the rule of the paper itself is not known), or 1.
 
     Returns
     -------
@@ -118,33 +83,34 @@ def resolve_bandwidth(
     DataError
         Not a distance matrix, fewer than two samples, or all samples equal.
     """
-    if rule not in get_args(BandwidthRule):
-        raise ConfigError(f"bandwidth rule {rule!r} is not known; legal: {', '.join(get_args(BandwidthRule))}")
+    check_choice(rule, "bandwidth_rule", get_args(BandwidthRule))
     multiple = positive_number(multiple, "bandwidth")
     if rule == "absolute":
         return multiple
-    reference = mean_distance(d_train) ** 2 if rule == "squared_mean_distance" else mean_squared_distance(d_train)
+    distances = _distances(d_train)
+    squared_mean = rule == "squared_mean_distance"
+    reference = _mean_over_pairs(np.sqrt(distances)) ** 2 if squared_mean else _mean_over_pairs(distances)
     if reference <= 0:
         raise DataError(
             "all training samples have distance zero to each other, so no bandwidth can be derived from them; "
-            "give one with bandwidth_rule='absolute' or leave this descriptor out"
+            "set one with bandwidth_rule='absolute' or leave this descriptor out"
         )
     return multiple * reference
 
 
 def _mean_over_pairs(symmetric: Array) -> float:
-    """Mean of the entries i < j, without an index of the pairs."""
+    """Compute the mean of the entries i < j without an index of the pairs."""
     n = symmetric.shape[0]
     total = float(symmetric.sum(dtype=np.float64)) - float(np.trace(symmetric, dtype=np.float64))
     return total / (n * (n - 1))
 
 
 def _distances(d2: ArrayLike) -> Array:
-    """The matrix after the checks of a matrix of distances among training samples."""
+    """Return a validated matrix of distances among training samples."""
     distances = as_float_matrix(d2, "the distance matrix")
     check_symmetric(distances, "the distance matrix")
     distances = check_nonnegative(distances, "the distance matrix")
     check_zero_diagonal(distances, "the distance matrix")
     if distances.shape[0] < 2:
-        raise DataError("a bandwidth needs at least two training samples; there is 1")
+        raise DataError("a bandwidth needs at least two training samples, got 1")
     return distances

@@ -1,15 +1,48 @@
-"""Checks that every kernel function makes on its matrices, with messages that name the argument and the remedy."""
+"""Validation of parameters and matrices; every message names the argument and what is valid."""
 
 from __future__ import annotations
 
+import difflib
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.errors import DataError
+from mklearn.errors import ConfigError, DataError
 
 Array = NDArray[np.floating[Any]]
+
+
+def positive_number(value: float, name: str) -> float:
+    """Return `value` as a float; raise `ConfigError` unless it is a finite number > 0."""
+    return _number(value, name, "a finite number > 0", lambda number: number > 0)
+
+
+def nonnegative_number(value: float, name: str) -> float:
+    """Return `value` as a float; raise `ConfigError` unless it is a finite number >= 0."""
+    return _number(value, name, "a finite number >= 0", lambda number: number >= 0)
+
+
+def positive_integer(value: int, name: str) -> int:
+    """Return `value` as an int; raise `ConfigError` unless it is an integer >= 1."""
+    return int(_number(value, name, "an integer >= 1", lambda number: number >= 1 and number == int(number)))
+
+
+def check_choice(value: object, name: str, valid: Sequence[str]) -> None:
+    """Raise `ConfigError` unless `value` is one of the valid words."""
+    if value not in valid:
+        raise ConfigError(f"invalid value {value!r} for `{name}`: expected one of {', '.join(valid)}")
+
+
+def check_keys(keys: Iterable[object], valid: Sequence[str], owner: str) -> None:
+    """Raise `ConfigError` for a key that is not valid; suggest the nearest valid one."""
+    for key in keys:
+        if key not in valid:
+            near = difflib.get_close_matches(str(key), valid, n=1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise ConfigError(f"{owner} has the unknown key {key!r}{hint}; valid keys: {', '.join(valid)}")
 
 
 def as_float_matrix(values: ArrayLike, name: str) -> Array:
@@ -19,7 +52,7 @@ def as_float_matrix(values: ArrayLike, name: str) -> Array:
     ----------
     values : array_like, shape (n, m)
     name : str
-        What to call the array in an error message.
+        Name of the array in error messages.
 
     Raises
     ------
@@ -38,11 +71,11 @@ def as_float_array(values: ArrayLike, name: str, *, ndim: int, may_be_empty: boo
     except ValueError as error:
         raise DataError(f"{name} is not a regular array: its rows have different lengths") from error
     if array.dtype.kind not in "fiub":
-        raise DataError(f"{name} has dtype {array.dtype}; real numbers are needed")
+        raise DataError(f"{name} has dtype {array.dtype}; expected real numbers")
     if array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float64)
     if array.ndim != ndim:
-        raise DataError(f"{name} has shape {array.shape}; an array with {ndim} axes is needed")
+        raise DataError(f"{name} has shape {array.shape}; expected an array with {ndim} axes")
     if array.size == 0 and not may_be_empty:
         raise DataError(f"{name} is empty (shape {array.shape})")
     finite = np.isfinite(array)
@@ -50,35 +83,6 @@ def as_float_array(values: ArrayLike, name: str, *, ndim: int, may_be_empty: boo
         where = tuple(int(i) for i in np.argwhere(~finite)[0])
         raise DataError(f"{name} has NaN or infinite entries, the first one at index {where}")
     return array
-
-
-def tolerance_of(array: Array) -> float:
-    """Relative difference below which two entries of `array` count as equal: the square root of its precision."""
-    return float(np.sqrt(np.finfo(array.dtype).eps))
-
-
-def check_square(matrix: Array, name: str) -> None:
-    """Raise `DataError` unless `matrix` is (n, n)."""
-    if matrix.shape[0] != matrix.shape[1]:
-        raise DataError(
-            f"{name} has shape {matrix.shape}; a square matrix over the training samples is needed "
-            "(rows of new samples go to transform, not to fit)"
-        )
-
-
-def check_symmetric(matrix: Array, name: str) -> None:
-    """Raise `DataError` unless `matrix` is (n, n) and symmetric to the square root of its precision."""
-    check_square(matrix, name)
-    if np.array_equal(matrix, matrix.T):
-        return
-    largest = float(np.abs(matrix).max())
-    difference = np.abs(matrix - matrix.T)
-    if difference.max() > tolerance_of(matrix) * largest:
-        row, column = (int(i) for i in np.unravel_index(int(difference.argmax()), matrix.shape))
-        raise DataError(
-            f"{name} is not symmetric: entry ({row}, {column}) is {matrix[row, column]:.6g} and entry "
-            f"({column}, {row}) is {matrix[column, row]:.6g}; use ({name} + {name}.T) / 2 if that is what you mean"
-        )
 
 
 def as_square_symmetric(values: ArrayLike, name: str) -> Array:
@@ -91,26 +95,79 @@ def as_square_symmetric(values: ArrayLike, name: str) -> Array:
     return symmetric
 
 
+def check_square(matrix: Array, name: str) -> None:
+    """Raise `DataError` unless `matrix` is (n, n)."""
+    if matrix.shape[0] != matrix.shape[1]:
+        raise DataError(
+            f"{name} has shape {matrix.shape}; expected a square matrix over the training samples "
+            "(pass rows of new samples to transform, not to fit)"
+        )
+
+
+def check_columns(matrix: Array, n_train: int, name: str) -> None:
+    """Raise `DataError` unless `matrix` has one column for each training sample."""
+    if matrix.shape[1] != n_train:
+        raise DataError(f"{name} have {matrix.shape[1]} columns, but there were {n_train} training samples")
+
+
+def check_symmetric(matrix: Array, name: str) -> None:
+    """Raise `DataError` unless `matrix` is (n, n) and symmetric to the square root of its precision."""
+    check_square(matrix, name)
+    if np.array_equal(matrix, matrix.T):
+        return
+    largest = float(np.abs(matrix).max())
+    difference = np.abs(matrix - matrix.T)
+    if difference.max() > _tolerance(matrix) * largest:
+        row, column = _position(difference.argmax(), matrix)
+        raise DataError(
+            f"{name} is not symmetric: entry ({row}, {column}) is {matrix[row, column]:.6g} and entry "
+            f"({column}, {row}) is {matrix[column, row]:.6g}; symmetrise it, e.g. ({name} + {name}.T) / 2"
+        )
+
+
 def check_nonnegative(matrix: Array, name: str) -> Array:
-    """Return `matrix` with negative rounding errors set to zero; raise `DataError` for real negative entries."""
+    """Return `matrix` with negative rounding errors set to zero; raise `DataError` for other negative entries."""
     smallest = float(matrix.min())
     if smallest >= 0:
         return matrix
-    if smallest < -tolerance_of(matrix) * float(np.abs(matrix).max()):
-        row, column = (int(i) for i in np.unravel_index(int(matrix.argmin()), matrix.shape))
+    if smallest < -_tolerance(matrix) * float(np.abs(matrix).max()):
+        row, column = _position(matrix.argmin(), matrix)
         raise DataError(
             f"{name} has negative entries (smallest {smallest:.6g} at ({row}, {column})); distances are >= 0. "
-            "A similarity matrix is used with kind 'precomputed', inner products with kind 'linear' or 'polynomial'"
+            "Use kind 'precomputed' for a similarity matrix, 'linear' or 'polynomial' for inner products"
         )
     return np.maximum(matrix, 0)
 
 
 def check_zero_diagonal(matrix: Array, name: str) -> None:
-    """Raise `DataError` unless every sample has distance zero to itself."""
+    """Raise `DataError` unless the distance of every sample to itself is zero."""
     diagonal = np.abs(np.diagonal(matrix))
-    if diagonal.max() > tolerance_of(matrix) * max(float(matrix.max()), float(np.finfo(matrix.dtype).tiny)):
+    if diagonal.max() > _tolerance(matrix) * max(float(matrix.max()), float(np.finfo(matrix.dtype).tiny)):
         sample = int(diagonal.argmax())
         raise DataError(
             f"{name} gives sample {sample} the distance {diagonal[sample]:.6g} to itself; the diagonal of a distance "
-            "matrix is zero. A similarity matrix is used with kind 'precomputed'"
+            "matrix is zero. Use kind 'precomputed' for a similarity matrix"
         )
+
+
+def _number(value: object, name: str, expected: str, is_valid: Callable[[float], bool]) -> float:
+    message = f"invalid value {value!r} for `{name}`: expected {expected}"
+    if isinstance(value, bool | str) or value is None:
+        raise ConfigError(message)
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError) as error:
+        raise ConfigError(message) from error
+    if not (math.isfinite(number) and is_valid(number)):
+        raise ConfigError(message)
+    return number
+
+
+def _tolerance(array: Array) -> float:
+    """Relative difference below which two entries count as equal: the square root of the precision."""
+    return float(np.sqrt(np.finfo(array.dtype).eps))
+
+
+def _position(flat_index: np.intp, matrix: Array) -> tuple[int, int]:
+    row, column = np.unravel_index(int(flat_index), matrix.shape)
+    return int(row), int(column)

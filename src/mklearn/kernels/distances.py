@@ -1,38 +1,45 @@
-"""Pairwise measures between feature vectors: squared Euclidean distance, chi-squared distance, inner product.
+"""Pairwise measures of feature vectors: squared Euclidean distance, chi-squared distance, inner product.
 
-These are the matrices that are computed once for all samples; every kernel is a map of one of them whose parameters
-are fitted on training samples (`mklearn.kernels.transform`).
+These matrices are computed once for all samples; every kernel is a map of one of them whose parameters are fitted on
+training samples (`mklearn.kernels.base`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from mklearn.errors import DataError
 from mklearn.kernels.checks import Array, as_float_matrix
-from mklearn.kernels.chi2 import check_nonnegative_features, chi2_matrix
+from mklearn.kernels.compiled import compile_loop
+
+# Number of rows computed against each column vector while that vector is in the first-level cache.
+_TILE_ROWS = 8
+# x + y + tiny equals x + y for every sum that is not subnormal, and makes 0/0 equal 0.
+_TINY = np.finfo(np.float64).tiny
 
 
 def squared_euclidean(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-    """Squared Euclidean distances ``||x_i - y_j||^2``.
+    """Compute the squared Euclidean distances ``||x_i - y_j||^2``.
 
-    Both sets are moved by the mean of `Y` first, which changes no distance and keeps the cancellation in
+    The mean of `Y` is subtracted from both sets first: this changes no distance and keeps the cancellation in
     ``||x||^2 + ||y||^2 - 2 x'y`` small for data far from the origin.
 
     Parameters
     ----------
     X : array_like, shape (n, d)
     Y : array_like, shape (m, d), optional
-        Default: `X`; the result then is exactly symmetric with an exactly zero diagonal.
+        Default: `X`; the result is then exactly symmetric with an exactly zero diagonal.
 
     Returns
     -------
     ndarray, shape (n, m)
-        In squared units of the features. float32 when both inputs are float32 (computed in float64).
+        In squared units of the features. float32 if both inputs are float32 (computed in float64).
 
     Raises
     ------
@@ -57,7 +64,7 @@ def squared_euclidean(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
 
 
 def chi2_distance(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-    """Chi-squared distances ``0.5 * sum_k (x_k - y_k)^2 / (x_k + y_k)`` between non-negative vectors; 0/0 counts 0.
+    """Compute the chi-squared distances ``0.5 * sum_k (x_k - y_k)^2 / (x_k + y_k)``, where 0/0 counts 0.
 
     For histograms that sum to one the distance lies in [0, 1]. The factor 0.5 is the usual one for histograms;
     a bandwidth that is fitted to the mean distance absorbs it.
@@ -67,12 +74,12 @@ def chi2_distance(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     X : array_like, shape (n, d)
         Non-negative.
     Y : array_like, shape (m, d), optional
-        Default: `X`; the result then is exactly symmetric with an exactly zero diagonal.
+        Default: `X`; the result is then exactly symmetric with an exactly zero diagonal.
 
     Returns
     -------
     ndarray, shape (n, m)
-        In units of the features. float32 when both inputs are float32 (computed in float64).
+        In units of the features. float32 if both inputs are float32 (computed in float64).
 
     Raises
     ------
@@ -80,24 +87,31 @@ def chi2_distance(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         Negative features, wrong shape, different numbers of features, not finite.
     """
     rows, columns, same, dtype = _pair(X, Y)
-    for name, features in (("X", rows), ("Y", columns)):
-        check_nonnegative_features(features, name)
-    return chi2_matrix(rows, None if same else columns).astype(dtype, copy=False)
+    _check_nonnegative_features(rows, "X")
+    _check_nonnegative_features(columns, "Y")
+    n = len(rows)
+    first = np.arange(1, n + 1) if same else np.zeros(n, dtype=np.intp)
+    distances = np.zeros((n, len(columns)))
+    _compiled_chi2()(np.ascontiguousarray(rows), np.ascontiguousarray(columns), first, distances)
+    if same:
+        for i in range(n):
+            distances[i + 1 :, i] = distances[i, i + 1 :]
+    return distances.astype(dtype, copy=False)
 
 
 def inner_product(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-    """Inner products ``x_i' y_j``.
+    """Compute the inner products ``x_i' y_j``.
 
     Parameters
     ----------
     X : array_like, shape (n, d)
     Y : array_like, shape (m, d), optional
-        Default: `X`; the result then is exactly symmetric.
+        Default: `X`; the result is then exactly symmetric.
 
     Returns
     -------
     ndarray, shape (n, m)
-        In squared units of the features. float32 when both inputs are float32 (computed in float64).
+        In squared units of the features. float32 if both inputs are float32 (computed in float64).
 
     Raises
     ------
@@ -118,7 +132,7 @@ MEASURES: Mapping[str, Callable[..., Array]] = MappingProxyType(
 
 
 def _pair(X: ArrayLike, Y: ArrayLike | None) -> tuple[Array, Array, bool, np.dtype]:
-    """Both sets in float64, whether they are the same one, and the dtype that the result shall have."""
+    """Return both sets in float64, whether they are the same, and the dtype of the result."""
     rows = as_float_matrix(X, "X")
     columns = rows if Y is None else as_float_matrix(Y, "Y")
     if rows.shape[1] != columns.shape[1]:
@@ -128,3 +142,38 @@ def _pair(X: ArrayLike, Y: ArrayLike | None) -> tuple[Array, Array, bool, np.dty
     dtype = np.result_type(rows.dtype, columns.dtype)
     rows64 = rows.astype(np.float64, copy=False)
     return rows64, rows64 if Y is None else columns.astype(np.float64, copy=False), Y is None, dtype
+
+
+def _check_nonnegative_features(features: Array, name: str) -> None:
+    if features.min() >= 0:
+        return
+    sample, feature = np.unravel_index(int(features.argmin()), features.shape)
+    raise DataError(
+        f"{name} has a negative feature ({features[sample, feature]:.6g} at sample {sample}, feature {feature}); the "
+        "chi-squared distance is for non-negative features such as histograms; use squared_euclidean instead"
+    )
+
+
+@cache
+def _compiled_chi2() -> Callable[..., Any]:
+    return compile_loop(_chi2_loop)
+
+
+def _chi2_loop(
+    left: NDArray[np.float64], right: NDArray[np.float64], first: NDArray[np.intp], out: NDArray[np.float64]
+) -> None:
+    """Compute the distances of ``left[i]`` to ``right[first[i]:]`` into ``out[i, first[i]:]``."""
+    n, m, d = left.shape[0], right.shape[0], left.shape[1]
+    for top in range(0, n, _TILE_ROWS):
+        bottom = min(top + _TILE_ROWS, n)
+        for j in range(first[top:bottom].min(), m):
+            y = right[j]
+            for i in range(top, bottom):
+                if j < first[i]:
+                    continue
+                x = left[i]
+                total = 0.0
+                for k in range(d):
+                    difference = x[k] - y[k]
+                    total += difference * difference / (x[k] + (y[k] + _TINY))
+                out[i, j] = 0.5 * total

@@ -1,7 +1,7 @@
-"""How much of a kernel says which samples are alike, and the warning for a kernel that says almost nothing.
+"""Detection of kernels that are close to the identity.
 
-A kernel close to ``a I + b 11'`` separates every training sample from every other one and knows nothing of new
-samples. Criteria that learn kernel weights reward it all the same, so it takes weight from informative kernels.
+A kernel close to ``a I + b 11'`` separates every training sample from every other one and carries no information on
+new samples. Criteria that learn kernel weights reward it all the same, so it takes weight from informative kernels.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklearn.kernels.centre import centre_kernel
 from mklearn.kernels.checks import Array
+from mklearn.kernels.normalise import centre_kernel
 
 IDENTITY_LIKE_BELOW = 0.1
-"""Off-diagonal mass under which a kernel counts as identity-like."""
+"""Off-diagonal mass below which a kernel counts as identity-like."""
 
 IDENTITY_LIKE_SHIFT = 0.1
 """Share of the mean diagonal that a diagonal shift may add before the kernel counts as identity-like."""
@@ -24,7 +24,7 @@ class IdentityLikeKernelWarning(UserWarning):
 
 
 def off_diagonal_mass(K: ArrayLike) -> float:
-    """Share of the centred kernel that no diagonal kernel explains.
+    """Compute the share of the centred kernel that no diagonal kernel explains.
 
     ``min_D ||HKH - HDH||_F^2 / ||HKH||_F^2`` over diagonal matrices D, with ``H = I - 11'/n``: the squared Frobenius
     norm left after the least-squares fit of a diagonal kernel. It is 0 for a diagonal matrix plus any ``u 1' + 1 u'``

@@ -1,4 +1,4 @@
-"""Two scalings of a kernel: unit diagonal (every sample has length one), unit centred trace (unit total variance)."""
+"""Centring about the mean of the training samples, and two scalings: unit diagonal and unit centred trace."""
 
 from __future__ import annotations
 
@@ -6,26 +6,85 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklearn.errors import DataError
-from mklearn.kernels.checks import Array, as_float_array, as_float_matrix, check_square
+from mklearn.kernels.checks import (
+    Array,
+    as_float_array,
+    as_float_matrix,
+    as_square_symmetric,
+    check_columns,
+    check_square,
+)
+
+
+class KernelCentring:
+    """Centring in feature space about the mean of the training samples.
+
+    ``k(x, y) - mean_j k(x, x_j) - mean_i k(x_i, y) + mean_ij k(x_i, x_j)``, all means over training samples.
+
+    Attributes
+    ----------
+    column_means_ : ndarray, shape (n,)
+        Mean of each training column over the training rows.
+    mean_ : float
+        Mean of the training kernel.
+    """
+
+    column_means_: Array
+    mean_: float
+
+    def fit(self, K_train: ArrayLike) -> KernelCentring:
+        """Compute the means of the training kernel, shape (n, n).
+
+        Raises
+        ------
+        DataError
+            Not a finite symmetric matrix.
+        """
+        kernel = as_square_symmetric(K_train, "the training kernel")
+        self.column_means_ = kernel.mean(axis=0, dtype=np.float64)
+        self.mean_ = float(self.column_means_.mean())
+        return self
+
+    def transform(self, K_rows: ArrayLike) -> Array:
+        """Centre rows between any samples and the training samples, shape (m, n); return a new array.
+
+        Raises
+        ------
+        DataError
+            Not finite, or a number of columns that differs from the number of training samples.
+        """
+        kernel = as_float_matrix(K_rows, "the kernel rows")
+        check_columns(kernel, self.column_means_.size, "the kernel rows")
+        row_means = kernel.mean(axis=1, dtype=np.float64)
+        centred = kernel - row_means[:, None].astype(kernel.dtype)
+        centred -= (self.column_means_ - self.mean_).astype(kernel.dtype)
+        return centred
+
+
+def centre_kernel(K: ArrayLike) -> Array:
+    """Compute the doubly centred kernel ``H K H``, ``H = I - 11'/n``, shape (n, n), exactly symmetric."""
+    kernel = as_square_symmetric(K, "the kernel")
+    centred = KernelCentring().fit(kernel).transform(kernel)
+    symmetric: Array = (centred + centred.T) / 2
+    return symmetric
 
 
 def unit_diagonal(
     K: ArrayLike, row_diagonal: ArrayLike | None = None, column_diagonal: ArrayLike | None = None
 ) -> Array:
-    """Cosine normalisation ``k(x, y) / sqrt(k(x, x) k(y, y))``.
+    """Scale a kernel to unit diagonal (cosine normalisation), ``k(x, y) / sqrt(k(x, x) k(y, y))``.
 
     Parameters
     ----------
     K : array_like, shape (n, m)
         Kernel between n samples and m training samples.
     row_diagonal, column_diagonal : array_like, shape (n,) and (m,), optional
-        k(x, x) of the samples of the rows and columns; both default to the diagonal of a square `K`. The entries of
-        new samples need the new samples' own self-similarity.
+        k(x, x) of the samples of the rows and columns. Default of both: the diagonal of a square `K`.
 
     Returns
     -------
     ndarray, shape (n, m)
-        For the training kernel the diagonal is exactly one.
+        The diagonal of the training kernel is exactly one.
 
     Raises
     ------
@@ -57,7 +116,7 @@ def unit_diagonal(
 
 
 def centred_trace(K: ArrayLike) -> float:
-    """Total variance in feature space, ``tr(K)/n - 1'K1/n^2``.
+    """Compute the total variance in feature space, ``tr(K)/n - 1'K1/n^2``.
 
     It is the mean squared distance of the samples from their mean, whether or not `K` is centred.
 
@@ -80,9 +139,9 @@ def centred_trace(K: ArrayLike) -> float:
 
 
 def scale_to_centred_trace(K: ArrayLike) -> tuple[Array, float]:
-    """Divide a training kernel by its centred trace; return the kernel and the number it was divided by.
+    """Divide a training kernel by its centred trace, so that wide and narrow kernels contribute alike to a sum.
 
-    Rows of new samples are divided by the same number. Without it a sum of kernels is dominated by the narrow ones.
+    Rows of new samples are divided by the same number.
 
     Parameters
     ----------
@@ -114,12 +173,13 @@ def scale_to_centred_trace(K: ArrayLike) -> tuple[Array, float]:
 
 
 def _lengths(diagonal: ArrayLike, what: str) -> Array:
+    """Return the lengths of samples in feature space, the square roots of their self-similarities."""
     values = as_float_array(diagonal, f"the self-similarity of each {what}", ndim=1).astype(np.float64)
     if values.min() <= 0:
         sample = int(values.argmin())
         raise DataError(
             f"{what} {sample} has self-similarity {values[sample]:.6g}; unit-diagonal normalisation needs positive "
-            "ones (a sample whose features are all zero has none)"
+            "values (a sample whose features are all zero has none)"
         )
     lengths: Array = np.sqrt(values)
     return lengths

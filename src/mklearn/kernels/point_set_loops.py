@@ -1,6 +1,6 @@
-"""The compiled loop of the point-set distance: both minima of a tile in one vectorised pass.
+"""The compiled loops of the point-set distance: both minima of a tile in one vectorised pass.
 
-Imports numba, so it is imported only by the function that runs it.
+Imports numba; the only caller imports this module inside its function.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _ZERO: Any = np.float32(0)
 
 
 def _minnum(typing_context: Any, a: Any, b: Any) -> Any:
-    """The smaller of two finite floats.
+    """Compute the smaller of two finite floats.
 
-    ``min`` and comparisons compile to one number at a time when a loop keeps the smallest of all; LLVM's own
-    operation becomes a SIMD instruction (a tenth of the time).
+    In a loop that keeps the smallest number, ``min`` and comparisons are not vectorised; LLVM's own operation
+    becomes a SIMD instruction.
     """
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -49,7 +49,7 @@ def _plain(
     smallest: Vector,
     out: Vector,
 ) -> None:
-    """Mean minima of ``norms[i] + column_norms[c] + products[i, c]``, over rows and over each set's columns.
+    """Compute the mean minima of ``norms[i] + column_norms[c] + products[i, c]`` over rows and columns of each set.
 
     Parameters
     ----------
@@ -58,10 +58,10 @@ def _plain(
     norms : ndarray of float32, shape (p,)
     column_norms : ndarray of float32, shape (columns,)
     offsets : ndarray of int, shape (sets + 1,)
-        Where the columns of each set begin, plus `first`. Sets without columns are left out.
+        First column of each set, plus `first`. Sets without columns are skipped.
     first : int
     smallest : ndarray of float32
-        Room for the minima of the columns of the largest set.
+        Buffer for the column minima of the largest set.
     out : ndarray of float32, shape (sets,)
     """
     p = norms.shape[0]
@@ -73,7 +73,7 @@ def _plain(
         column_minima, bs = smallest[:width], column_norms[left:right]
         column_minima[:] = _LARGEST
         total = 0.0
-        # Four rows at a time: the columns' norms and minima are read once for four.
+        # four rows at a time, so that norms and minima of the columns are read once for four rows
         for i in range(0, p - 3, 4):
             g0, g1 = products[i, left:right], products[i + 1, left:right]
             g2, g3 = products[i + 2, left:right], products[i + 3, left:right]
@@ -113,7 +113,7 @@ def _with_positions(
     column_y: Vector,
     column_x: Vector,
 ) -> None:
-    """`_plain` with the distances between the places (y, x) and (column_y, column_x) added before the minima."""
+    """Compute `_plain` with the distances between (y, x) and (column_y, column_x) added before the minima."""
     p = norms.shape[0]
     for s in range(offsets.shape[0] - 1):
         left, right = offsets[s] - first, offsets[s + 1] - first

@@ -1,7 +1,7 @@
-"""A symmetric pairwise matrix in parts: rows of the upper triangle split into blocks, and put together again.
+"""A symmetric distance matrix in parts: rows of the upper triangle split into blocks, and merged again.
 
 Row ``i`` of the upper triangle holds the pairs ``(i, i + 1), ..., (i, n - 1)``. A part of the matrix is a pair
-``(rows, values)``: some row numbers, and the entries of these rows one after the other in one vector. Each part can be
+``(rows, values)``: row numbers, and the entries of these rows one after the other in one vector. Each part can be
 computed by a job of its own.
 """
 
@@ -17,7 +17,7 @@ from mklearn.errors import DataError
 
 
 def rows_of_block(n: int, block: int, n_blocks: int) -> NDArray[np.intp]:
-    """Rows of block `block`: those ``i < n`` with ``i mod n_blocks == block``.
+    """Return the rows of a block: those ``i < n`` with ``i mod n_blocks == block``.
 
     Row ``i`` has ``n - 1 - i`` pairs, so interleaved rows give every block nearly the same work: two blocks differ
     by fewer than ``n`` pairs.
@@ -33,7 +33,7 @@ def rows_of_block(n: int, block: int, n_blocks: int) -> NDArray[np.intp]:
     Returns
     -------
     ndarray of int, ascending
-        Empty if there are more blocks than samples and this one got none.
+        Empty if there are fewer samples than blocks and this block has none.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def rows_of_block(n: int, block: int, n_blocks: int) -> NDArray[np.intp]:
 
 
 def row_starts(rows: NDArray[np.intp], n: int) -> NDArray[np.intp]:
-    """Where each row's entries begin in the vector of a part, and last the length of that vector.
+    """Compute where the entries of each row begin in the vector of a part; the last number is its length.
 
     Parameters
     ----------
@@ -64,27 +64,23 @@ def row_starts(rows: NDArray[np.intp], n: int) -> NDArray[np.intp]:
 
 
 def check_rows(rows: ArrayLike, n: int, name: str = "rows") -> NDArray[np.intp]:
-    """`rows` as a vector of row numbers below `n`; raise `DataError` for anything else, and for one given twice."""
+    """Return `rows` as a vector of distinct row numbers below `n`; raise `DataError` for anything else."""
     numbers = np.asarray(rows)
     if numbers.size == 0:
         numbers = numbers.astype(np.intp)
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
-        raise DataError(
-            f"{name} has shape {numbers.shape} and dtype {numbers.dtype}; a vector of row numbers is needed"
-        )
+        raise DataError(f"{name} has shape {numbers.shape} and dtype {numbers.dtype}; expected a vector of row numbers")
     wrong = numbers[(numbers < 0) | (numbers >= n)]
     if wrong.size:
-        raise DataError(f"{name} names row {wrong[0]}; there are {n} samples, so rows are 0 to {n - 1}")
+        raise DataError(f"{name} has row {wrong[0]}; there are {n} samples, so rows are 0 to {n - 1}")
     values, counts = np.unique(numbers, return_counts=True)
     if (counts > 1).any():
-        raise DataError(f"{name} names row {values[counts > 1][0]} more than once")
+        raise DataError(f"{name} has row {values[counts > 1][0]} more than once")
     return numbers.astype(np.intp)
 
 
-def merge_row_blocks(
-    parts: Iterable[tuple[ArrayLike, ArrayLike]], n: int, *, diagonal: ArrayLike = 0.0
-) -> NDArray[Any]:
-    """The whole symmetric matrix from its parts.
+def merge_row_blocks(parts: Iterable[tuple[ArrayLike, ArrayLike]], n: int) -> NDArray[Any]:
+    """Merge the parts into the whole matrix.
 
     Parameters
     ----------
@@ -93,25 +89,19 @@ def merge_row_blocks(
         (sum of ``n - 1 - rows``,), row after row.
     n : int
         Number of samples.
-    diagonal : float or array_like, shape (n,), default 0
-        The entries that no part has: 0 for distances.
 
     Returns
     -------
     ndarray, shape (n, n)
-        Symmetric bit for bit, with the parts' dtype.
+        Symmetric bit for bit, zero on the diagonal, with the dtype of the parts.
 
     Raises
     ------
     DataError
-        A row in no part or in two of them, a part of the wrong size, parts of different dtypes, a diagonal of the
-        wrong size.
+        A row in no part or in two of them, a part of the wrong size, parts of different dtypes.
     """
     if n < 1:
         raise DataError(f"{n} samples: at least 1 is needed")
-    diagonal_entries = np.asarray(diagonal)
-    if diagonal_entries.shape not in ((), (n,)):
-        raise DataError(f"diagonal has shape {diagonal_entries.shape}; one number or {n} are needed")
     owner = np.full(n, -1)
     matrix: NDArray[Any] | None = None
     for number, (given_rows, given_values) in enumerate(parts):
@@ -124,12 +114,12 @@ def merge_row_blocks(
                 f"({starts[-1]},): it was computed for other samples or is damaged, so compute it again"
             )
         if matrix is None:
-            matrix = np.empty((n, n), dtype=values.dtype)
+            matrix = np.zeros((n, n), dtype=values.dtype)
         elif values.dtype != matrix.dtype:
-            raise DataError(f"{name} is {values.dtype}, those before it {matrix.dtype}; compute all blocks alike")
+            raise DataError(f"{name} is {values.dtype}, the blocks before it {matrix.dtype}; compute all blocks alike")
         twice = rows[owner[rows] >= 0]
         if twice.size:
-            raise DataError(f"row {twice[0]} is in block {owner[twice[0]]} and again in {name}; give each block once")
+            raise DataError(f"row {twice[0]} is in block {owner[twice[0]]} and again in {name}; pass each block once")
         owner[rows] = number
         for row, start, stop in zip(rows, starts, starts[1:], strict=False):
             matrix[row, row + 1 :] = values[start:stop]
@@ -138,5 +128,4 @@ def merge_row_blocks(
     if missing.size or matrix is None:
         listed = ", ".join(map(str, missing[:10])) + (", ..." if missing.size > 10 else "")
         raise DataError(f"{missing.size} of {n} rows are in no block: {listed}; a block is missing")
-    matrix[np.diag_indices(n)] = diagonal_entries
     return matrix

@@ -1,46 +1,72 @@
-"""Kernel stacks from lists of kernel specs: on cached pairwise matrices (workflow) or on features (estimators)."""
+"""Kernel stacks from kernel specs: on cached pairwise matrices (workflow) or on features (estimators)."""
 
 from __future__ import annotations
 
 import contextlib
-import difflib
+import copy
+import importlib
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.bandwidth import resolve_bandwidth
-from mklearn.kernels.checks import Array, as_float_matrix, check_nonnegative
+from mklearn.kernels.base import Kernel
+from mklearn.kernels.checks import Array, as_float_matrix, check_choice, check_keys
 from mklearn.kernels.distances import MEASURES
+from mklearn.kernels.gaussian import GaussianKernel
+from mklearn.kernels.linear import LinearKernel
+from mklearn.kernels.polynomial import PolynomialKernel
+from mklearn.kernels.precomputed import PrecomputedKernel
+from mklearn.kernels.product import ProductKernel
 from mklearn.kernels.stack import KernelStack
-from mklearn.kernels.transform import LEGAL_MEASURES, KernelTransform
 
-_TRANSFORM_KEYS = tuple(name for name in inspect.signature(KernelTransform).parameters if name != "name")
-_PRODUCT_KEYS = ("id", "kind", "factors", "centre", "normalise", "psd", "identity_like_below")
-_FACTOR_KEYS = ("id", "pairwise", "measure", "bandwidth", "bandwidth_rule")
+KERNELS: Mapping[str, type[Kernel]] = MappingProxyType(
+    {
+        kernel.kind: kernel
+        for kernel in (GaussianKernel, LinearKernel, PolynomialKernel, PrecomputedKernel, ProductKernel)
+    }
+)
+"""The kernel classes of mklearn by kind."""
 
 KernelSpec = str | Mapping[str, Any]
-"""A kind, or a mapping with the parameters of `KernelTransform` and where to find its input."""
+"""A kind, or a mapping with "kind" or "implementation", the parameters of the kernel's class and its input."""
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A kernel with its spec."""
+
+    id: str
+    kernel: Kernel
+    spec: Mapping[str, Any]
+
+    @property
+    def pairwise_names(self) -> list[Any]:
+        """Names of the pairwise matrices, one for each input of the kernel."""
+        return [part.get("pairwise") for part in self.spec.get("factors", [self.spec])]
 
 
 def build_stack(
     pairwise: Mapping[str, ArrayLike], specs: Sequence[Mapping[str, Any]], train: ArrayLike, test: ArrayLike
 ) -> tuple[KernelStack, KernelStack, list[dict[str, Any]]]:
-    """Kernels of the training samples and of the test samples, fitted on the training samples.
+    """Compute the kernels of the training samples and of the test samples, fitted on the training samples.
 
     Parameters
     ----------
     pairwise : mapping of str to array_like, shape (N, N)
         Pairwise matrices on all samples.
     specs : sequence of mappings
-        Each has "id" (unique), "pairwise" (a key of `pairwise`) and the parameters of
-        `mklearn.kernels.transform.KernelTransform`. Parameters that a kind does not use are ignored. Of kind "product"
-        are products of Gaussian kernels: see Notes.
+        Each has "id" (unique), "kind" (a key of `KERNELS`, default "gaussian"), "pairwise" (a key of `pairwise`) and
+        the parameters of the kernel's class. In place of "kind", "implementation" names the class of another package,
+        "module:Class", a subclass of `mklearn.kernels.base.Kernel`. A class with the parameter "factors" has
+        "pairwise" in each factor (see `mklearn.kernels.product.ProductKernel`).
     train, test : array_like of int (indices) or bool (N,)
-        Test samples change nothing about the training kernels. `test` may be empty.
+        The training kernels do not depend on the test samples. `test` may be empty.
 
     Returns
     -------
@@ -49,73 +75,65 @@ def build_stack(
     test_stack : KernelStack
         M kernels, (m, n).
     infos : list of dict
-        `KernelTransform.info_` of each kernel, with its "id" and "pairwise"; of products with their "factors".
+        `Kernel.info_` of each kernel, with its "id" and "pairwise" (a list if there are factors).
 
     Raises
     ------
     ConfigError
-        No specs, unknown keys, ids that are not unique, a pairwise matrix that does not exist, illegal parameters.
+        No specs, unknown keys, ids that are not unique, an unknown pairwise matrix, invalid parameters, a class that
+        can't be loaded.
     DataError
         Indices out of range, or a matrix that a kernel can't be computed from; the message names the kernel.
-
-    Notes
-    -----
-    A product has "factors" in place of "pairwise": a list of mappings with "pairwise" and, optionally, "id", "measure",
-    "bandwidth" and "bandwidth_rule", each a Gaussian kernel exp(-d_m^2/gamma_m) with gamma_m fitted on the training
-    samples as its own would be. The kernel is the elementwise geometric mean of the M factors,
-
-        k = exp(-(1/M) sum_m d_m^2/gamma_m),
-
-    the product kernel of Gehler and Nowozin (ICCV 2009). "centre", "normalise" and "psd" are about the product; nothing
-    of the kind is done to the factors.
     """
-    parsed = [_parse(spec, number, _stack_keys(spec)) for number, spec in enumerate(specs)]
-    _check_ids([spec["id"] for spec in parsed])
-    needed = [_sources(spec) for spec in parsed]
-    for spec, names in zip(parsed, needed, strict=True):
-        for name in names:
+    entries = _parse(specs, "pairwise")
+    for entry in entries:
+        for name in entry.pairwise_names:
             if name not in pairwise:
                 raise ConfigError(
-                    f"kernel {spec['id']!r} asks for the pairwise matrix {name!r}; "
-                    f"there are: {', '.join(map(repr, pairwise)) or 'none'}"
+                    f"kernel {entry.id!r} needs the pairwise matrix {name!r}; "
+                    f"available: {', '.join(map(repr, pairwise)) or 'none'}"
                 )
-    n_samples = np.shape(pairwise[needed[0][0]])[0]
+    names = list(dict.fromkeys(name for entry in entries for name in entry.pairwise_names))
+    matrices = {name: np.asarray(pairwise[name]) for name in names}
+    n_samples = matrices[names[0]].shape[0]
     train_index = _indices(train, n_samples, "train")
     test_index = _indices(test, n_samples, "test", may_be_empty=True)
-
-    for name in dict.fromkeys(name for names in needed for name in names):
-        shape = np.shape(pairwise[name])
-        if shape != (n_samples, n_samples):
+    for name, matrix in matrices.items():
+        if matrix.shape != (n_samples, n_samples):
             raise DataError(
-                f"the pairwise matrix {name!r} has shape {shape}, but the first one is over {n_samples} samples; all "
-                "must be square and over the same samples"
+                f"the pairwise matrix {name!r} has shape {matrix.shape}, but the first one has {n_samples} samples; "
+                "all must be square and over the same samples"
             )
 
-    dtype = np.result_type(*(_float_dtype(pairwise[name]) for names in needed for name in names))
-    n, m = train_index.size, test_index.size
-    train_matrices: Array = np.empty((len(parsed), n, n), dtype=dtype)
-    test_matrices: Array = np.empty((len(parsed), m, n), dtype=dtype)
+    single = all(matrix.dtype == np.float32 for matrix in matrices.values())
+    shape = (len(entries), train_index.size, train_index.size)
+    train_kernels: Array = np.empty(shape, dtype=np.float32 if single else np.float64)
+    test_kernels: Array = np.empty((len(entries), test_index.size, train_index.size), dtype=train_kernels.dtype)
     infos = []
-    for number, spec in enumerate(parsed):
-        fit_one = _fit_product if spec.get("kind") == "product" else _fit_kernel
-        with _named(spec["id"]):
-            train_matrices[number], rows, info = fit_one(spec, pairwise, train_index, test_index)
-            if rows is not None:
-                test_matrices[number] = rows
-        infos.append({"id": spec["id"], **info})
-    ids = [spec["id"] for spec in parsed]
-    return KernelStack(train_matrices, ids), KernelStack(test_matrices, ids), infos
+    for number, entry in enumerate(entries):
+        inputs = [matrices[name] for name in entry.pairwise_names]
+        kernel = copy.copy(entry.kernel)  # a copy, so that only one fitted kernel at a time takes memory
+        with _error_prefix(entry.id):
+            kernel.fit(*(matrix[np.ix_(train_index, train_index)] for matrix in inputs))
+            train_kernels[number] = kernel.kernel_train_
+            if test_index.size:
+                rows = [matrix[np.ix_(test_index, train_index)] for matrix in inputs]
+                own = [matrix[test_index, test_index] for matrix in inputs]
+                test_kernels[number] = kernel.transform(*rows, own=own)
+        infos.append({"id": entry.id, "pairwise": entry.spec.get("pairwise", entry.pairwise_names), **kernel.info_})
+    ids = [entry.id for entry in entries]
+    return KernelStack(train_kernels, ids), KernelStack(test_kernels, ids), infos
 
 
 class StackTransform:
-    """Kernels on features: distances and kernels fitted on training features, applied to new ones.
+    """Kernels on features, fitted on training features and applied to new ones.
 
     Parameters
     ----------
     kernels : sequence of specs
-        A kind ("gaussian", "linear", "polynomial"), or a mapping with the parameters of
-        `mklearn.kernels.transform.KernelTransform` and optionally "id" (default: its number) and "columns" (the
-        features it acts on: a list of indices, a boolean list or a slice; default: all).
+        A kind ("gaussian", "linear", "polynomial"), or a mapping with "kind" or "implementation" and the parameters
+        of the kernel's class as in `build_stack`, and optionally "id" (default: its number) and "columns" (the
+        features it is computed from: a list of indices, a boolean list or a slice; default: all).
 
     Attributes
     ----------
@@ -126,22 +144,18 @@ class StackTransform:
     Raises
     ------
     ConfigError
-        No specs, unknown keys, ids that are not unique, illegal parameters, kind "precomputed".
+        No specs, unknown keys, ids that are not unique, invalid parameters, a kernel that needs a given matrix.
     """
 
     def __init__(self, kernels: Sequence[KernelSpec]) -> None:
-        if isinstance(kernels, str | Mapping):
-            kernels = [kernels]
-        legal = ("id", "columns", *_TRANSFORM_KEYS)
-        self._specs = [_parse(spec, number, legal) for number, spec in enumerate(kernels)]
-        _check_ids([spec["id"] for spec in self._specs])
-        for spec in self._specs:
-            if spec.get("kind") == "precomputed" or spec.get("measure") == "distance":
+        self._entries = _parse([kernels] if isinstance(kernels, str | Mapping) else kernels, "columns")
+        for entry in self._entries:
+            unknown = [measure for _, measure in entry.kernel.inputs if measure not in MEASURES]
+            if unknown or any(name is not None for name in entry.pairwise_names):
                 raise ConfigError(
-                    f"kernel {spec['id']!r} can't be computed from features; pass the matrices themselves with "
+                    f"kernel {entry.id!r} can't be computed from features; pass the matrices themselves with "
                     "kernels='precomputed'"
                 )
-        self._transforms = [_transform(spec) for spec in self._specs]
 
     def fit(self, X: ArrayLike) -> StackTransform:
         """Fit every kernel on the training features, shape (n, d).
@@ -153,25 +167,23 @@ class StackTransform:
         """
         features = as_float_matrix(X, "X")
         self._train = features
-        matrices: Array = np.empty((len(self._specs), len(features), len(features)), dtype=features.dtype)
-        for number, (spec, transform) in enumerate(zip(self._specs, self._transforms, strict=True)):
-            with _named(spec["id"]):
-                chosen = _columns(features, spec)
-                transform.fit(MEASURES[transform.measure](chosen))
-                matrices[number] = transform.kernel_train_
-        self.stack_train_ = KernelStack(matrices, self._ids)
-        self.infos_ = [
-            {"id": name, **transform.info_} for name, transform in zip(self._ids, self._transforms, strict=True)
-        ]
+        matrices: Array = np.empty((len(self._entries), len(features), len(features)), dtype=features.dtype)
+        for number, entry in enumerate(self._entries):
+            with _error_prefix(entry.id):
+                chosen = _columns(features, entry.spec)
+                entry.kernel.fit(*(MEASURES[measure](chosen) for _, measure in entry.kernel.inputs))
+                matrices[number] = entry.kernel.kernel_train_
+        self.stack_train_ = KernelStack(matrices, [entry.id for entry in self._entries])
+        self.infos_ = [{"id": entry.id, **entry.kernel.info_} for entry in self._entries]
         return self
 
     def transform(self, X: ArrayLike) -> KernelStack:
-        """Kernels between new features, shape (m, d), and the training features: M kernels, (m, n).
+        """Compute the kernels between new features, shape (m, d), and the training features: M kernels, (m, n).
 
         Raises
         ------
         DataError
-            Not fitted, or a number of features other than that of the training samples.
+            Not fitted, or a number of features that differs from the training samples.
         """
         if not hasattr(self, "_train"):
             raise DataError("this StackTransform is not fitted; call fit with the training features first")
@@ -179,21 +191,21 @@ class StackTransform:
         if features.shape[1] != self._train.shape[1]:
             raise DataError(f"X has {features.shape[1]} features, but the training samples had {self._train.shape[1]}")
         dtype = np.result_type(features.dtype, self._train.dtype)
-        matrices: Array = np.empty((len(self._specs), len(features), len(self._train)), dtype=dtype)
-        for number, (spec, transform) in enumerate(zip(self._specs, self._transforms, strict=True)):
-            with _named(spec["id"]):
-                rows, columns = _columns(features, spec), _columns(self._train, spec)
-                own = np.einsum("ij,ij->i", rows, rows) if transform.measure == "inner_product" else None
-                matrices[number] = transform.transform(MEASURES[transform.measure](rows, columns), own)
-        return KernelStack(matrices, self._ids)
-
-    @property
-    def _ids(self) -> list[str]:
-        return [spec["id"] for spec in self._specs]
+        matrices: Array = np.empty((len(self._entries), len(features), len(self._train)), dtype=dtype)
+        for number, entry in enumerate(self._entries):
+            with _error_prefix(entry.id):
+                rows, columns = _columns(features, entry.spec), _columns(self._train, entry.spec)
+                blocks = [MEASURES[measure](rows, columns) for _, measure in entry.kernel.inputs]
+                # used for inner products only: distances to oneself are zero
+                own = [np.einsum("ij,ij->i", rows, rows)] * len(blocks)
+                matrices[number] = entry.kernel.transform(*blocks, own=own)
+        return KernelStack(matrices, [entry.id for entry in self._entries])
 
 
 def compute_stack(X: ArrayLike, kernels: Sequence[KernelSpec], Y: ArrayLike | None = None) -> KernelStack:
-    """Kernels between the samples of `X` (rows) and the training samples `Y` (columns), fitted on `Y`.
+    """Compute the kernels between the samples of `X` (rows) and the training samples `Y` (columns), fitted on `Y`.
+
+    With several sets of new samples, `StackTransform` fits the kernels only once.
 
     Parameters
     ----------
@@ -201,7 +213,7 @@ def compute_stack(X: ArrayLike, kernels: Sequence[KernelSpec], Y: ArrayLike | No
     kernels : sequence of specs
         See `StackTransform`.
     Y : array_like, shape (m, d), optional
-        The training samples, to which bandwidths and the rest are fitted. Default: `X`, which gives the training stack.
+        The training samples. Default: `X`, which gives the training stack.
 
     Returns
     -------
@@ -211,129 +223,69 @@ def compute_stack(X: ArrayLike, kernels: Sequence[KernelSpec], Y: ArrayLike | No
     Raises
     ------
     ConfigError, DataError
-        As `StackTransform`, which is the better choice when there is more than one set of new samples.
+        See `StackTransform`.
     """
     if Y is None:
         return StackTransform(kernels).fit(X).stack_train_
     return StackTransform(kernels).fit(Y).transform(X)
 
 
-# A training kernel, the rows of the test samples (None if there are none) and what is known of the kernel.
-_Fitted = tuple[Array, Array | None, dict[str, Any]]
-
-
-def _fit_kernel(
-    spec: Mapping[str, Any], pairwise: Mapping[str, ArrayLike], train: NDArray[np.intp], test: NDArray[np.intp]
-) -> _Fitted:
-    matrix = np.asarray(pairwise[spec["pairwise"]])
-    transform = _transform(spec).fit(matrix[np.ix_(train, train)])
-    rows = transform.transform(matrix[np.ix_(test, train)], matrix[test, test]) if test.size else None
-    return transform.kernel_train_, rows, {"pairwise": spec["pairwise"], **transform.info_}
-
-
-def _fit_product(
-    spec: Mapping[str, Any], pairwise: Mapping[str, ArrayLike], train: NDArray[np.intp], test: NDArray[np.intp]
-) -> _Fitted:
-    """The mean of the factors' exponents, as the squared distance of one Gaussian kernel of bandwidth 1."""
-    factors = [{"measure": "squared_euclidean", **factor} for factor in spec["factors"]]
-    exponent: Array | float = 0.0
-    exponent_rows: Array | float = 0.0
-    for number, factor in enumerate(factors):
-        matrix = np.asarray(pairwise[factor["pairwise"]])
-        rule = {"multiple": factor.get("bandwidth", 1.0), "rule": factor.get("bandwidth_rule", "mean_squared_distance")}
-        label = f"factor {factor.get('id', number)!r}"
-        try:
-            among = _squared(matrix[np.ix_(train, train)], factor["measure"], label)
-            factor["bandwidth"] = gamma = resolve_bandwidth(among, **rule)
-            rows = _squared(matrix[np.ix_(test, train)], factor["measure"], label) if test.size else among[:0]
-        except ConfigError as error:
-            raise ConfigError(f"kernel {spec['id']!r}, {label}: {error}") from error
-        except DataError as error:
-            raise DataError(f"{label}: {error}") from error
-        factor |= {"bandwidth_multiple": rule["multiple"], "bandwidth_rule": rule["rule"]}
-        exponent = exponent + among / among.dtype.type(gamma * len(factors))
-        exponent_rows = exponent_rows + rows / rows.dtype.type(gamma * len(factors))
-    one = {"kind": "gaussian", "measure": "squared_euclidean", "bandwidth": 1.0, "bandwidth_rule": "absolute"}
-    transform = _transform({key: value for key, value in spec.items() if key != "factors"} | one).fit(exponent)
-    kernel_rows = transform.transform(exponent_rows) if test.size else None
-    own: dict[str, Any] = {"kind": "product", "measure": "product", "bandwidth_rule": None, "bandwidth_multiple": None}
-    own |= {"bandwidth": None, "pairwise": _sources(spec), "factors": factors}
-    return transform.kernel_train_, kernel_rows, transform.info_ | own
-
-
-def _squared(block: NDArray[Any], measure: str, label: str) -> Array:
-    """What stands in a Gaussian kernel's exponent: distances squared, measures of squared distances as they are."""
-    distances = check_nonnegative(as_float_matrix(block, label), label)
-    return np.square(distances) if measure == "distance" else distances
-
-
-def _stack_keys(spec: Any) -> tuple[str, ...]:
-    product = isinstance(spec, Mapping) and spec.get("kind") == "product"
-    return _PRODUCT_KEYS if product else ("id", "pairwise", *_TRANSFORM_KEYS)
-
-
-def _sources(spec: Mapping[str, Any]) -> list[Any]:
-    """The pairwise matrices that a kernel is made from, in the order of its factors; checks a product's factors."""
-    if spec.get("kind") != "product":
-        return [spec.get("pairwise")]
-    factors = spec.get("factors")
-    if not isinstance(factors, Sequence) or isinstance(factors, str) or not factors:
-        raise ConfigError(f"kernel {spec['id']!r} is a product and needs factors: a list of Gaussian kernels")
-    legal = LEGAL_MEASURES["gaussian"]
-    for number, factor in enumerate(factors):
-        parsed = _parse(factor, number, _FACTOR_KEYS, f"kernel {spec['id']!r}, factor")
-        if parsed.get("measure", legal[0]) not in legal:
-            raise ConfigError(
-                f"kernel {spec['id']!r}, factor {parsed['id']!r}: measure {parsed['measure']!r} makes no Gaussian "
-                f"kernel; legal: {', '.join(legal)}"
-            )
-    return [factor.get("pairwise") for factor in factors]
-
-
-@contextlib.contextmanager
-def _named(name: str) -> Iterator[None]:
-    """Put the kernel's id in front of the message of a `DataError` raised inside."""
-    try:
-        yield
-    except DataError as error:
-        raise DataError(f"kernel {name!r}: {error}") from error
-
-
-def _parse(spec: KernelSpec, number: int, legal: Sequence[str], what: str = "kernel") -> dict[str, Any]:
-    """The spec as a dict with an "id"; refuses keys that nobody would read."""
-    if isinstance(spec, str):
-        spec = {"kind": spec}
-    if not isinstance(spec, Mapping):
-        raise ConfigError(
-            f"{what} spec {number} is {spec!r}; a kind ({', '.join(LEGAL_MEASURES)}) or a mapping is needed"
-        )
-    name = str(spec.get("id", number))
-    for key in spec:
-        if key not in legal:
-            near = difflib.get_close_matches(str(key), legal, n=1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise ConfigError(f"{what} {name!r} has the unknown key {key!r}{hint}; legal: {', '.join(legal)}")
-    return {**spec, "id": name}
-
-
-def _check_ids(ids: Sequence[str]) -> None:
-    if not ids:
+def _parse(specs: Sequence[KernelSpec], source_key: str) -> list[_Entry]:
+    """Construct the kernels; `source_key` is the key that names a kernel's input."""
+    entries = [_entry(spec, number, source_key) for number, spec in enumerate(specs)]
+    if not entries:
         raise ConfigError("the list of kernels is empty; at least one is needed")
+    ids = [entry.id for entry in entries]
     twice = sorted({name for name in ids if ids.count(name) > 1})
     if twice:
         raise ConfigError(f"kernel ids must be unique; given twice: {', '.join(map(repr, twice))}")
+    return entries
 
 
-def _transform(spec: Mapping[str, Any]) -> KernelTransform:
-    parameters = {key: value for key, value in spec.items() if key in _TRANSFORM_KEYS}
+def _entry(spec: KernelSpec, number: int, source_key: str) -> _Entry:
+    if isinstance(spec, str):
+        spec = {"kind": spec}
+    if not isinstance(spec, Mapping):
+        raise ConfigError(f"kernel spec {number} is {spec!r}; expected a kind ({', '.join(KERNELS)}) or a mapping")
+    name = str(spec.get("id", number))
+    with _error_prefix(name):
+        kernel_class = _kernel_class(spec)
+    parameters = {key: value for key, value in inspect.signature(kernel_class).parameters.items() if key != "name"}
+    sources = [] if source_key == "pairwise" and "factors" in parameters else [source_key]
+    check_keys(spec, ("id", "kind", "implementation", *sources, *parameters), f"kernel {name!r}")
+    missing = [key for key, parameter in parameters.items() if parameter.default is parameter.empty and key not in spec]
+    if missing:
+        raise ConfigError(f"kernel {name!r} needs a value for {', '.join(f'`{key}`' for key in missing)}")
+    with _error_prefix(name):
+        kernel = kernel_class(**{key: spec[key] for key in parameters if key in spec}, name=name)
+    return _Entry(name, kernel, dict(spec))
+
+
+def _kernel_class(spec: Mapping[str, Any]) -> type[Kernel]:
+    if "implementation" not in spec:
+        kind = spec.get("kind", "gaussian")
+        check_choice(kind, "kind", tuple(KERNELS))
+        return KERNELS[kind]
+    implementation = str(spec["implementation"])
+    module, _, name = implementation.partition(":")
     try:
-        return KernelTransform(**parameters, name=spec["id"])
-    except ConfigError as error:
-        raise ConfigError(f"kernel {spec['id']!r}: {error}") from error
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(
+            f"can't load `implementation` {implementation!r} (expected 'module:Class'): {error}"
+        ) from error
+    if not (isinstance(found, type) and issubclass(found, Kernel)):
+        raise ConfigError(f"`implementation` {implementation!r} is not a subclass of mklearn.kernels.Kernel")
+    return found
 
 
-def _float_dtype(values: ArrayLike) -> np.dtype:
-    return np.dtype(np.float32 if np.asarray(values).dtype == np.float32 else np.float64)
+@contextlib.contextmanager
+def _error_prefix(name: str) -> Iterator[None]:
+    """Prefix the message of an error with the id of the kernel."""
+    try:
+        yield
+    except (ConfigError, DataError) as error:
+        raise type(error)(f"kernel {name!r}: {error}") from error
 
 
 def _columns(features: Array, spec: Mapping[str, Any]) -> Array:
@@ -343,9 +295,9 @@ def _columns(features: Array, spec: Mapping[str, Any]) -> Array:
     try:
         columns = features[:, chosen if isinstance(chosen, slice) else np.asarray(chosen)]
     except IndexError as error:
-        raise DataError(f"columns {chosen!r} do not fit {features.shape[1]} features") from error
+        raise DataError(f"`columns` {chosen!r} do not fit {features.shape[1]} features") from error
     if columns.ndim != 2 or columns.shape[1] == 0:
-        raise DataError(f"columns {chosen!r} choose no features; a list of indices or a slice is needed")
+        raise DataError(f"`columns` {chosen!r} select no features; expected a list of indices or a slice")
     return columns
 
 

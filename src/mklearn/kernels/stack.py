@@ -1,4 +1,4 @@
-"""KernelStack: M kernels on the same samples, kept as M contiguous matrices."""
+"""M kernels on the same samples, kept as M contiguous matrices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class KernelStack:
     Parameters
     ----------
     matrices : array_like, shape (M, n_rows, n_columns), or a sequence of M matrices, or one matrix
-        Kernels first. A C-contiguous array is kept without a copy and is not to be changed afterwards.
+        Kernels first. A C-contiguous array is not copied; do not change it afterwards.
     ids : sequence of str, optional
         A name per kernel. Default: ``"0"``, ``"1"``, ...
 
@@ -35,8 +35,8 @@ class KernelStack:
 
     Notes
     -----
-    Users hand over ``(n_samples, n_train, M)`` arrays, samples first, because scikit-learn's cross-validation slices
-    the first axes: see `from_last_axis` and `as_last_axis`, which undo each other without a copy.
+    Users pass ``(n_samples, n_train, M)`` arrays, samples first, because scikit-learn's cross-validation slices the
+    first axes. `from_last_axis` and `as_last_axis` convert between the two forms without a copy.
     """
 
     matrices: Array
@@ -49,7 +49,7 @@ class KernelStack:
             shapes = [np.shape(matrix) for matrix in matrices]
             for number, shape in enumerate(shapes):
                 if len(shape) != 2:
-                    raise DataError(f"kernel {number} has shape {shape}; a matrix is needed")
+                    raise DataError(f"kernel {number} has shape {shape}; expected a matrix")
                 if shape != shapes[0]:
                     raise DataError(
                         f"kernel {number} has shape {shape}, but kernel 0 has {shapes[0]}; "
@@ -60,9 +60,9 @@ class KernelStack:
             array = array[None]
         if array.ndim == 3 and (array.shape[0] == 0 or array.shape[2] == 0):
             raise DataError(f"the kernel stack has shape {array.shape}; at least one kernel and one column are needed")
-        # no rows is legal: a split without test samples
+        # no rows are valid: a split without test samples
         array = np.ascontiguousarray(as_float_array(array, "the kernel stack", ndim=3, may_be_empty=True))
-        # a view, so that the flag does not travel to the caller's array
+        # a view, so that the caller's array stays writeable
         self.matrices = array.view()
         self.matrices.flags.writeable = False
         names = tuple(str(number) for number in range(len(array))) if ids is None else tuple(str(name) for name in ids)
@@ -75,23 +75,23 @@ class KernelStack:
 
     @classmethod
     def from_last_axis(cls, X: ArrayLike, ids: Sequence[str] | None = None) -> KernelStack:
-        """Stack from samples-first kernels, shape (n_rows, n_columns, M), or (n_rows, n_columns) for a single one.
+        """Make a stack from samples-first kernels, shape (n_rows, n_columns, M), or (n_rows, n_columns) for one kernel.
 
         Raises
         ------
         DataError
-            Not 2-d or 3-d, or not legal as a stack.
+            Not 2-d or 3-d, or not valid as a stack.
         """
         array = np.asarray(X)
         if array.ndim not in (2, 3):
             raise DataError(
-                f"precomputed kernels have shape {array.shape}; (n_samples, n_train, n_kernels) is needed, "
+                f"precomputed kernels have shape {array.shape}; expected (n_samples, n_train, n_kernels), "
                 "or (n_samples, n_train) for a single kernel"
             )
         return cls(array[None] if array.ndim == 2 else np.moveaxis(array, -1, 0), ids)
 
     def as_last_axis(self) -> Array:
-        """The kernels samples-first, shape (n_rows, n_columns, M): a view."""
+        """Return the kernels samples-first, shape (n_rows, n_columns, M): a view."""
         return np.moveaxis(self.matrices, 0, -1)
 
     def __len__(self) -> int:
@@ -101,8 +101,12 @@ class KernelStack:
         return iter(self.matrices)
 
     def __getitem__(self, kernel: int | str) -> Array:
-        """One matrix, by number or by id."""
-        matrix: Array = self.matrices[self._number(kernel)]
+        """Return one matrix, by number or by id."""
+        if isinstance(kernel, str):
+            if kernel not in self.ids:
+                raise DataError(f"there is no kernel {kernel!r} in the stack; available: {', '.join(self.ids)}")
+            kernel = self.ids.index(kernel)
+        matrix: Array = self.matrices[kernel]  # raises IndexError like any sequence: iteration relies on it
         return matrix
 
     def __repr__(self) -> str:
@@ -116,12 +120,12 @@ class KernelStack:
 
     @property
     def n_rows(self) -> int:
-        """Number of samples of the rows."""
+        """Number of samples in the rows."""
         return self.shape[1]
 
     @property
     def n_columns(self) -> int:
-        """Number of samples of the columns: the training samples."""
+        """Number of training samples."""
         return self.shape[2]
 
     @property
@@ -130,39 +134,24 @@ class KernelStack:
         return self.matrices.dtype
 
     def require_training(self) -> KernelStack:
-        """Return the stack itself if it is one of training kernels: square and symmetric.
+        """Return the stack itself if its kernels are square and symmetric.
 
         Raises
         ------
         DataError
-            Names the kernel that is not.
+            A kernel is not; the message names it.
         """
         for name, matrix in zip(self.ids, self.matrices, strict=True):
             check_symmetric(matrix, f"kernel {name!r}")
         return self
 
-    def require_columns(self, n_train: int) -> KernelStack:
-        """Return the stack itself if its columns are `n_train` training samples.
-
-        Raises
-        ------
-        DataError
-            Another number of columns.
-        """
-        if self.n_columns != n_train:
-            raise DataError(
-                f"the kernels have {self.n_columns} columns, but there were {n_train} training samples; "
-                "rows are the new samples, columns the training samples"
-            )
-        return self
-
     def combine(self, weights: ArrayLike) -> Array:
-        """Weighted sum ``sum_m weights_m K_m``, shape (n_rows, n_columns), a new array.
+        """Compute the weighted sum ``sum_m weights_m K_m``, shape (n_rows, n_columns), a new array.
 
         Raises
         ------
         DataError
-            Weights of the wrong number, or not finite.
+            Wrong number of weights, or weights that are not finite.
         """
         vector = as_float_array(weights, "the kernel weights", ndim=1)
         if vector.size != len(self):
@@ -171,45 +160,6 @@ class KernelStack:
         combined: Array = (vector.astype(self.dtype, copy=False) @ flat).reshape(self.n_rows, self.n_columns)
         return combined
 
-    def apply(self, coefficients: ArrayLike) -> Array:
-        """Every kernel times the same coefficients: ``K_m A`` for A of shape (n_columns, p), shape (M, n_rows, p).
-
-        Raises
-        ------
-        DataError
-            Coefficients of the wrong shape, or not finite.
-        """
-        matrix = as_float_array(coefficients, "the coefficients", ndim=2)
-        if matrix.shape[0] != self.n_columns:
-            raise DataError(f"the coefficients have {matrix.shape[0]} rows, but the kernels {self.n_columns} columns")
-        products: Array = np.matmul(self.matrices, matrix)
-        return products
-
-    def inner(self) -> NDArray[np.float64]:
-        """Frobenius inner products ``<K_m, K_l>``, shape (M, M)."""
-        flat = self.matrices.reshape(len(self), -1).astype(np.float64, copy=False)
-        products: NDArray[np.float64] = flat @ flat.T
-        return products
-
     def centred_traces(self) -> NDArray[np.float64]:
-        """``tr(K_m)/n - 1'K_m 1/n^2`` of each kernel, shape (M,). The stack must be square."""
+        """Compute ``tr(K_m)/n - 1'K_m 1/n^2`` of each kernel, shape (M,). The stack must be square."""
         return np.array([centred_trace(matrix) for matrix in self.matrices])
-
-    def take(self, rows: ArrayLike | None = None, columns: ArrayLike | None = None) -> KernelStack:
-        """The kernels between some of the samples: indices into the rows and the columns (a copy)."""
-        row_index = np.arange(self.n_rows) if rows is None else np.asarray(rows)
-        column_index = np.arange(self.n_columns) if columns is None else np.asarray(columns)
-        return KernelStack(self.matrices[:, row_index[:, None], column_index], self.ids)
-
-    def select(self, kernels: Sequence[int | str]) -> KernelStack:
-        """Some of the kernels, by number or id, in the order given (a copy)."""
-        numbers = [self._number(kernel) for kernel in kernels]
-        return KernelStack(self.matrices[numbers], [self.ids[number] for number in numbers])
-
-    def _number(self, kernel: int | str) -> int:
-        if isinstance(kernel, str):
-            if kernel not in self.ids:
-                raise DataError(f"there is no kernel {kernel!r} in the stack; there are: {', '.join(self.ids)}")
-            return self.ids.index(kernel)
-        # an IndexError, as of any sequence: iteration protocols rely on it
-        return range(len(self))[kernel]

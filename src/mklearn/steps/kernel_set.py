@@ -1,4 +1,4 @@
-"""Step: the manifest of a kernel set. Fits depend on its content, so that matrices rebuilt alike cost no training."""
+"""Step: the manifest of a kernel set. Fits depend on its content: rebuilt equal matrices cause no new fits."""
 
 from __future__ import annotations
 
@@ -12,21 +12,27 @@ from mklearn.provenance import stamp
 
 
 def kernel_set(matrices: list[Path], manifest: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
-    """Write the names and digests of the set's matrices; check that they are of the same samples."""
+    """Write the names and digests of the matrices of a kernel set.
+
+    Raises
+    ------
+    DataError
+        Matrices of different samples.
+    """
     entries = {}
     first: list[str] | None = None
     for name, path in zip(spec["pairwise"], matrices, strict=True):
         held = read_npz(path, ("ids", "sha256"))
         ids = held["ids"].tolist()
         if first is not None and ids != first:
-            raise DataError(f"{path}: its samples are not those of {matrices[0]}; delete both and run again.")
+            raise DataError(f"{path} and {matrices[0]} hold different samples; delete both and run again.")
         first = ids
         entries[name] = {"sha256": str(held["sha256"])}
     content = {
         "kernels": spec["kernels"],
         "matrices": entries,
         "n_samples": len(first or []),
-        # Of the matrices' numbers, not of their files: a manifest made again of matrices made again is the same.
+        # digests of the numbers, not of the files: rebuilding equal matrices gives the same manifest
         "provenance": stamp(spec, {"matrices": {name: entry["sha256"] for name, entry in entries.items()}}, code or []),
     }
     write_text(manifest, json.dumps(content, indent=1, sort_keys=True) + "\n")

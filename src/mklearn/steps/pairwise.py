@@ -1,6 +1,7 @@
-"""Step: distances or inner products among all samples, by one descriptor. The cache that all kernels are made from.
+"""Step: distances or inner products among all samples by one descriptor, the cache that kernels are computed from.
 
-What depends on the split - bandwidth, centring, normalisation, repair - is fitted on training samples inside the fit.
+Everything that depends on the split (bandwidth, centring, normalisation, repair) is fitted on training samples in the
+fit.
 """
 
 from __future__ import annotations
@@ -25,9 +26,14 @@ def pairwise(
     source: Path, matrix: Path, *, spec: dict[str, Any], blocks: list[Path] | None = None,
     code: list[Path] | None = None,
 ) -> None:  # fmt: skip
-    """Write the (n, n) ``spec["measure"]`` of a descriptor, or a matrix that the user brought.
+    """Write the (n, n) matrix of ``spec["measure"]``: of a descriptor's features or point sets, or the user's own.
 
-    From the ``blocks`` of rows that other jobs have computed, where there are any.
+    If other jobs have computed ``blocks`` of its rows, merge these.
+
+    Raises
+    ------
+    DataError
+        A block of other samples, or rows that are missing or computed twice.
     """
     if "matrix" in spec:
         data = SampleSet.load(source)
@@ -36,7 +42,7 @@ def pairwise(
         held = read_npz(source)
         ids = held["ids"]
         if blocks:
-            values = _merged(blocks, ids)
+            values = _merge_blocks(blocks, ids)
         elif "implementation" in spec:
             compute = load(spec["implementation"])
             values = compute(PointSets.from_arrays(held), **spec["parameters"])
@@ -50,12 +56,12 @@ def pairwise(
     )  # fmt: skip
 
 
-def _merged(blocks: list[Path], ids: np.ndarray) -> np.ndarray:
-    """Every pair from the block that has it, checked to be there once and to be of these samples in this order."""
+def _merge_blocks(blocks: list[Path], ids: np.ndarray) -> np.ndarray:
+    """Merge the blocks into one matrix; check that they hold these samples in this order."""
     parts = []
     for path in blocks:
         held = read_npz(path, ("rows", "values", "ids"))
         if not np.array_equal(held["ids"], ids):
-            raise DataError(f"{path}: is of other samples, or of another order; delete it and run again.")
+            raise DataError(f"{path} holds other samples, or the same in another order; delete it and run again.")
         parts.append((held["rows"], held["values"]))
     return merge_row_blocks(parts, len(ids))

@@ -1,4 +1,4 @@
-"""Step: some rows of a matrix between sets of points, as a job of its own."""
+"""Step: rows of a matrix of distances between point sets, as a job of their own."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from mklearn.provenance import canonical, input_digests, stamp
 from mklearn.steps.log import progress
 
 ROWS = 32
-"""Rows that are computed at a time: how often progress is said."""
+"""Number of rows computed between two lines of progress in the log."""
 
 
 def pairwise_block(source: Path, block: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
-    """Write part ``spec["part"]`` of a matrix between sets of points: "2of8" is every eighth row of its triangle."""
+    """Write part ``spec["part"]`` of a matrix: "2of8" is every eighth row of its upper triangle, from the second on."""
     held = read_npz(source)
     module, function = spec["rows"].split(":")
     distance_rows = getattr(importlib.import_module(module), function)

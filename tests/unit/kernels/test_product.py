@@ -1,4 +1,4 @@
-"""Products of Gaussian kernels: the geometric mean of what the factors would be, fitted on training samples only."""
+"""Products of Gaussian kernels: the geometric mean of the factors, fitted on training samples only."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.distances import chi2_distance, squared_euclidean
-from mklearn.kernels.specs import build_stack
-from mklearn.kernels.transform import KernelTransform
+from mklearn.kernels.precomputed import PrecomputedKernel
+from mklearn.kernels.specs import build_stack, compute_stack
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
 
@@ -51,22 +51,22 @@ def test_the_product_is_the_geometric_mean_of_its_factors() -> None:
     assert info["pairwise"] == ["d2", "chi2", "d"]
     assert [factor["bandwidth"] for factor in info["factors"]] == pytest.approx([i["bandwidth"] for i in infos])
     assert [factor["bandwidth_multiple"] for factor in info["factors"]] == [2.0, 0.5, 1.0]
-    assert info["bandwidth"] is info["bandwidth_rule"] is info["bandwidth_multiple"] is None
+    assert "bandwidth" not in info
 
 
 @pytest.mark.parametrize("normalise", ["none", "unit_diagonal", "centred_trace"])
 @pytest.mark.parametrize("centre", [False, True])
 @pytest.mark.parametrize("psd", ["clip", "flip", "shift"])
-def test_normalisation_centring_and_repair_are_of_the_product(normalise: str, centre: bool, psd: str) -> None:
+def test_normalisation_centring_and_repair_apply_to_the_product(normalise: str, centre: bool, psd: str) -> None:
     matrices = pairwise(1)
     matrices["d"][:] = np.abs(matrices["d"] - 0.6) * (1 - np.eye(18))  # no metric: negative eigenvalues
     choices: dict[str, Any] = {"normalise": normalise, "centre": centre, "psd": psd}
     K, K_test, (info,) = build_stack(matrices, [PRODUCT | choices], TRAIN, TEST)
     train, test, _ = factors_alone(matrices)
     mean, mean_rows = (np.prod(kernels, axis=0) ** (1 / 3) for kernels in (train, test))
-    expected = KernelTransform("precomputed", **choices).fit(mean)
+    expected = PrecomputedKernel(**choices).fit(mean)
     np.testing.assert_allclose(K["p"], expected.kernel_train_, atol=1e-12)
-    np.testing.assert_allclose(K_test["p"], expected.transform(mean_rows, np.ones(3)), atol=1e-12)
+    np.testing.assert_allclose(K_test["p"], expected.transform(mean_rows, own=[np.ones(3)]), atol=1e-12)
     for name in ("min_eigenvalue", "n_negative", "shift", "divisor", "off_diagonal_mass"):
         assert info[name] == pytest.approx(expected.info_[name], abs=1e-12), name
 
@@ -80,6 +80,20 @@ def test_one_factor_is_the_kernel_itself() -> None:
     K, K_test, _ = build_stack(pairwise(), specs, TRAIN, TEST)
     np.testing.assert_allclose(K["p"], K["g"], atol=1e-12)
     np.testing.assert_allclose(K_test["p"], K_test["g"], atol=1e-12)
+
+
+def test_on_features_as_on_pairwise_matrices() -> None:
+    X = np.random.default_rng(0).random((18, 4))
+    factors: list[dict[str, Any]] = [{"bandwidth": 2.0}, {"measure": "chi2"}]
+    matrices = {"d2": squared_euclidean(X), "chi2": chi2_distance(X)}
+    named = [factor | {"pairwise": name} for factor, name in zip(factors, matrices, strict=True)]
+    common = {"kind": "product", "normalise": "unit_diagonal"}
+    K, K_test, _ = build_stack(matrices, [{**common, "factors": named}], np.arange(12), np.arange(12, 18))
+    spec = {**common, "factors": factors}
+    np.testing.assert_allclose(compute_stack(X[:12], [spec]).matrices, K.matrices, atol=1e-12)
+    np.testing.assert_allclose(compute_stack(X[12:], [spec], X[:12]).matrices, K_test.matrices, atol=1e-12)
+    with pytest.raises(ConfigError, match="can't be computed from features"):
+        compute_stack(X, [{**common, "factors": named}])
 
 
 def test_the_scales_of_the_distances_do_not_matter() -> None:
@@ -124,19 +138,24 @@ def test_beside_other_kernels_and_in_single_precision() -> None:
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"factors": []}, ConfigError, "kernel 'p' is a product and needs factors"),
-        ({"factors": "all"}, ConfigError, "kernel 'p' is a product and needs factors"),
-        ({"factors": [{"pairwise": "d3"}]}, ConfigError, "kernel 'p' asks for the pairwise matrix 'd3'"),
-        ({"factors": [{"measure": "chi2"}]}, ConfigError, "kernel 'p' asks for the pairwise matrix None"),
-        ({"factors": [{"pairwise": "d2", "psd": "clip"}]}, ConfigError, "kernel 'p', factor '0' has the unknown key"),
-        ({"factors": [{"pairwise": "gram", "measure": "inner_product"}]}, ConfigError, "makes no Gaussian kernel"),
-        ({"factors": [{"pairwise": "d2", "bandwidth": -1}]}, ConfigError, "kernel 'p', factor 0: .*bandwidth"),
+        ({"factors": []}, ConfigError, "kernel 'p': a product kernel needs `factors`"),
+        ({"factors": "all"}, ConfigError, "kernel 'p': a product kernel needs `factors`"),
+        ({"factors": ["d2"]}, ConfigError, "kernel 'p': factor 0 is 'd2'; expected a mapping"),
+        ({"factors": [{"pairwise": "d3"}]}, ConfigError, "kernel 'p' needs the pairwise matrix 'd3'"),
+        ({"factors": [{"measure": "chi2"}]}, ConfigError, "kernel 'p' needs the pairwise matrix None"),
+        ({"factors": [{"pairwise": "d2", "psd": "clip"}]}, ConfigError, "kernel 'p': factor '0' has the unknown key"),
+        (
+            {"factors": [{"pairwise": "gram", "measure": "inner_product"}]},
+            ConfigError,
+            "factor '0': a gaussian kernel can't be computed",
+        ),
+        ({"factors": [{"pairwise": "d2", "bandwidth": -1}]}, ConfigError, "kernel 'p': factor '0': .*bandwidth"),
         ({"factors": [{"pairwise": "d2", "id": "a", "bandwidth_rule": "median"}]}, ConfigError, "factor 'a': .*median"),
         ({"pairwise": "d2"}, ConfigError, "unknown key 'pairwise'"),
         ({"degree": 2}, ConfigError, "unknown key 'degree'"),
-        ({"normalise": "max"}, ConfigError, "kernel 'p': normalise = 'max' is not legal"),
+        ({"normalise": "max"}, ConfigError, "kernel 'p': invalid value 'max' for `normalise`"),
         ({"factors": [{"pairwise": "d2"}, {"pairwise": "zero", "id": "z"}]}, DataError, "kernel 'p': factor 'z': all"),
-        ({"factors": [{"pairwise": "less", "id": "z"}]}, DataError, "kernel 'p': factor 'z': .*negative"),
+        ({"factors": [{"pairwise": "less", "id": "z"}]}, DataError, "kernel 'p': factor 'z' .*negative"),
         ({"factors": [{"pairwise": "d2"}, {"pairwise": "small"}]}, DataError, r"'small' has shape \(3, 3\)"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Repair of indefinite kernels, and the measure of identity-like ones."""
+"""Repair of indefinite kernels, their spectra, and the measure of identity-like ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.identity_like import IdentityLikeKernelWarning, off_diagonal_mass
-from mklearn.kernels.psd import psd_repair
+from mklearn.kernels.psd import SPECTRUM_POINTS, psd_repair, spectrum_curve
 
 
 def indefinite(seed: int, n: int = 9) -> np.ndarray:
@@ -60,11 +60,8 @@ def test_laws(seed: int, policy: str) -> None:
     if policy in ("clip", "flip"):
         # the training rows before repair, put through the map, are the training kernel after it
         np.testing.assert_allclose(repair.transform(K), repair.kernel, atol=1e-10)
-        assert repair.map is not None
-        np.testing.assert_allclose(K @ repair.map, repair.kernel, atol=1e-10)
         assert repair.shift == 0
     else:
-        assert repair.map is None
         np.testing.assert_array_equal(repair.transform(K), K)
     if policy == "shift":
         np.testing.assert_allclose(repair.kernel, K - values[0] * np.eye(len(K)), atol=1e-12)
@@ -128,7 +125,7 @@ def test_shift_warns_only_when_it_adds_much() -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(ConfigError, match=r"'trim' is not known; legal: clip, shift, flip, none"):
+    with pytest.raises(ConfigError, match=r"'trim' for `psd`: expected one of clip, shift, flip, none"):
         psd_repair(np.eye(2), "trim")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="tolerance"):
         psd_repair(np.eye(2), tolerance=-1.0)
@@ -164,7 +161,7 @@ def test_off_diagonal_mass_is_the_residual_of_the_diagonal_fit(seed: int, n: int
     np.testing.assert_allclose(mass, slow_mass(K), atol=1e-9)
     u = rng.standard_normal(n)
     np.testing.assert_allclose(off_diagonal_mass(scale * K + u[:, None] + u), mass, atol=1e-9)
-    # kernels that know nothing of likeness
+    # kernels without information on which samples are alike
     assert off_diagonal_mass(np.diag(rng.random(n) + 0.1)) < 1e-12
     assert off_diagonal_mass(0.6 * np.eye(n) + 0.4) < 1e-12
     assert off_diagonal_mass(np.ones((n, n))) == 0
@@ -178,3 +175,18 @@ def test_off_diagonal_mass_of_informative_kernels_is_large() -> None:
     masses = [off_diagonal_mass(K + t * np.eye(30)) for t in (0, 1, 10, 100)]
     assert masses == sorted(masses, reverse=True)
     assert masses[-1] < 0.05
+
+
+@pytest.mark.parametrize("n", [1, 7, SPECTRUM_POINTS, 1530])
+def test_spectrum_curve_has_eigenvalues_at_their_ranks_as_shares(n: int) -> None:
+    values = np.sort(np.random.default_rng(n).normal(1.0, 1.0, n))[::-1]
+    curve = spectrum_curve(values)
+    ranks, shares = np.array(curve).T
+    assert ranks[0] == 1
+    assert ranks[-1] == n
+    assert len(curve) <= SPECTRUM_POINTS
+    assert np.all(np.diff(ranks) > 0)
+    np.testing.assert_allclose(shares, values[ranks.astype(int) - 1] / np.abs(values).sum(), rtol=1e-14)
+    if n <= SPECTRUM_POINTS:
+        assert np.abs(shares).sum() == pytest.approx(1.0)
+    assert spectrum_curve(np.zeros(n)) == []

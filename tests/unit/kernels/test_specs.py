@@ -1,21 +1,24 @@
-"""Stacks from specs: no leakage from test samples, features and pairwise matrices agree, clear refusals."""
+"""Stacks from specs: no leakage from test samples, features and pairwise matrices agree, classes from outside."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 from mklearn.errors import ConfigError, DataError
+from mklearn.kernels.base import Kernel
 from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
-from mklearn.kernels.specs import StackTransform, build_stack, compute_stack
-from mklearn.kernels.transform import KernelTransform
+from mklearn.kernels.specs import KERNELS, StackTransform, build_stack, compute_stack
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
 
-SPECS = [
+SPECS: list[dict[str, Any]] = [
     {"id": "g", "pairwise": "d2", "kind": "gaussian", "bandwidth": 0.5, "centre": True, "normalise": "centred_trace"},
     {"id": "c", "pairwise": "chi2", "kind": "gaussian", "measure": "chi2", "normalise": "unit_diagonal"},
     {"id": "l", "pairwise": "gram", "kind": "linear", "normalise": "unit_diagonal"},
@@ -34,7 +37,7 @@ def X() -> np.ndarray:
     return np.random.default_rng(0).random((18, 4)) + 0.1
 
 
-def test_stacks_are_the_fitted_transforms(X: np.ndarray) -> None:
+def test_stacks_are_the_fitted_kernels(X: np.ndarray) -> None:
     train, test = np.array([3, 0, 7, 8, 9, 2, 11, 12]), np.array([1, 4, 17])
     matrices = pairwise(X)
     K, K_test, infos = build_stack(matrices, SPECS, train, test)
@@ -43,12 +46,12 @@ def test_stacks_are_the_fitted_transforms(X: np.ndarray) -> None:
     assert K_test.shape == (5, 3, 8)
     for number, spec in enumerate(SPECS):
         P = matrices[spec["pairwise"]]
-        parameters = {key: value for key, value in spec.items() if key not in ("id", "pairwise")}
-        transform = KernelTransform(**parameters).fit(P[np.ix_(train, train)])
-        np.testing.assert_array_equal(K[number], transform.kernel_train_)
-        expected = transform.transform(P[np.ix_(test, train)], np.diagonal(P)[test])
+        parameters = {key: value for key, value in spec.items() if key not in ("id", "pairwise", "kind")}
+        kernel = KERNELS[spec["kind"]](**parameters).fit(P[np.ix_(train, train)])
+        np.testing.assert_array_equal(K[number], kernel.kernel_train_)
+        expected = kernel.transform(P[np.ix_(test, train)], own=[np.diagonal(P)[test]])
         np.testing.assert_array_equal(K_test[number], expected)
-        assert infos[number] == {"id": spec["id"], "pairwise": spec["pairwise"], **transform.info_}
+        assert infos[number] == {"id": spec["id"], "pairwise": spec["pairwise"], **kernel.info_}
     masks = [np.isin(np.arange(18), index) for index in (train, test)]
     np.testing.assert_array_equal(
         build_stack(matrices, SPECS, *masks)[0].matrices, build_stack(matrices, SPECS, sorted(train), test)[0].matrices
@@ -106,12 +109,23 @@ def test_columns_and_short_specs(X: np.ndarray) -> None:
     [
         ([], "list of kernels is empty"),
         ([{**SPECS[0], "bandwith": 1}], "kernel 'g' has the unknown key 'bandwith' (did you mean 'bandwidth'?)"),
-        ([{**SPECS[0], "pairwise": "d3"}], "kernel 'g' asks for the pairwise matrix 'd3'; there are: 'd2', 'chi2'"),
-        ([{"id": "g", "kind": "gaussian"}], "asks for the pairwise matrix None"),
+        ([{**SPECS[0], "pairwise": "d3"}], "kernel 'g' needs the pairwise matrix 'd3'; available: 'd2', 'chi2'"),
+        ([{"id": "g", "kind": "gaussian"}], "needs the pairwise matrix None"),
         ([SPECS[0], SPECS[0]], "unique; given twice: 'g'"),
-        ([{**SPECS[0], "psd": "cut"}], "kernel 'g': psd = 'cut' is not legal"),
+        ([{**SPECS[0], "psd": "cut"}], "kernel 'g': invalid value 'cut' for `psd`"),
         ([{**SPECS[2], "measure": "chi2"}], "kernel 'l': a linear kernel can't be computed from measure 'chi2'"),
-        ([3], "kernel spec 0 is 3; a kind"),
+        ([{**SPECS[2], "degree": 2}], "kernel 'l' has the unknown key 'degree'"),
+        (
+            [{"kind": "gauss", "pairwise": "d2"}],
+            "kernel '0': invalid value 'gauss' for `kind`: expected one of gaussian",
+        ),
+        ([{"kind": "product"}], "kernel '0' needs a value for `factors`"),
+        ([3], "kernel spec 0 is 3; expected a kind"),
+        (
+            [{"implementation": "no.such:Kernel", "pairwise": "d2"}],
+            "kernel '0': can't load `implementation` 'no.such:K",
+        ),
+        ([{"implementation": "numpy:ndarray", "pairwise": "d2"}], "'numpy:ndarray' is not a subclass of"),
     ],
 )
 def test_refuses_specs(X: np.ndarray, specs: list, message: str) -> None:
@@ -138,13 +152,13 @@ def test_refuses_indices(X: np.ndarray, train: list, test: list, message: str) -
 def test_refuses_data(X: np.ndarray) -> None:
     matrices = pairwise(X)
     matrices["chi2"] = matrices["chi2"][:5, :5]
-    with pytest.raises(DataError, match=r"'chi2' has shape \(5, 5\), but the first one is over 18"):
+    with pytest.raises(DataError, match=r"'chi2' has shape \(5, 5\), but the first one has 18"):
         build_stack(matrices, SPECS, np.arange(5), [6])
     with pytest.raises(DataError, match=r"kernel 'g': .*distance zero to each other"):
         build_stack({"d2": np.zeros((4, 4))}, SPECS[:1], [0, 1, 2], [3])
     with pytest.raises(ConfigError, match="kernels='precomputed'"):
         compute_stack(X, ["precomputed"])
-    with pytest.raises(DataError, match=r"kernel '0': columns \[9\] do not fit 4 features"):
+    with pytest.raises(DataError, match=r"kernel '0': `columns` \[9\] do not fit 4 features"):
         compute_stack(X, [{"kind": "linear", "columns": [9]}])
     with pytest.raises(DataError, match="kernel 'c': X has a negative feature"):
         compute_stack(-X, [{"id": "c", "kind": "gaussian", "measure": "chi2"}])
@@ -155,12 +169,46 @@ def test_refuses_data(X: np.ndarray) -> None:
         fitted.fit(X).transform(X[:, :3])
 
 
+@dataclass(kw_only=True, eq=False)
+class LaplacianOfSum(Kernel):
+    """exp(-(a + b) / width) of two plain distances: a kernel as another package may write it."""
+
+    kind: ClassVar[str] = "laplacian_of_sum"
+    measures: ClassVar[tuple[str, ...]] = ("distance",)
+
+    factors: Sequence[dict[str, str]]
+    width: float = 1.0
+
+    @property
+    def inputs(self) -> list[tuple[str, str]]:
+        return [(f"distances {number}", "distance") for number in range(len(self.factors))]
+
+    def kernel_function(self, blocks: Sequence[np.ndarray]) -> np.ndarray:
+        return np.exp(-sum(blocks) / self.width)
+
+
+def test_class_from_outside(X: np.ndarray) -> None:
+    matrices = {"a": np.sqrt(squared_euclidean(X)), "b": np.abs(X[:, :1] - X[:, 0])}
+    implementation = f"{__name__}:LaplacianOfSum"
+    spec = {"id": "s", "implementation": implementation, "factors": [{"pairwise": "a"}, {"pairwise": "b"}], "width": 2}
+    train, test = np.arange(12), np.arange(12, 18)
+    K, K_test, (info,) = build_stack(matrices, [{**spec, "normalise": "unit_diagonal"}], train, test)
+    expected = np.exp(-(matrices["a"] + matrices["b"]) / 2)
+    np.testing.assert_allclose(K["s"], expected[:12, :12], rtol=1e-12)
+    np.testing.assert_allclose(K_test["s"], expected[12:, :12], rtol=1e-12)
+    assert (info["kind"], info["pairwise"], info["n_train"]) == ("laplacian_of_sum", ["a", "b"], 12)
+    with pytest.raises(ConfigError, match=r"kernel 's' has the unknown key 'widht' \(did you mean 'width'"):
+        build_stack(matrices, [{**spec, "widht": 1}], train, test)
+    with pytest.raises(ConfigError, match="kernel 's' can't be computed from features"):
+        StackTransform([spec])
+
+
 def test_package_is_lazy_and_complete() -> None:
     """Importing the package loads none of its files; every public name resolves."""
     code = (
         "import sys, mklearn.kernels as k; "
         "assert not [m for m in sys.modules if m.startswith('mklearn.kernels.')], sys.modules; "
-        "k.gaussian_kernel; assert 'mklearn.kernels.psd' not in sys.modules; "
+        "k.gaussian_kernel; assert 'mklearn.kernels.specs' not in sys.modules; "
         "[getattr(k, name) for name in k.__all__]; assert 'sklearn' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -16,7 +16,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from mklearn.evaluation.selection import inner_folds, select_by_inner_cv
 from mklearn.evaluation.summary import summarise
 from mklearn.kernels.identity_like import off_diagonal_mass
-from mklearn.kernels.spectrum import spectrum_curve
+from mklearn.kernels.psd import spectrum_curve
 from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.report.records import FitRecord
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mklearn.kernels.spectrum import spectrum_curve
+from mklearn.kernels.psd import spectrum_curve
 from mklearn.report.canvas import FILE, specification
 from mklearn.report.figure_spectra import kernel_spectra, spectra
 from mklearn.report.records import FitRecord

@@ -8,8 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mklearn.errors import DataError
-from mklearn.kernels.centre import KernelCentring, centre_kernel
-from mklearn.kernels.normalise import centred_trace, scale_to_centred_trace, unit_diagonal
+from mklearn.kernels.normalise import (
+    KernelCentring,
+    centre_kernel,
+    centred_trace,
+    scale_to_centred_trace,
+    unit_diagonal,
+)
 
 
 @pytest.fixture

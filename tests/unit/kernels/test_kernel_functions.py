@@ -1,6 +1,8 @@
-"""Kernel functions and bandwidth rules."""
+"""Kernel functions, their parameters fitted to training samples, and bandwidth rules."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,13 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.bandwidth import bandwidth_grid, mean_distance, mean_squared_distance, resolve_bandwidth
+from mklearn.kernels.bandwidth import bandwidth_grid, resolve_bandwidth
 from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
-from mklearn.kernels.functions import gaussian_kernel, linear_kernel, polynomial_kernel
+from mklearn.kernels.gaussian import GaussianKernel, gaussian_kernel
+from mklearn.kernels.polynomial import PolynomialKernel
 
 
 def test_gaussian_divides_by_gamma_not_by_two_gamma_squared() -> None:
     np.testing.assert_allclose(gaussian_kernel([[0.0, 3.0]], 2.0), [[1, np.exp(-1.5)]])
+    assert gaussian_kernel(np.ones((2, 2), dtype=np.float32), 2.0).dtype == np.float32
 
 
 @settings(max_examples=30, deadline=None)
@@ -38,21 +42,34 @@ def test_polynomial_is_the_explicit_feature_map() -> None:
         [np.full(6, offset), np.sqrt(2 * scale * offset) * X]
         + [scale * X[:, i] * X[:, j] for i in range(3) for j in range(3)]
     )
-    np.testing.assert_allclose(polynomial_kernel(inner_product(X), 2, scale, offset), explicit @ explicit.T, rtol=1e-12)
+    K = PolynomialKernel(degree=2, scale=scale, offset=offset).fit(inner_product(X)).kernel_train_
+    np.testing.assert_allclose(K, explicit @ explicit.T, rtol=1e-12)
 
 
-def test_linear_is_a_copy() -> None:
-    gram = np.eye(2)
-    kernel = linear_kernel(gram)
-    kernel[0, 0] = 5
-    assert gram[0, 0] == 1
+def test_gaussian_of_each_measure() -> None:
+    X = np.random.default_rng(0).random((14, 5)) + 0.1
+    D = squared_euclidean(X)
+    parameters: dict[str, Any] = {"bandwidth": 2.0, "bandwidth_rule": "squared_mean_distance"}
+    squared = GaussianKernel(**parameters).fit(D)
+    gamma = resolve_bandwidth(D, 2.0, "squared_mean_distance")
+    assert squared.bandwidth_ == pytest.approx(gamma)
+    np.testing.assert_allclose(squared.kernel_train_, gaussian_kernel(D, gamma))
+    # a plain distance is squared first, rows too; the bandwidth is in squared units
+    plain = GaussianKernel(measure="distance", **parameters).fit(np.sqrt(D))
+    np.testing.assert_allclose(plain.kernel_train_, squared.kernel_train_, rtol=1e-12)
+    np.testing.assert_allclose(plain.transform(np.sqrt(D[:3])), squared.transform(D[:3]), rtol=1e-12)
+    # chi-squared distances go into the exponent as they are
+    C = chi2_distance(X)
+    chi2 = GaussianKernel(measure="chi2").fit(C)
+    np.testing.assert_allclose(chi2.kernel_train_, np.exp(-C / C[np.triu_indices(len(C), 1)].mean()))
 
 
-def test_float32_stays() -> None:
-    D = np.ones((2, 2), dtype=np.float32)
-    assert (
-        gaussian_kernel(D, 1.5).dtype == polynomial_kernel(D, 3, 0.1, 1).dtype == linear_kernel(D).dtype == np.float32
-    )
+def test_polynomial_scale_is_fitted_to_the_training_samples() -> None:
+    G = inner_product(np.random.default_rng(0).random((14, 5)) + 0.1)
+    fitted = PolynomialKernel(degree=3).fit(G)
+    assert fitted.scale_ == pytest.approx(1 / np.diagonal(G).mean())
+    np.testing.assert_allclose(fitted.kernel_train_, (G / np.diagonal(G).mean() + 1) ** 3)
+    assert PolynomialKernel(scale=0.5).fit(G).scale_ == 0.5
 
 
 @pytest.mark.parametrize("gamma", [0, -1.0, np.nan, np.inf, "wide", None, True])
@@ -67,31 +84,20 @@ def test_gaussian_refuses_negative_distances_but_not_rounding_errors() -> None:
     assert gaussian_kernel([[-1e-17, 1.0]], 1.0)[0, 0] == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "name"),
-    [((0, 1, 1), "degree"), ((1.5, 1, 1), "degree"), ((2, 0, 1), "scale"), ((2, 1, -1), "offset")],
-)
-def test_polynomial_refuses_parameters(arguments: tuple, name: str) -> None:
-    with pytest.raises(ConfigError, match=name):
-        polynomial_kernel([[1.0]], *arguments)
-
-
 def test_means_are_over_pairs_of_different_samples() -> None:
     X = np.random.default_rng(0).random((9, 3))
     D = squared_euclidean(X)
     pairs = [np.sum((X[i] - X[j]) ** 2) for i in range(9) for j in range(i + 1, 9)]
-    np.testing.assert_allclose(mean_squared_distance(D), np.mean(pairs), rtol=1e-12)
-    np.testing.assert_allclose(mean_distance(D), np.mean(np.sqrt(pairs)), rtol=1e-12)
     np.testing.assert_allclose(resolve_bandwidth(D, 3.0, "mean_squared_distance"), 3 * np.mean(pairs))
     np.testing.assert_allclose(resolve_bandwidth(D, 3.0, "squared_mean_distance"), 3 * np.mean(np.sqrt(pairs)) ** 2)
     assert resolve_bandwidth(D, 3.0, "absolute") == 3.0
 
 
-def test_grid_is_that_of_mkmmc() -> None:
+def test_bandwidth_grid_of_mkmmc() -> None:
     D = squared_euclidean(np.random.default_rng(0).random((9, 3)))
     grid = bandwidth_grid(D)
     assert grid.shape == (11,)
-    np.testing.assert_allclose(grid[5], mean_distance(D) ** 2)
+    np.testing.assert_allclose(grid[5], np.sqrt(D[np.triu_indices(9, 1)]).mean() ** 2)
     np.testing.assert_allclose(grid[1:] / grid[:-1], 2)
     # bandwidths are in units of the squared distance
     np.testing.assert_allclose(bandwidth_grid(9 * D), 9 * grid)
@@ -99,7 +105,7 @@ def test_grid_is_that_of_mkmmc() -> None:
 
 def test_bandwidth_refusals() -> None:
     D = squared_euclidean(np.random.default_rng(0).random((4, 3)))
-    with pytest.raises(ConfigError, match=r"'median' is not known; legal: squared_mean_distance"):
+    with pytest.raises(ConfigError, match=r"'median' for `bandwidth_rule`: expected one of squared_mean_distance"):
         resolve_bandwidth(D, 1.0, "median")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="bandwidth"):
         resolve_bandwidth(D, 0.0)
@@ -108,10 +114,10 @@ def test_bandwidth_refusals() -> None:
     with pytest.raises(DataError, match="distance zero to each other"):
         resolve_bandwidth(np.zeros((3, 3)))
     with pytest.raises(DataError, match="at least two training samples"):
-        mean_distance([[0.0]])
+        resolve_bandwidth([[0.0]])
     with pytest.raises(DataError, match="square"):
-        mean_distance(D[:2])
+        resolve_bandwidth(D[:2])
     with pytest.raises(DataError, match="not symmetric"):
-        mean_distance(D + np.triu(np.ones((4, 4)), 1))
+        resolve_bandwidth(D + np.triu(np.ones((4, 4)), 1))
     with pytest.raises(DataError, match="distance 1 to itself"):
-        mean_distance(np.ones((3, 3)))
+        resolve_bandwidth(np.ones((3, 3)))

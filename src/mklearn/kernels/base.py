@@ -1,0 +1,297 @@
+"""The base of all kernels: everything that follows the kernel function, fitted on the training samples only."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mklearn.errors import ConfigError, DataError
+from mklearn.kernels.checks import (
+    Array,
+    as_float_array,
+    as_float_matrix,
+    as_square_symmetric,
+    check_choice,
+    check_columns,
+    check_nonnegative,
+    check_zero_diagonal,
+    nonnegative_number,
+)
+from mklearn.kernels.identity_like import (
+    IDENTITY_LIKE_BELOW,
+    IDENTITY_LIKE_SHIFT,
+    IdentityLikeKernelWarning,
+    off_diagonal_mass,
+)
+from mklearn.kernels.normalise import KernelCentring, scale_to_centred_trace, unit_diagonal
+from mklearn.kernels.psd import PSDPolicy, PSDRepair, psd_repair, spectrum_curve
+
+Normalise = Literal["none", "unit_diagonal", "centred_trace"]
+
+DISTANCE_MEASURES = frozenset({"squared_euclidean", "chi2", "point_set", "distance"})
+"""Measures that are non-negative, and zero between a sample and itself."""
+
+
+@dataclass(kw_only=True, eq=False)
+class Kernel(ABC):
+    """A kernel as a function of pairwise matrices, fitted on the training samples.
+
+    Order of operations: kernel function, unit diagonal (if chosen), centring (if chosen), repair of negative
+    eigenvalues, scaling to unit centred trace (if chosen). Bandwidth, means, eigenvectors and the trace come from the
+    training samples alone; rows of new samples go through the same fitted maps.
+
+    Parameters
+    ----------
+    measure : str, optional
+        What the pairwise matrix holds, one of `measures`. Default: the first of them.
+    centre : bool
+        Centre in feature space at the mean of the training samples.
+    normalise : {"none", "unit_diagonal", "centred_trace"}
+    psd : {"clip", "shift", "flip", "none"}
+        See `mklearn.kernels.psd.psd_repair`.
+    identity_like_below : float
+        Off-diagonal mass below which the kernel is flagged and a warning is given.
+    name : str
+        Name of the kernel in warnings.
+
+    Attributes
+    ----------
+    kernel_train_ : ndarray, shape (n, n)
+    n_train_ : int
+    divisor_ : float
+        Centred trace that the kernel was divided by; 1 unless ``normalise="centred_trace"``.
+    off_diagonal_mass_ : float
+        Of `kernel_train_`: see `mklearn.kernels.identity_like.off_diagonal_mass`.
+    identity_like_ : bool
+        Little off-diagonal mass, or a diagonal shift above a tenth of the mean diagonal.
+    repair_ : PSDRepair
+    info_ : dict
+        Parameters, fitted values and diagnostics as numbers, strings and booleans, and ``spectrum``: the eigenvalues
+        before repair as in `mklearn.kernels.psd.spectrum_curve`.
+
+    Raises
+    ------
+    ConfigError
+        An invalid parameter.
+
+    Notes
+    -----
+    ``transform`` of the training rows gives `kernel_train_`, except after a diagonal shift: the rows given to
+    ``transform`` belong to new samples, and the shift belongs to the training diagonal only. A shift also undoes
+    exact centring.
+
+    A subclass declares `kind` and `measures`, adds its parameters as fields of a ``dataclass(kw_only=True, eq=False)``,
+    validates them in ``__post_init__``, and defines `kernel_function`; `fit_parameters` and `parameter_info` if it
+    has data-dependent parameters or parameters to report; `inputs` if it is computed from several pairwise matrices.
+    """
+
+    kind: ClassVar[str]
+    measures: ClassVar[tuple[str, ...]]
+
+    measure: str | None = None
+    centre: bool = False
+    normalise: Normalise = "none"
+    psd: PSDPolicy = "clip"
+    identity_like_below: float = IDENTITY_LIKE_BELOW
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.measure is None:
+            self.measure = self.measures[0]
+        if self.measure not in self.measures:
+            raise ConfigError(
+                f"a {self.kind} kernel can't be computed from measure {self.measure!r}; "
+                f"valid measures: {', '.join(self.measures)}"
+            )
+        check_choice(self.normalise, "normalise", get_args(Normalise))
+        check_choice(self.psd, "psd", get_args(PSDPolicy))
+        if not isinstance(self.centre, bool | np.bool_):
+            raise ConfigError(f"invalid value {self.centre!r} for `centre`: expected true or false")
+        self.centre = bool(self.centre)
+        self.identity_like_below = nonnegative_number(self.identity_like_below, "identity_like_below")
+
+    @property
+    def inputs(self) -> list[tuple[str, str]]:
+        """Name (for messages) and measure of each pairwise matrix, in the order of the arguments of `fit`."""
+        assert self.measure is not None
+        return [(f"the pairwise matrix ({self.measure})", self.measure)]
+
+    def fit_parameters(self, blocks: Sequence[Array]) -> None:
+        """Fit the parameters of the kernel function to validated training blocks, each (n, n)."""
+        return
+
+    @abstractmethod
+    def kernel_function(self, blocks: Sequence[Array]) -> Array:
+        """Compute the kernel elementwise from validated blocks, each (m, n)."""
+
+    def parameter_info(self) -> dict[str, Any]:
+        """Return the parameters of the kernel function, as fitted, for `info_`."""
+        return {}
+
+    def fit(self, *blocks: ArrayLike) -> Self:
+        """Fit on the pairwise matrices among the training samples.
+
+        Parameters
+        ----------
+        *blocks : array_like, shape (n, n)
+            Distances, inner products or kernel values, one matrix for each of `inputs`. Not changed.
+
+        Returns
+        -------
+        Kernel
+            Itself.
+
+        Raises
+        ------
+        DataError
+            Not finite, not square, not symmetric, negative distances, a distance diagonal that is not zero, a wrong
+            number of matrices, or data that the kernel can't be fitted to (all samples equal).
+
+        Warns
+        -----
+        IdentityLikeKernelWarning
+            The off-diagonal part of the kernel carries little.
+        """
+        training = [self._training_block(block, *source) for block, source in self._with_inputs(blocks)]
+        self.n_train_ = len(training[0])
+        self.fit_parameters(training)
+        kernel = self.kernel_function(training)
+        self._diagonal = np.diagonal(kernel).copy()
+        if self.normalise == "unit_diagonal":
+            kernel = unit_diagonal(kernel)
+        self._centring = KernelCentring().fit(kernel) if self.centre else None
+        if self._centring is not None:
+            kernel = self._centring.transform(kernel)
+        self.repair_: PSDRepair = psd_repair(kernel, self.psd, warn=False)
+        kernel = self.repair_.kernel
+        self.divisor_ = 1.0
+        if self.normalise == "centred_trace":
+            kernel, self.divisor_ = scale_to_centred_trace(kernel)
+
+        self.kernel_train_: Array = kernel
+        self.off_diagonal_mass_ = off_diagonal_mass(kernel)
+        self._flag_identity_like()
+        self.info_ = self._collect_info()
+        return self
+
+    def transform(self, *blocks: ArrayLike, own: Sequence[ArrayLike] | None = None) -> Array:
+        """Compute the kernel between new samples and the training samples.
+
+        Parameters
+        ----------
+        *blocks : array_like, shape (m, n)
+            The pairwise matrices with new samples in the rows and the training samples in the columns.
+        own : sequence of array_like, shape (m,), optional
+            For each pairwise matrix, its value between each new sample and itself. Needed with
+            ``normalise="unit_diagonal"``, except for distances, where it is zero; otherwise ignored.
+
+        Returns
+        -------
+        ndarray, shape (m, n)
+
+        Raises
+        ------
+        DataError
+            Not fitted, wrong shape or number of matrices, not finite, negative distances, or `own` missing.
+        """
+        if not hasattr(self, "kernel_train_"):
+            raise DataError(f"this {type(self).__name__} is not fitted; call fit with the training samples first")
+        rows = [self._block_of_rows(block, *source) for block, source in self._with_inputs(blocks)]
+        kernel = self.kernel_function(rows)
+        if self.normalise == "unit_diagonal":
+            kernel = unit_diagonal(kernel, self._self_similarity(own, len(kernel)), self._diagonal)
+        if self._centring is not None:
+            kernel = self._centring.transform(kernel)
+        kernel = self.repair_.transform(kernel)
+        if self.normalise == "centred_trace":
+            kernel /= kernel.dtype.type(self.divisor_)
+        return kernel
+
+    def _with_inputs(self, blocks: Sequence[ArrayLike]) -> list[tuple[ArrayLike, tuple[str, str]]]:
+        if len(blocks) != len(self.inputs):
+            raise DataError(
+                f"this {self.kind} kernel is computed from {len(self.inputs)} pairwise matrices; got {len(blocks)}"
+            )
+        if len({np.shape(block) for block in blocks}) > 1:
+            raise DataError(f"the pairwise matrices have different shapes: {[np.shape(block) for block in blocks]}")
+        return list(zip(blocks, self.inputs, strict=True))
+
+    def _training_block(self, values: ArrayLike, label: str, measure: str) -> Array:
+        block = as_square_symmetric(values, label)
+        if measure in DISTANCE_MEASURES:
+            block = check_nonnegative(block, label)
+            check_zero_diagonal(block, label)
+        return block
+
+    def _block_of_rows(self, values: ArrayLike, label: str, measure: str) -> Array:
+        label = f"the rows of {label}"
+        block = as_float_matrix(values, label)
+        check_columns(block, self.n_train_, label)
+        return check_nonnegative(block, label) if measure in DISTANCE_MEASURES else block
+
+    def _self_similarity(self, own: Sequence[ArrayLike] | None, n_rows: int) -> Array:
+        """Return k(x, x) of the new samples, before any normalisation."""
+        columns: list[Array] = []
+        for number, (label, measure) in enumerate(self.inputs):
+            if measure in DISTANCE_MEASURES:
+                columns.append(np.zeros((n_rows, 1)))
+                continue
+            if own is None:
+                raise DataError(
+                    "unit-diagonal normalisation of new samples needs their similarity to themselves: pass `own`, "
+                    "for each pairwise matrix one value per row"
+                )
+            values = as_float_array(own[number], f"`own` for {label}", ndim=1)
+            if values.size != n_rows:
+                raise DataError(f"`own` for {label} has {values.size} entries for {n_rows} rows")
+            columns.append(values[:, None])
+        return self.kernel_function(columns)[:, 0]
+
+    def _flag_identity_like(self) -> None:
+        repair = self.repair_
+        mean_diagonal = float(np.trace(repair.kernel, dtype=np.float64)) / self.n_train_ - repair.shift
+        little = self.n_train_ > 2 and self.off_diagonal_mass_ < self.identity_like_below
+        shifted = repair.shift > IDENTITY_LIKE_SHIFT * mean_diagonal
+        self.identity_like_ = bool(little or shifted)
+        if not self.identity_like_:
+            return
+        reason = (
+            f"only {self.off_diagonal_mass_:.2%} of its centred squared norm lies off the diagonal"
+            if little
+            else f"the diagonal shift added {repair.shift:.3g} to a mean diagonal of {mean_diagonal:.3g}"
+        )
+        remedy = "a wider bandwidth" if little else "psd='clip'"
+        warnings.warn(
+            f"kernel {self.name!r} is close to the identity: {reason}. It says little about which samples are alike, "
+            f"and weight learning may prefer it for that; consider {remedy} or leave it out",
+            IdentityLikeKernelWarning,
+            stacklevel=3,
+        )
+
+    def _collect_info(self) -> dict[str, Any]:
+        repair = self.repair_
+        return {
+            "kind": self.kind,
+            "measure": self.measure,
+            **self.parameter_info(),
+            "centre": self.centre,
+            "normalise": self.normalise,
+            "divisor": self.divisor_,
+            "psd": self.psd,
+            "min_eigenvalue": repair.min_eigenvalue,
+            "relative_min_eigenvalue": repair.relative_min_eigenvalue,
+            "n_negative": repair.n_negative,
+            "negative_mass": repair.negative_mass,
+            "shift": repair.shift,
+            "spectrum": spectrum_curve(repair.eigenvalues),
+            "off_diagonal_mass": self.off_diagonal_mass_,
+            "identity_like": self.identity_like_,
+            "n_train": self.n_train_,
+            "dtype": str(self.kernel_train_.dtype),
+        }

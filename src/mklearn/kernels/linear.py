@@ -1,0 +1,29 @@
+"""The linear kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mklearn.kernels.base import Kernel
+from mklearn.kernels.checks import Array
+
+
+@dataclass(kw_only=True, eq=False)
+class LinearKernel(Kernel):
+    """Linear kernel: the inner products themselves.
+
+    Parameters
+    ----------
+    measure : {"inner_product"}
+    centre, normalise, psd, identity_like_below, name
+        See `mklearn.kernels.base.Kernel`.
+    """
+
+    kind: ClassVar[str] = "linear"
+    measures: ClassVar[tuple[str, ...]] = ("inner_product",)
+
+    def kernel_function(self, blocks: Sequence[Array]) -> Array:
+        """Return the inner products."""
+        return blocks[0]

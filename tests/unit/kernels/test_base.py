@@ -1,0 +1,204 @@
+"""What follows the kernel function: order of operations, explicit features, diagnostics, refusals.
+
+Every kernel with every option runs in ``tests/conformance/test_kernels.py``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mklearn.errors import ConfigError, DataError
+from mklearn.kernels import GaussianKernel, LinearKernel, PolynomialKernel, PrecomputedKernel
+from mklearn.kernels.base import Kernel
+from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
+from mklearn.kernels.identity_like import IdentityLikeKernelWarning
+from mklearn.kernels.normalise import centre_kernel, scale_to_centred_trace, unit_diagonal
+from mklearn.kernels.psd import psd_repair
+
+pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+
+
+def features(n: int = 14, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).random((n, 5)) + 0.1
+
+
+def indefinite() -> np.ndarray:
+    return np.cos(4 * np.sqrt(squared_euclidean(features())))
+
+
+@pytest.mark.parametrize("psd", ["clip", "flip", "shift"])
+def test_order_of_operations(psd: Any) -> None:
+    """Kernel function, unit diagonal, centring, repair, trace: any other order gives other numbers."""
+    P = indefinite()
+    fitted = PrecomputedKernel(centre=True, normalise="centred_trace", psd=psd).fit(P)
+    repaired = psd_repair(centre_kernel(P), psd, warn=False)
+    expected, divisor = scale_to_centred_trace(repaired.kernel)
+    np.testing.assert_allclose(fitted.kernel_train_, expected, atol=1e-12)
+    np.testing.assert_allclose(fitted.divisor_, divisor)
+    np.testing.assert_allclose(fitted.info_["min_eigenvalue"], repaired.min_eigenvalue)
+    assert fitted.info_["relative_min_eigenvalue"] < -0.05  # there is something to repair
+    unit = PrecomputedKernel(centre=True, normalise="unit_diagonal", psd=psd).fit(P)
+    repaired = psd_repair(centre_kernel(unit_diagonal(P)), psd, warn=False)
+    np.testing.assert_allclose(unit.kernel_train_, repaired.kernel, atol=1e-12)
+
+
+def test_explicit_features_go_through_the_same_steps() -> None:
+    """Linear kernel: unit-norm features, minus the training mean, over the root of the total training variance."""
+    train, new = features(), features(6, seed=1)
+    fitted = LinearKernel(centre=True, normalise="unit_diagonal").fit(inner_product(train))
+    unit_train, unit_new = (A / np.linalg.norm(A, axis=1, keepdims=True) for A in (train, new))
+    a, b = unit_train - unit_train.mean(axis=0), unit_new - unit_train.mean(axis=0)
+    rows = fitted.transform(inner_product(new, train), own=[np.sum(new**2, axis=1)])
+    np.testing.assert_allclose(fitted.kernel_train_, a @ a.T, atol=1e-12)
+    np.testing.assert_allclose(rows, b @ a.T, atol=1e-12)
+
+    fitted = LinearKernel(centre=True, normalise="centred_trace").fit(inner_product(train))
+    a, b = train - train.mean(axis=0), new - train.mean(axis=0)
+    variance = np.mean(np.sum(a**2, axis=1))
+    np.testing.assert_allclose(fitted.kernel_train_, a @ a.T / variance, atol=1e-12)
+    np.testing.assert_allclose(fitted.transform(inner_product(new, train)), b @ a.T / variance, atol=1e-12)
+
+
+def test_shift_changes_no_rows_but_they_are_scaled() -> None:
+    P = indefinite()
+    fitted = PrecomputedKernel(psd="shift").fit(P)
+    assert fitted.repair_.shift > 0
+    np.testing.assert_allclose(fitted.kernel_train_, P + fitted.repair_.shift * np.eye(len(P)))
+    np.testing.assert_array_equal(fitted.transform(P[:4]), P[:4])
+    scaled = PrecomputedKernel(psd="shift", normalise="centred_trace").fit(P)
+    np.testing.assert_allclose(scaled.transform(P[:4]), P[:4] / scaled.divisor_)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 1000),
+    scale=st.floats(0.1, 10),
+    kernel=st.sampled_from(
+        [(GaussianKernel, squared_euclidean), (LinearKernel, inner_product), (PolynomialKernel, inner_product)]
+    ),
+    options=st.sampled_from(
+        list(itertools.product([False, True], ["none", "unit_diagonal", "centred_trace"], ["clip", "flip", "none"]))
+    ),
+)
+def test_equivariance_and_scale(seed: int, scale: float, kernel: Any, options: Any) -> None:
+    kernel_class, measure = kernel
+    parameters = dict(zip(("centre", "normalise", "psd"), options, strict=True))
+    P = measure(features(10, seed))
+    K = kernel_class(**parameters).fit(P).kernel_train_
+    order = np.random.default_rng(seed).permutation(10)
+    shuffled = kernel_class(**parameters).fit(P[np.ix_(order, order)]).kernel_train_
+    np.testing.assert_allclose(shuffled, K[np.ix_(order, order)], rtol=1e-8, atol=1e-10)
+    # a unit of measurement must not matter, except to a bare linear kernel, which is linear in it
+    other = kernel_class(**parameters).fit(scale * P).kernel_train_
+    factor = scale if kernel_class is LinearKernel and parameters["normalise"] == "none" else 1
+    np.testing.assert_allclose(other, factor * K, rtol=1e-7, atol=1e-9)
+
+
+def test_identity_like_kernels_are_flagged() -> None:
+    D = squared_euclidean(features())
+    with pytest.warns(IdentityLikeKernelWarning, match="kernel 'narrow' is close to the identity: only"):
+        narrow = GaussianKernel(bandwidth=1e-3, name="narrow").fit(D)
+    assert narrow.info_["identity_like"] is narrow.identity_like_ is True
+    assert narrow.off_diagonal_mass_ < 1e-6
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        wide = GaussianKernel(bandwidth=2.0).fit(D)
+    assert not wide.identity_like_
+    assert wide.off_diagonal_mass_ > 0.3
+    with pytest.warns(IdentityLikeKernelWarning):
+        PrecomputedKernel().fit(0.6 * np.eye(8) + 0.4)
+    # a shift that brings the identity in
+    values, vectors = np.linalg.eigh(D[:10, :10] / -1 + 3)
+    shifted = (vectors * np.r_[-2.0, values[1:]]) @ vectors.T
+    with pytest.warns(IdentityLikeKernelWarning):
+        assert PrecomputedKernel(psd="shift").fit(shifted).identity_like_
+
+
+def test_info_is_plain_and_complete() -> None:
+    fitted = GaussianKernel(measure="chi2", psd="clip").fit(chi2_distance(features()))
+    spectrum = fitted.info_["spectrum"]
+    info = {name: value for name, value in fitted.info_.items() if name != "spectrum"}
+    assert json.loads(json.dumps(info)) == info
+    assert json.loads(json.dumps(spectrum)) == [list(point) for point in spectrum]
+    assert {type(value) for value in info.values()} <= {str, int, float, bool}
+    assert (info["kind"], info["measure"], info["n_train"]) == ("gaussian", "chi2", 14)
+    assert info["bandwidth"] == fitted.bandwidth_
+
+
+@pytest.mark.parametrize("psd", ["clip", "shift", "flip", "none"])
+def test_info_has_the_spectrum_before_the_repair(psd: Any) -> None:
+    A = np.random.default_rng(0).normal(size=(12, 12))
+    curve = PrecomputedKernel(psd=psd, identity_like_below=0.0).fit(A + A.T).info_["spectrum"]
+    values = np.linalg.eigvalsh(A + A.T)[::-1]
+    np.testing.assert_allclose([share for _, share in curve], values / np.abs(values).sum(), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kernel_class", "parameters", "message"),
+    [
+        (GaussianKernel, {"measure": "inner_product"}, "a gaussian kernel can't be computed from measure 'inner_pro"),
+        (GaussianKernel, {"measure": "cosine"}, "valid measures: squared_euclidean, chi2, point_set, distance"),
+        (LinearKernel, {"measure": "chi2"}, "valid measures: inner_product"),
+        (PrecomputedKernel, {"measure": "distance"}, "valid measures: kernel"),
+        (LinearKernel, {"normalise": "trace"}, "'trace' for `normalise`: expected one of none, unit_diagonal, c"),
+        (LinearKernel, {"psd": "project"}, "'project' for `psd`: expected one of clip, shift"),
+        (LinearKernel, {"centre": "yes"}, "'yes' for `centre`: expected true or false"),
+        (LinearKernel, {"identity_like_below": -1}, "-1 for `identity_like_below`: expected a finite number >= 0"),
+        (GaussianKernel, {"bandwidth_rule": "median"}, "'median' for `bandwidth_rule`"),
+        (GaussianKernel, {"bandwidth": 0}, "0 for `bandwidth`: expected a finite number > 0"),
+        (PolynomialKernel, {"degree": 0}, "0 for `degree`: expected an integer >= 1"),
+        (PolynomialKernel, {"scale": -1}, "-1 for `scale`"),
+        (PolynomialKernel, {"offset": -1}, "-1 for `offset`"),
+    ],
+)
+def test_refuses_parameters(kernel_class: type[Kernel], parameters: dict, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        kernel_class(**parameters)
+    assert message in str(caught.value)
+
+
+D = squared_euclidean(features(5))
+G = inner_product(features(5))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "matrix", "message"),
+    [
+        (GaussianKernel(), D[:3], "expected a square matrix over the training samples"),
+        (GaussianKernel(), D + np.triu(np.ones((5, 5)), 1), "not symmetric"),
+        (GaussianKernel(), -D, "negative entries"),
+        (GaussianKernel(), D + np.eye(5), "to itself"),
+        (GaussianKernel(), np.where(D > 0, np.nan, D), "NaN"),
+        (GaussianKernel(), np.zeros((4, 4)), "distance zero to each other"),
+        (LinearKernel(normalise="centred_trace"), np.ones((4, 4)), "coincide"),
+        (LinearKernel(normalise="unit_diagonal"), np.diag([1.0, 1, 0]), "training sample 2 has self-similarity 0"),
+        (PolynomialKernel(), np.zeros((4, 4)), "set `scale` to a number"),
+    ],
+)
+def test_refuses_training_data(kernel: Kernel, matrix: np.ndarray, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        kernel.fit(matrix)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "rows", "own", "message"),
+    [
+        (GaussianKernel(), [D], None, "this GaussianKernel is not fitted"),
+        (GaussianKernel(bandwidth=3).fit(D), [D[:, :4]], None, "4 columns, but there were 5 training samples"),
+        (GaussianKernel(bandwidth=3).fit(D), [-D], None, "negative entries"),
+        (GaussianKernel(bandwidth=3).fit(D), [D, D], None, "computed from 1 pairwise matrices; got 2"),
+        (LinearKernel(normalise="unit_diagonal").fit(G), [G[:2]], None, "pass `own`"),
+        (LinearKernel(normalise="unit_diagonal").fit(G), [G[:2]], [np.ones(3)], "has 3 entries for 2 rows"),
+    ],
+)
+def test_refuses_new_rows(kernel: Kernel, rows: list[np.ndarray], own: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        kernel.transform(*rows, own=own)
