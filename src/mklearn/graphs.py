@@ -142,10 +142,6 @@ class MatrixOperator(LaplacianOperator):
     def _apply(self, Z: Floats) -> Floats:
         return self.matrix.astype(Z.dtype, copy=False) @ Z
 
-    def toarray(self) -> Floats:
-        """Return the dense (n, n) matrix."""
-        return self.matrix.toarray() if sparse.issparse(self.matrix) else self.matrix.copy()
-
 
 @dataclass(frozen=True, eq=False)
 class GraphPair:
@@ -512,7 +508,7 @@ def _feature_distances(X: Floats) -> Floats:
         raise DataError("The features are not finite: they contain NaN or infinity.")
     if X.shape[0] == X.shape[1] and X.shape[0] > 1 and not np.diag(X).any() and np.array_equal(X, X.T):
         raise DataError(
-            f"A symmetric array of shape {X.shape} with a zero diagonal looks like a distance: pass distances in a list, "
+            f"A symmetric array of shape {X.shape} with zero diagonal looks like a distance: pass distances in a list "
             "[D], and features as (n, d)."
         )
     centred = X - X.mean(axis=0)

@@ -205,7 +205,7 @@ def test_illegal_parameters(parameters: dict, said: str) -> None:
 
 
 def test_learned_of_other_parameters(photos: list[NDArray[np.uint8]], learned: dict[str, NDArray]) -> None:
-    with pytest.raises(ConfigError, match="learn_geometric_blur"):
+    with pytest.raises(DataError, match="learn_geometric_blur"):
         geometric_blur(photos, learned=learned, n_points=40, n_components=9)
-    with pytest.raises(ConfigError, match="learn_geometric_blur"):
+    with pytest.raises(DataError, match="learn_geometric_blur"):
         geometric_blur(photos, learned=learned, radii=(0, 3), samples=(1, 4), **SMALL)

@@ -205,5 +205,5 @@ def test_illegal_parameters(parameters: dict, said: str) -> None:
 
 
 def test_learned_of_other_parameters(photos: list[NDArray[np.uint8]], learned: dict[str, NDArray]) -> None:
-    with pytest.raises(ConfigError, match="learn_sift_points"):
+    with pytest.raises(DataError, match="learn_sift_points"):
         sift_points(photos, learned=learned, n_components=9)
