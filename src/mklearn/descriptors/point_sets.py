@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from mklearn.errors import DataError
 
@@ -123,7 +124,7 @@ class PointSets:
             np.concatenate([part.counts for part in parts]),
         )
 
-    def subset(self, index: ArrayLike | slice) -> PointSets:
+    def subset(self, index: int | slice | Sequence[int] | NDArray[Any]) -> PointSets:
         """Copy the images selected by integers, booleans (n,) or a slice; raise `DataError` for an invalid index."""
         try:
             rows = np.atleast_1d(np.arange(len(self))[index])
