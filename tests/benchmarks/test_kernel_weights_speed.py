@@ -8,7 +8,7 @@ from time import perf_counter
 import numpy as np
 import pytest
 
-from mklearn.optimize.beta import kernel_weights
+from mklearn.optimize.kernel_weights import kernel_weights
 
 # Milliseconds; several times what an idle core needs, as machines are shared.
 LIMITS = {4: 3.0, 7: 3.0, 10: 25.0, 12: 100.0}

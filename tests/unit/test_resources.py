@@ -208,7 +208,7 @@ def test_licences_are_claimed_by_methods_that_may_solve_semidefinite_programs(de
 
 
 def test_the_limit_of_enumeration_is_that_of_the_solver() -> None:
-    from mklearn.optimize.beta import ENUMERATION_LIMIT
+    from mklearn.optimize.kernel_weights import ENUMERATION_LIMIT
 
     assert ENUMERATION_LIMIT == resources.ENUMERATED_KERNELS
 

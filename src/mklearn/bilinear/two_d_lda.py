@@ -15,8 +15,8 @@ from mklearn.bilinear.alternation import Problem
 from mklearn.bilinear.embedding import BilinearEmbedding
 from mklearn.bilinear.scatter import Scatter, StackedScatter, class_differences, energy, seen_together
 from mklearn.errors import NotApplicable
-from mklearn.optimize.a_step import Scaling, rescale_columns
 from mklearn.optimize.eigen import generalized_eigh_stack
+from mklearn.optimize.graph_embedding import Scaling, rescale_columns
 
 Array = NDArray[np.floating]
 

@@ -1,7 +1,6 @@
-"""Descriptors: functions from images to features, one file each; every function is named after its file.
+"""Descriptors: functions from images to features, one file per descriptor, each function named after its file.
 
-``from mklearn.descriptors.hog import hog``: the functions are not lifted to the package, where a function and its file
-would compete for one name.
+Import from the file, ``from mklearn.descriptors.hog import hog``: in the package, the name ``hog`` is the module.
 """
 
 import lazy_loader as _lazy

@@ -1,84 +1,77 @@
-"""Edge points of an image: where geometric blur and SIFT are computed."""
+"""Edge points of an image, at which geometric blur and SIFT are computed."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.descriptors.images import Grey, whole_number
-from mklearn.errors import ConfigError
+from mklearn.descriptors.images import Grey
+from mklearn.descriptors.validation import positive, whole_number
 
-# Weak edges count where they continue strong ones, down to this share of the threshold, as in MATLAB's `edge`.
+# Weak edges connected to strong ones count, down to this multiple of the threshold, as in MATLAB's `edge`.
 _LOW_TO_HIGH = 0.4
 
-# Grey values are rounded to this step after stretching, so that the rounding of a brightness or contrast change
-# (1e-16) can't decide which of two equal pixels is the edge.
+# Grey values are rounded to this step after stretching. Otherwise the rounding errors of a brightness or contrast
+# change (1e-16) would decide which of two equal pixels is the edge.
 _STEP = 2.0**-16
 
 
 def edge_points(
     image: Grey, *, n_points: int = 160, sigma: float = 2**0.5, threshold: float = 0.2
 ) -> NDArray[np.int64]:
-    """At most `n_points` edge pixels, well spread over the edges of the image.
+    """Select edge pixels that are spread over the edges of an image.
 
-    Edges are Canny's. The first point is the strongest edge pixel; each next one is the edge pixel that is farthest
-    from all points so far (Gonzalez, Theoretical Computer Science 1985). So no edge pixel is farther from its nearest
-    point than the points are from each other.
+    Edges are Canny's. The first point is the strongest edge pixel; each next one is the edge pixel farthest from all
+    points so far [1]_. No edge pixel is then farther from its nearest point than the points are from each other.
 
     Parameters
     ----------
-    image : ndarray, shape (h, w)
+    image : ndarray of shape (h, w)
         Grey, of any range.
     n_points : int
-        Number of points. MKL-DR (NIPS 2008) uses 300; with 160 we saw no difference, at 0.28 of the cost of a
-        distance.
+        Largest number of points. MKL-DR (NIPS 2008) uses 300.
     sigma : float
         Width in pixels of the Gaussian before edge detection.
     threshold : float
-        Strength, in (0, 1], above which edges start, as a share of the strongest gradient of the image.
+        Strength, in (0, 1], above which edges start, relative to the strongest gradient of the image.
 
     Returns
     -------
     ndarray of int64, shape (k, 2)
-        Row and column, k <= n_points, in the order in which they were chosen: the first m points of k are the m points
-        that ``n_points=m`` gives. k is 0 for an image without edges (flat, or less than 3 pixels high or wide) and
-        the number of edge pixels where these are fewer than `n_points`. Pixels on the border are never edges.
-        Invariant to added brightness and to contrast.
+        Row and column of k <= n_points points in the order of selection: the first m points are those of
+        ``n_points=m``. k is 0 for an image without edges (flat, or less than 3 pixels high or wide), and the number of
+        edge pixels where these are fewer than `n_points`. Pixels on the border are never edges. Invariant to added
+        brightness and to contrast.
 
     Raises
     ------
     ConfigError
-        Illegal parameters.
+        Invalid parameters.
 
     Notes
     -----
-    Deviation from MKL-DR, which samples edge pixels at random: no chance enters, so the points of an image depend on
-    nothing but the image. A mirrored image gives the mirrored points up to ties between equally far pixels.
+    Deviation from MKL-DR, which samples edge pixels at random: the selection is deterministic, so the points of an
+    image depend only on the image. A mirrored image gives the mirrored points up to ties between equally far pixels.
+
+    References
+    ----------
+    .. [1] Gonzalez, "Clustering to minimize the maximum intercluster distance", Theoretical Computer Science 38, 1985.
     """
     check_edge_parameters(n_points, sigma, threshold)
     return spread_points(thinned_gradient(image, sigma)[0], n_points, threshold)
 
 
 def check_edge_parameters(n_points: int, sigma: float, threshold: float) -> None:
-    """Raise `ConfigError` for parameters that `edge_points` can't take."""
+    """Raise `ConfigError` for invalid parameters of `edge_points`."""
     whole_number(n_points, "n_points")
     positive(sigma, "sigma")
-    if positive(threshold, "threshold") > 1:
-        raise ConfigError(f"threshold = {threshold!r} is not legal: it is a share of the strongest gradient, at most 1")
-
-
-def positive(value: float, name: str) -> float:
-    """Return `value` as a float; raise `ConfigError` unless it is a finite number greater than 0."""
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not np.isfinite(value) or value <= 0:
-        raise ConfigError(f"{name} = {value!r} is not legal: it must be a finite number greater than 0")
-    return float(value)
+    positive(threshold, "threshold", most=1)
 
 
 def stretch(image: Grey) -> Grey:
     """Map the grey values of an image linearly to 0..1, in steps of 2^-16; a flat image becomes zeros."""
     low, high = float(image.min()), float(image.max())
-    # halved first: the range of finite values may be beyond the largest float
+    # halved first, as the range of finite values can exceed the largest float
     span = high / 2 - low / 2
     if span <= 1e-12 * max(abs(low), abs(high)):
         return np.zeros_like(image)
@@ -87,36 +80,36 @@ def stretch(image: Grey) -> Grey:
 
 
 def thinned_gradient(image: Grey, sigma: float) -> tuple[Grey, Grey]:
-    """The gradient of a smoothed image where it is a maximum across the edge, as in Canny's detector.
+    """Compute the gradient of a smoothed image at its maxima across the edge, as in Canny's detector.
 
     Parameters
     ----------
-    image : ndarray, shape (h, w)
+    image : ndarray of shape (h, w)
     sigma : float
         Width in pixels of the Gaussian.
 
     Returns
     -------
-    strength : ndarray, shape (h, w)
-        Size of the Sobel gradient of the stretched image at local maxima, 0 elsewhere and on the border.
-    orientation : ndarray, shape (h, w)
-        Direction of the gradient without its sign, in [0, pi): 0 where brightness changes along a row.
+    strength : ndarray of shape (h, w)
+        Size of the Sobel gradient of the stretched image at local maxima; 0 elsewhere and on the border.
+    orientation : ndarray of shape (h, w)
+        Direction of the gradient without its sign, in [0, pi); 0 where brightness changes along a row.
     """
     from scipy import ndimage
     from skimage.feature import canny
 
     smooth = ndimage.gaussian_filter(stretch(image), sigma, mode="nearest")
     down, right = ndimage.sobel(smooth, axis=0), ndimage.sobel(smooth, axis=1)
-    # smoothing leaves 1e-16 of ripple on flat parts
+    # the low threshold removes the ripple of 1e-16 that smoothing leaves on flat parts
     maxima = canny(smooth, sigma=0, low_threshold=1e-9, high_threshold=1e-9, mode="nearest")
     orientation = np.arctan2(down, right) % np.pi
-    # the modulo of a tiny negative angle rounds to pi itself
+    # the modulo of a tiny negative angle rounds to pi
     orientation[orientation >= np.pi] = 0
     return np.where(maxima, np.hypot(down, right), 0.0), orientation
 
 
 def spread_points(strength: Grey, n_points: int, threshold: float) -> NDArray[np.int64]:
-    """Farthest-point sampling of the edges in a thinned gradient; see `edge_points`."""
+    """Sample the edges of a thinned gradient by farthest points; see `edge_points`."""
     from scipy import ndimage
 
     strongest = strength.max()

@@ -1,33 +1,31 @@
-"""Geometric blur: oriented edges around a point, blurred more the farther away they are."""
+"""Geometric blur: oriented edges around a point, blurred more with distance from it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.descriptors.edge_points import check_edge_parameters, positive, spread_points, thinned_gradient
-from mklearn.descriptors.images import Grey, Images, whole_number
-from mklearn.descriptors.point_sets import (
-    Float32,
-    Learned,
-    PointSets,
-    describe_points,
-    learn_projection,
-    unit_rows,
-)
-from mklearn.errors import ConfigError
+from mklearn.descriptors.edge_points import check_edge_parameters, spread_points, thinned_gradient
+from mklearn.descriptors.images import Grey, Images
+from mklearn.descriptors.local_descriptors import Extract, describe_points, learn_projection, unit_rows
+from mklearn.descriptors.point_sets import Float32, PointSets
+from mklearn.descriptors.validation import Learned, invalid, positive, whole_number
 
 _CHANNELS = 4
 
-# A blurred signal is kept at half the resolution once its blur is this many of its pixels wide: what is lost by
-# sampling and linear interpolation is then below 1 % of it.
+# The resolution of a blurred signal is halved once its blur is this many of its pixels wide: sampling and linear
+# interpolation then lose less than 1 % of it.
 _COARSEN_AT = 4.0
 
-# Gaussians end at this many of their widths.
+# Gaussians are truncated at this many of their widths.
 _TRUNCATE = 3.0
+
+Ring = tuple[float, NDArray[np.float64]]
+"""Width of the blur, and offsets (row, column) of the samples, shape (number, 2)."""
 
 
 def geometric_blur(
@@ -43,35 +41,31 @@ def geometric_blur(
     sigma: float = 2**0.5,
     threshold: float = 0.2,
 ) -> PointSets:
-    """Geometric blur descriptors at edge points (Berg and Malik, CVPR 2001; Berg, Berg and Malik, CVPR 2005).
+    """Compute geometric blur descriptors at edge points [1]_ [2]_.
 
-    The signal has four channels, one per orientation of edges. At distance r from a point it is blurred with a Gaussian
+    The signal has four channels, one per orientation of edges. At distance r from a point it is blurred by a Gaussian
     of width ``alpha * r + beta`` and sampled on a ring of radius r. A local descriptor holds the four channels at all
-    samples, divided by its Euclidean length, and is then projected on the principal axes in `learned`.
+    samples, divided by its Euclidean length, and is projected on the principal axes in `learned`.
 
     Parameters
     ----------
     images : see `mklearn.descriptors.images.as_grey_images`
-        May differ in size. Radii are in pixels, so images should show their objects at about one scale (MKL-DR: 60,000
+        Sizes may differ. Radii are in pixels, so images should show their objects at about one scale (MKL-DR: 60,000
         pixels).
     learned : mapping
-        What `learn_geometric_blur` returned for the same parameters.
+        The result of `learn_geometric_blur` for the same parameters.
     radii : sequence of float
-        Radii of the rings in pixels, increasing; 0 is the point itself. MKL-DR (NIPS 2008) has two descriptors GB-1
-        and GB-2 with two radii that it does not give. The default is our GB-1; (0, 6, 12, 24, 36, 60) is our GB-2.
+        Radii of the rings in pixels, increasing; 0 is the point itself. MKL-DR (NIPS 2008) has two descriptors, GB-1
+        and GB-2, whose radii it does not give; we use the default for GB-1 and (0, 6, 12, 24, 36, 60) for GB-2.
     samples : sequence of int
-        Samples on each ring, at equal angles from the direction of the rows on. With the default 51 samples a local
-        descriptor has 204 entries before projection.
-    n_points : int
-        Edge points per image, at most; see `mklearn.descriptors.edge_points.edge_points`. 300 in MKL-DR.
+        Samples on each ring, at equal angles from the direction of the rows on. The default 51 samples give local
+        descriptors of 204 entries.
     n_components : int
-        Entries of a descriptor after projection. 64 keep 98 to 99 % of the variance on Caltech-101.
+        Entries of a descriptor after projection.
     alpha, beta : float
-        Growth of the blur with the distance and blur at the point, in pixels.
-    sigma : float
-        Width in pixels of the Gaussian before edge detection.
-    threshold : float
-        Strength of edges at which points may lie, as a share of the strongest gradient of the image.
+        Growth of the blur with distance, and blur at the point, in pixels.
+    n_points, sigma, threshold
+        See `mklearn.descriptors.edge_points.edge_points`.
 
     Returns
     -------
@@ -82,24 +76,25 @@ def geometric_blur(
     Raises
     ------
     DataError
-        Not images.
+        Invalid images, or `learned` of other parameters.
     ConfigError
-        Illegal parameters, or `learned` of other parameters.
+        Invalid parameters.
 
     Notes
     -----
     Deviations. The signal is the gradient of the smoothed image, thinned by non-maximum suppression and divided
-    between the two nearest of four orientations (0, 45, 90, 135 degrees) in proportion, where the authors use
-    oriented edge energy or boundary probabilities. There is no edge outside the image. Coarse levels are
-    subsampled. PCA is ours: distances between full and projected descriptors correlate at 0.999.
+    linearly between the two nearest of four orientations (0, 45, 90, 135 degrees); the authors use oriented edge energy
+    or boundary probabilities. There is no edge outside the image. Coarse levels are subsampled. The projection, for
+    lower cost, is not in the papers.
+
+    References
+    ----------
+    .. [1] Berg, Malik, "Geometric blur for template matching", CVPR 2001.
+    .. [2] Berg, Berg, Malik, "Shape matching and object recognition using low distortion correspondences", CVPR 2005.
     """
     rings = _rings(radii, samples, alpha, beta)
-    length = _check(rings, n_components, n_points, sigma, threshold)
-
-    def extract(image: Grey) -> tuple[Float32, NDArray[np.int64]]:
-        return local_descriptors(image, rings, n_points, sigma, threshold)
-
-    return describe_points(images, extract, learned, (n_components, length), n_points, "geometric_blur")
+    extract = _extractor(rings, n_components, n_points, sigma, threshold)
+    return describe_points(images, extract, learned, (n_components, _length(rings)), n_points, "geometric_blur")
 
 
 def learn_geometric_blur(
@@ -115,16 +110,14 @@ def learn_geometric_blur(
     sigma: float = 2**0.5,
     threshold: float = 0.2,
 ) -> dict[str, NDArray]:
-    """Principal axes of the local descriptors of `geometric_blur`, from about 50,000 of them.
-
-    Unsupervised: labels are not used. Whether the images are the training images or all images of a data set is the
-    caller's choice.
+    """Learn the principal axes of the local descriptors of `geometric_blur`, from about 50,000 of them.
 
     Parameters
     ----------
     images : see `mklearn.descriptors.images.as_grey_images`
+        Training images, or all images of a data set: labels are not used.
     random_state : int
-        Seed of the choice of local descriptors, equally many of each image.
+        Seed of the sample of local descriptors, equally many from each image.
     radii, samples, n_points, n_components, alpha, beta, sigma, threshold
         See `geometric_blur`.
 
@@ -136,34 +129,24 @@ def learn_geometric_blur(
     Raises
     ------
     DataError
-        Not images, or fewer edge points than components.
+        Invalid images, or fewer edge points than components.
     ConfigError
-        Illegal parameters.
+        Invalid parameters.
     """
-    rings = _rings(radii, samples, alpha, beta)
-    _check(rings, n_components, n_points, sigma, threshold)
-
-    def extract(image: Grey) -> Float32:
-        return local_descriptors(image, rings, n_points, sigma, threshold)[0]
-
+    extract = _extractor(_rings(radii, samples, alpha, beta), n_components, n_points, sigma, threshold)
     return learn_projection(images, extract, n_components, random_state, "geometric_blur")
-
-
-Ring = tuple[float, NDArray[np.float64]]
-"""Width of the blur, and the offsets (row, column) of the samples, shape (number, 2)."""
 
 
 def local_descriptors(
     image: Grey, rings: Sequence[Ring], n_points: int, sigma: float, threshold: float
 ) -> tuple[Float32, NDArray[np.int64]]:
-    """Unit descriptors (k, 4 * number of samples) before projection, and positions (k, 2), of one image."""
+    """Compute the unit descriptors (k, 4 * number of samples) before projection, and the positions (k, 2)."""
     import cv2
 
     strength, orientation = thinned_gradient(image, sigma)
     points = spread_points(strength, n_points, threshold)
-    length = _CHANNELS * sum(len(offsets) for _, offsets in rings)
     if len(points) == 0:
-        return np.zeros((0, length), dtype=np.float32), points
+        return np.zeros((0, _length(rings)), dtype=np.float32), points
     level = oriented_channels(strength, orientation)
     # level[i, j] is the signal at row factor * i - before, column factor * j - before, blurred by a width of reached
     reached, factor, before = 0.0, 1, 0
@@ -172,7 +155,7 @@ def local_descriptors(
         while reached / factor >= _COARSEN_AT:
             level = np.ascontiguousarray(level[::2, ::2])
             factor *= 2
-        # Gaussians add in variance, so each level starts from the one before
+        # variances of Gaussians add, so each level starts from the previous one
         level, margin = _blur(level, np.sqrt(width**2 - reached**2) / factor)
         reached, before = width, before + factor * margin
         where = ((points[:, None] + offsets + before) / factor).astype(np.float32)
@@ -189,7 +172,7 @@ def local_descriptors(
 
 
 def oriented_channels(strength: Grey, orientation: Grey) -> Float32:
-    """Four channels (h, w, 4) that sum to the strength: each edge divided between the two nearest orientations."""
+    """Divide each edge between the two nearest orientations: four channels (h, w, 4) that sum to the strength."""
     at = orientation * (_CHANNELS / np.pi)
     lower = np.floor(at).astype(np.int64) % _CHANNELS
     share = at - np.floor(at)
@@ -202,7 +185,7 @@ def oriented_channels(strength: Grey, orientation: Grey) -> Float32:
 
 
 def _blur(channels: Float32, width: float) -> tuple[Float32, int]:
-    """The blurred channels with a margin all around, so that nothing that is blurred beyond the border gets lost."""
+    """Blur the channels; the result has a margin on every side that keeps what is blurred beyond the border."""
     import cv2
 
     margin = int(np.ceil(_TRUNCATE * width))
@@ -213,13 +196,11 @@ def _blur(channels: Float32, width: float) -> tuple[Float32, int]:
 
 
 def _rings(radii: Sequence[float], samples: Sequence[int], alpha: float, beta: float) -> list[Ring]:
-    legal = len(radii) > 0 and all(isinstance(r, int | float | np.number) and np.isfinite(r) and r >= 0 for r in radii)
-    if not legal or any(a >= b for a, b in pairwise(radii)):
-        raise ConfigError(f"radii = {radii!r} is not legal: they must be numbers >= 0 that increase, at least one")
+    valid = len(radii) > 0 and all(isinstance(r, int | float | np.number) and np.isfinite(r) and r >= 0 for r in radii)
+    if not valid or any(a >= b for a, b in pairwise(radii)):
+        raise invalid(radii, "radii", "one or more increasing numbers >= 0")
     if len(samples) != len(radii):
-        raise ConfigError(
-            f"samples has {len(samples)} entries and radii {len(radii)}: one number of samples per radius"
-        )
+        raise invalid(samples, "samples", f"{len(radii)} entries, one number of samples per radius")
     growth, least = positive(alpha, "alpha"), positive(beta, "beta")
     rings: list[Ring] = []
     for radius, number in zip(radii, samples, strict=True):
@@ -229,12 +210,12 @@ def _rings(radii: Sequence[float], samples: Sequence[int], alpha: float, beta: f
     return rings
 
 
-def _check(rings: Sequence[Ring], n_components: int, n_points: int, sigma: float, threshold: float) -> int:
+def _length(rings: Sequence[Ring]) -> int:
+    """Return the length of a local descriptor before projection."""
+    return _CHANNELS * sum(len(offsets) for _, offsets in rings)
+
+
+def _extractor(rings: Sequence[Ring], n_components: int, n_points: int, sigma: float, threshold: float) -> Extract:
     check_edge_parameters(n_points, sigma, threshold)
-    length = _CHANNELS * sum(len(offsets) for _, offsets in rings)
-    if whole_number(n_components, "n_components") > length:
-        raise ConfigError(
-            f"n_components = {n_components} is not legal: a local descriptor has {length} entries (4 per sample), and "
-            "principal axes can't be more"
-        )
-    return length
+    whole_number(n_components, "n_components", most=_length(rings))
+    return partial(local_descriptors, rings=rings, n_points=n_points, sigma=sigma, threshold=threshold)

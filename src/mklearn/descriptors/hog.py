@@ -2,50 +2,51 @@
 
 from __future__ import annotations
 
-from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of, one_of, require_size, whole_number
+from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of, require_size
+from mklearn.descriptors.validation import one_of, whole_number
 
 
 def hog(images: Images, *, orientations: int = 9, cell: int = 8, block: int = 2, block_norm: str = "L2-Hys") -> Grey:
-    """Histograms of oriented gradients (Dalal and Triggs, CVPR 2005), as scikit-image computes them.
+    """Compute histograms of oriented gradients (Dalal, Triggs, CVPR 2005) with scikit-image.
 
     Parameters
     ----------
     images : see `mklearn.descriptors.images.as_grey_images`
-        At least ``cell * block`` pixels per side; all of one size. For 8 x 8 digits: ``cell=4``.
+        At least ``cell * block`` pixels per side; all of one size. For 8 x 8 digits use ``cell=4``.
     orientations : int
-        Bins over 180 degrees (the sign of the gradient is ignored). 9 in the paper.
+        Bins over 180 degrees; the sign of the gradient is ignored. 9 in the paper.
     cell : int
-        Pixels per side of a cell. 8 in the paper. Pixels beyond the last whole cell are not used.
+        Pixels per side of a cell; 8 in the paper. Pixels beyond the last whole cell are ignored.
     block : int
-        Cells per side of a block. Blocks overlap by all but one cell. 2 in the paper.
+        Cells per side of a block; 2 in the paper. Neighbouring blocks are one cell apart.
     block_norm : {"L2-Hys", "L2", "L1", "L1-sqrt"}
-        Normalisation of a block. "L2-Hys" (L2, clipped at 0.2, L2 again) is the paper's best.
+        Normalisation of a block. "L2-Hys" (L2, clipped at 0.2, L2 again) is the best one in the paper.
 
     Returns
     -------
-    ndarray, shape (n, n_blocks * block^2 * orientations)
-        Non-negative. Invariant to added brightness, and to contrast up to the 1e-5 that keeps flat blocks from being
-        divided by zero; an image without edges gives zeros.
+    ndarray of shape (n, n_blocks * block^2 * orientations)
+        Non-negative. Invariant to added brightness, and to contrast up to the 1e-5 that avoids a division by zero. An
+        image without edges gives zeros.
 
     Raises
     ------
     DataError
-        Not images, images that are too small, or of different sizes.
+        Invalid images, images that are too small, or images of different sizes.
     ConfigError
-        Illegal parameters.
+        Invalid parameters.
 
     Notes
     -----
-    Deviations from the paper, all scikit-image's: pixels vote for one bin and one cell (no interpolation between
-    bins and cells), blocks have no Gaussian window, the gradient at the border of the image is zero. Colour images are
-    reduced to grey first, where the paper takes the channel with the largest gradient.
+    Deviations from the paper, all of scikit-image: no interpolation between bins and cells, no Gaussian window on
+    blocks, zero gradients at the image border. Colour images are converted to grey first; the paper uses the channel
+    with the largest gradient.
     """
     orientations = whole_number(orientations, "orientations")
     cell = whole_number(cell, "cell")
     block = whole_number(block, "block")
     one_of(block_norm, "block_norm", ("L2-Hys", "L2", "L1", "L1-sqrt"))
     grey = as_grey_images(images)
-    # a gradient needs two pixels each side: below three per side there is none
+    # a gradient needs a neighbour on each side, so three pixels
     least = max(3, cell * block)
     require_size(grey, least, f"hog with blocks of {block} x {block} cells of {cell} x {cell} pixels")
 

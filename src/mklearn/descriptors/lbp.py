@@ -5,48 +5,55 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of, one_of, require_size, whole_number
+from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of, require_size
+from mklearn.descriptors.validation import one_of, whole_number
 
-# The eight neighbours in a ring, so that neighbouring bits of a code are neighbouring pixels.
+# The eight neighbours in ring order, so that adjacent bits of a code are adjacent pixels.
 _RING = ((-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1))
 
 
 def lbp(images: Images, *, grid: int = 4, radius: int = 1, patterns: str = "uniform") -> Grey:
-    """Histograms of local binary patterns (Ojala, Pietikainen and Maenpaa, PAMI 2002; Ahonen et al., PAMI 2006).
+    """Compute histograms of local binary patterns over a grid of cells [1]_ [2]_.
 
-    The code of a pixel says which of its eight neighbours are at least as bright. Patterns with at most two changes
+    The code of a pixel marks which of its eight neighbours are at least as bright. Patterns with at most two changes
     around the ring are "uniform".
 
     Parameters
     ----------
     images : see `mklearn.descriptors.images.as_grey_images`
-        At least ``grid + 2 * radius`` pixels per side; may differ in size. For 8 x 8 digits: ``grid=2``.
+        At least ``grid + 2 * radius`` pixels per side; sizes may differ. For 8 x 8 digits use ``grid=2``.
     grid : int
-        Cells per side. Ahonen et al. use 7 for faces of 130 x 150 pixels; 4 is our choice for small images.
+        Cells per side. [2]_ uses 7 for faces of 130 x 150 pixels; the default suits smaller images.
     radius : int
-        Distance of the neighbours in pixels. Ahonen et al. use 2; 1 is the original pattern.
+        Distance of the neighbours in pixels: 2 in [2]_, 1 in the original pattern.
     patterns : {"uniform", "rotation_invariant"}
-        "uniform": 59 bins, one per uniform pattern and one for the rest (Ahonen et al.). "rotation_invariant": 10 bins,
-        the number of brighter neighbours of uniform patterns and one for the rest (Ojala et al.).
+        "uniform": 59 bins, one per uniform pattern and one for the rest [2]_. "rotation_invariant": 10 bins, the number
+        of brighter neighbours of uniform patterns and one for the rest [1]_.
 
     Returns
     -------
-    ndarray, shape (n, grid^2 * 59) or (n, grid^2 * 10)
-        Non-negative; the histogram of each cell sums to one. Invariant to every strictly increasing map of the grey
-        values, so to brightness and contrast. A flat image has all its pixels in the pattern "all at least as bright".
+    ndarray of shape (n, grid^2 * 59) or (n, grid^2 * 10)
+        Non-negative; the histogram of each cell sums to 1. Invariant to every strictly increasing map of the grey
+        values, so to brightness and contrast. In a flat image all pixels have the pattern "all at least as bright".
 
     Raises
     ------
     DataError
-        Not images, or images that are too small.
+        Invalid images, or images that are too small.
     ConfigError
-        Illegal parameters.
+        Invalid parameters.
 
     Notes
     -----
-    Deviations: neighbours are the eight pixels of a square ring, not points of a circle with interpolated grey values.
-    Interpolation gives up the invariance to increasing maps and makes codes of flat regions a matter of rounding.
-    Pixels closer to the border than `radius` have no code; a padded border would depend on brightness.
+    Deviations: neighbours are the eight pixels of a square ring, not points of a circle with interpolated grey values,
+    which are not invariant to increasing maps and code flat regions by rounding errors. Pixels closer to the border
+    than `radius` have no code, as a padded border would depend on brightness.
+
+    References
+    ----------
+    .. [1] Ojala, Pietikainen, Maenpaa, "Multiresolution gray-scale and rotation invariant texture classification with
+       local binary patterns", PAMI 24, 2002.
+    .. [2] Ahonen, Hadid, Pietikainen, "Face description with local binary patterns", PAMI 28, 2006.
     """
     grid = whole_number(grid, "grid")
     radius = whole_number(radius, "radius")
@@ -69,7 +76,7 @@ def lbp(images: Images, *, grid: int = 4, radius: int = 1, patterns: str = "unif
 
 
 def binary_patterns(image: Grey, radius: int) -> NDArray[np.int64]:
-    """Codes 0..255 of the pixels at least `radius` from the border, shape (h - 2 radius, w - 2 radius)."""
+    """Compute the codes 0..255 of the pixels at least `radius` from the border, shape (h - 2 radius, w - 2 radius)."""
     height, width = image.shape[0] - 2 * radius, image.shape[1] - 2 * radius
     centre = image[radius : radius + height, radius : radius + width]
     codes = np.zeros((height, width), dtype=np.int64)
@@ -80,7 +87,7 @@ def binary_patterns(image: Grey, radius: int) -> NDArray[np.int64]:
 
 
 def pattern_bins(patterns: str) -> NDArray[np.int64]:
-    """Histogram bin of each code 0..255; the last bin holds the patterns that are not uniform."""
+    """Return the histogram bin of each code 0..255; the last bin holds the patterns that are not uniform."""
     bits = np.array([[code >> bit & 1 for bit in range(8)] for code in range(256)])
     uniform = np.sum(bits != np.roll(bits, 1, axis=1), axis=1) <= 2
     if patterns == "rotation_invariant":

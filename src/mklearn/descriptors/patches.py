@@ -1,4 +1,4 @@
-"""Non-overlapping square patches: one of them, all of them, or their statistics."""
+"""Non-overlapping square patches: all of them, one of them, or their statistics."""
 
 from __future__ import annotations
 
@@ -6,59 +6,58 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of, one_of, whole_number
-from mklearn.errors import ConfigError, DataError
+from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of
+from mklearn.descriptors.validation import invalid, one_of, whole_number
+from mklearn.errors import DataError
 
 
 def patches(images: Images, *, size: int, patch: Sequence[int] | None = None, statistics: str = "pixels") -> Grey:
-    """Patches of ``size x size`` pixels on the grid that they tile.
+    """Return patches of ``size x size`` pixels on the grid that they tile.
 
     Parameters
     ----------
     images : see `mklearn.descriptors.images.as_grey_images`
         Sides are multiples of `size`.
     size : int
-        Pixels per side of a patch. LMKL (Gonen and Alpaydin, ICML 2008): 8 and 16 for 64 x 64 faces, 4 and 8 for
+        Pixels per side of a patch. LMKL (Gonen, Alpaydin, ICML 2008) uses 8 and 16 for 64 x 64 faces, 4 and 8 for
         16 x 16 digits.
     patch : (row, column), optional
-        One patch of the grid, counted from 0 at the top left: a descriptor of its own, as LMKL uses them (one kernel
-        per patch). Default: all patches, row by row.
+        One patch of the grid, counted from 0 at the top left; LMKL computes one kernel per patch. By default all
+        patches, row by row.
     statistics : {"pixels", "mean_std"}
-        The pixels of each patch, row by row, or its mean and (population) standard deviation.
+        The pixels of each patch, row by row, or its mean and (population) standard deviation ("mean_std" is not in the
+        paper).
 
     Returns
     -------
-    ndarray, shape (n, n_patches * size^2) or (n, n_patches * 2)
-        Pixels and means are linear in the image; standard deviations ignore added brightness and scale with contrast.
+    ndarray of shape (n, n_patches * size^2) or (n, n_patches * 2)
+        Pixels and means are linear in the image. Standard deviations are invariant to added brightness and scale with
+        contrast.
 
     Raises
     ------
     DataError
-        Not images, sides that are not multiples of `size`, a patch outside the grid, images of different sizes.
+        Invalid images, sides that are not multiples of `size`, a patch outside the grid, or images of different sizes.
     ConfigError
-        Illegal parameters.
-
-    Notes
-    -----
-    "mean_std" is not in the paper.
+        Invalid parameters.
     """
     size = whole_number(size, "size")
     one_of(statistics, "statistics", ("pixels", "mean_std"))
     if patch is not None:
         if len(patch) != 2:
-            raise ConfigError(f"patch = {patch!r} is not legal: give its row and column in the grid of patches")
+            raise invalid(patch, "patch", "its row and column in the grid of patches")
         patch = (whole_number(patch[0], "patch row", 0), whole_number(patch[1], "patch column", 0))
     grey = as_grey_images(images)
     for number, image in enumerate(grey):
         height, width = image.shape
         if height % size or width % size:
             raise DataError(
-                f"image {number} has {height} x {width} pixels, which patches of {size} x {size} do not tile; resize "
-                f"it, e.g. to {max(1, height // size) * size} x {max(1, width // size) * size}, or choose another size"
+                f"Image {number} has {height} x {width} pixels, which patches of {size} x {size} do not tile: resize "
+                f"it, e.g. to {max(1, height // size) * size} x {max(1, width // size) * size}, or choose another size."
             )
         if patch is not None and not (patch[0] < height // size and patch[1] < width // size):
             raise DataError(
-                f"image {number} has {height // size} x {width // size} patches; there is no patch {tuple(patch)}"
+                f"Image {number} has {height // size} x {width // size} patches; there is no patch {tuple(patch)}."
             )
 
     def extract(image: Grey) -> Grey:

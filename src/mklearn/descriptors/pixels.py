@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of, one_of
+from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of
+from mklearn.descriptors.validation import one_of
 
 
 def pixels(images: Images, *, norm: str = "none") -> Grey:
-    """Grey values, row by row.
+    """Return the grey values of images, row by row.
 
     Parameters
     ----------
     images : see `mklearn.descriptors.images.as_grey_images`
         All of one size.
     norm : {"none", "l2"}
-        "l2" divides each image by its Euclidean length; a black image stays zero. "none" is what reproduces the
-        baselines of MKMMC (Gu and Zhou) on ORL and Yale, "l2" comes closer to the 2DMMC paper on Yale.
+        "l2" divides each image by its Euclidean length; a black image stays zero.
 
     Returns
     -------
-    ndarray, shape (n, h * w)
-        In [0, 1] for integer images and ``norm="none"``. Linear in the pixels; with "l2" invariant to contrast (a
-        positive factor), never to added brightness.
+    ndarray of shape (n, h * w)
+        In [0, 1] for integer images and ``norm="none"``. Linear in the pixels. "l2" is invariant to contrast (a
+        positive factor), not to added brightness.
 
     Raises
     ------
     DataError
-        Not images, or images of different sizes.
+        Invalid images, or images of different sizes.
     ConfigError
         Unknown norm.
     """

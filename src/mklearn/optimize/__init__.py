@@ -1,4 +1,4 @@
-"""Array-only solvers: eigenproblems, trace ratio, kernel weights, and which convex solver can run here."""
+"""Solvers on arrays: eigenproblems, trace ratio, kernel weights, and the choice of a convex solver."""
 
 import lazy_loader as _lazy
 
@@ -8,14 +8,9 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "eigen": ["fix_signs", "generalized_eigh", "generalized_eigh_stack"],
         "trace_ratio": ["TraceRatio", "trace_ratio"],
         "solvers": ["mosek_problem", "resolve_solver"],
-        "beta": ["KernelWeights", "kernel_weights"],
+        "kernel_weights": ["KernelWeights", "kernel_weights"],
         "convex_ratio_trace": ["ConvexRatioTrace", "RatioTraceObjective", "between_factor", "convex_ratio_trace"],
-        "leave_one_out_ridge": [
-            "LeaveOneOutRidge",
-            "LeaveOneOutWeights",
-            "class_targets",
-            "leave_one_out_weights",
-        ],
+        "leave_one_out_ridge": ["LeaveOneOutRidge", "LeaveOneOutWeights", "class_targets", "leave_one_out_weights"],
         "simplex_qp": ["SimplexQP", "simplex_qp"],
     },
 )

@@ -1,30 +1,29 @@
 """Kernel weights that maximise a ratio trace: a concave problem, solved to its global optimum with a certificate.
 
-With K = sum_m theta_m K_m (K_m positive semidefinite), a numerator L1 = GG', a denominator Q (both positive
-semidefinite operators on the samples) and lambda > 0,
+With K = sum_m theta_m K_m (K_m positive semidefinite), Phi the samples in the feature space of K, a numerator
+L1 = GG', a denominator Q that projects (the within- or total-scatter operator of classes) and lambda > 0,
 
     F(theta) = max over V of tr((V'(Phi Q Phi' + lambda I)V)^-1 V'Phi L1 Phi'V)
-             = tr(L1 (K^-1 + Q/lambda)^-1) / lambda = tr(G'K B) / lambda,    B = (I + QK/lambda)^-1 G,
+             = tr(L1 (K^-1 + Q/lambda)^-1) / lambda = tr(G'K B) / lambda,    B = (I + QK/lambda)^-1 G.
 
-Phi the samples in the feature space of K. The middle form is a parallel sum, hence concave and nondecreasing in theta:
+The middle form is a parallel sum, so F is concave and nondecreasing in theta:
 
     F(theta) = min over Y of sum_m theta_m tr(Y'K_m Y)/lambda + tr((G - Y)'Q^+(G - Y)),    attained at Y = B,   (*)
 
-so that the derivatives are dF/dtheta_m = tr(B'K_m B)/lambda and, with W = (I + QK/lambda)^-1 Q,
-d2F/dtheta_m dtheta_l = -2 tr(B'K_m W K_l B)/lambda^2. Everything comes from one Cholesky factorisation of
-S = I + EKE/lambda (E = Q^1/2, which is Q itself for a projector) and as many right-hand sides as G has columns; the
-Hessian takes M times as many.
+with derivatives dF/dtheta_m = tr(B'K_m B)/lambda and, for W = (I + QK/lambda)^-1 Q,
+d2F/dtheta_m dtheta_l = -2 tr(B'K_m W K_l B)/lambda^2. All of them follow from one Cholesky factorisation of
+S = I + QKQ/lambda and as many right-hand sides as G has columns; the Hessian needs M times as many.
 
 **Feasible set.** theta >= 0 and ||theta||_p <= M^(1/p - 1): equal weights 1/M lie on its boundary for every p >= 1.
-p = 1 is the simplex, p = infinity makes the weights equal.
+p = 1 is the simplex; p = infinity makes the weights equal.
 
-**Certificate.** By (*) F lies below its tangents: F(theta') <= F(theta) + g'(theta' - theta). The largest value of a
-tangent over the feasible set, M^(1/p - 1) ||g||_q - g'theta above F, is a bound of the optimum: the duality gap.
+**Certificate.** By (*) F lies below its tangents: F(theta') <= F(theta) + g'(theta' - theta). The maximum of a tangent
+over the feasible set, which exceeds F by M^(1/p - 1) ||g||_q - g'theta, bounds the optimum: the duality gap.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -34,27 +33,30 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, solve_triangu
 
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import ClassOperator, ClassStructure, LaplacianOperator
+from mklearn.optimize.validation import kernel_list, not_positive_semidefinite, positive, weighted_sum
 
 Array = NDArray[np.floating[Any]]
 Status = Literal["optimal", "max_iter", "stalled"]
 
-# Of the gain that the tangent promises, a step has to bring this share.
+# A step must gain this share of what the tangent promises.
 _ARMIJO = 1e-4
 _HALVINGS = 30
 _INNER_STEPS = 100
-# F is known to about this, relatively: smaller falls are rounding, smaller rises no progress.
+# Relative precision of F: smaller decreases are rounding, smaller increases are no progress.
 _ROUNDING = 1e-12
+# (identity, means, total) of the class operators that are projectors.
+_PROJECTORS = ((1.0, -1.0, 0.0), (1.0, 0.0, -1.0))
 
 
 def between_factor(classes: ClassStructure) -> Array:
-    """G of shape (n, c) with GG' = P - J, the between-class operator: class indicators over root counts, centred."""
+    """Return G of shape (n, c) with GG' = P - J, the between-class operator: centred indicators over root counts."""
     indicator = classes.indicator()
     return (indicator - indicator.mean(axis=0)) / np.sqrt(classes.counts)
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """F at one theta, and what its derivatives and directions are made from.
+    """F at one theta, with the intermediate results that its derivatives need.
 
     Attributes
     ----------
@@ -64,7 +66,7 @@ class Evaluation:
     B : array of shape (n, r)
         (I + QK/lambda)^-1 G.
     cross : array of shape (r, r)
-        G'K B / lambda, symmetric; its eigenvalues are the ratios omega of the directions, its trace is F.
+        G'K B / lambda, symmetric. Its eigenvalues are the ratios omega of the directions; its trace is F.
     factor : array of shape (n, n)
         Lower Cholesky factor of S.
     """
@@ -78,24 +80,23 @@ class Evaluation:
 
 @dataclass(eq=False)
 class RatioTraceObjective:
-    """F for given kernels, numerator, denominator and lambda.
+    """The objective F for given kernels, numerator, denominator and lambda.
 
     Parameters
     ----------
     kernels : M arrays of shape (n, n)
-        Symmetric, positive semidefinite; float32 is summed in double precision.
+        Symmetric positive semidefinite. float32 is summed in double precision.
     numerator : array of shape (n, r)
         G, with L1 = GG'.
     denominator : LaplacianOperator
-        Q. A projector (within- or total-scatter operator of classes) is used as it is; of others the dense square root
-        is taken once.
+        Q, the within- or total-scatter operator of classes.
     ridge_amount : float
         lambda > 0.
 
     Raises
     ------
     DataError
-        Shapes that do not fit; a denominator that is not positive semidefinite.
+        Shapes do not match, or the denominator is not a projector.
     ConfigError
         lambda is not positive.
     """
@@ -104,88 +105,74 @@ class RatioTraceObjective:
     numerator: Array
     denominator: LaplacianOperator
     ridge_amount: float
-    _root: Callable[[Array], Array] = field(init=False, repr=False)
     _inside: Array = field(init=False, repr=False)
     _outside: Array = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.kernels = list(self.kernels)
+        Q = self.denominator
+        if not isinstance(Q, ClassOperator) or (Q.identity, Q.means, Q.total) not in _PROJECTORS:
+            raise DataError("Invalid denominator: expected the within- or total-scatter operator of classes.")
+        self.kernels = kernel_list(self.kernels, Q.n)
         self.numerator = np.asarray(self.numerator, dtype=np.float64)
-        n = self.denominator.n
-        if not self.kernels or any(np.shape(K) != (n, n) for K in self.kernels):
-            raise DataError(f"the denominator is over {n} samples: kernels of shape ({n}, {n}) are needed, one or more")
-        if self.numerator.ndim != 2 or self.numerator.shape[0] != n:
-            raise DataError(f"the numerator's factor has shape {self.numerator.shape}: it must have {n} rows")
-        if not (np.isfinite(self.ridge_amount) and self.ridge_amount > 0):
-            raise ConfigError(f"ridge_amount={self.ridge_amount}: must be positive and finite")
-        # G = E E^+ G + outside: the part in the range of Q is solved for without a difference of near-equal matrices.
-        self._root, inverse_root = _square_root(self.denominator)
-        self._inside = inverse_root(self.numerator)
-        self._outside = self.numerator - self._root(self._inside)
-
-    def combined(self, theta: ArrayLike) -> Array:
-        """sum_m theta_m K_m in double precision, shape (n, n)."""
-        n = self.denominator.n
-        K = np.zeros((n, n))
-        for weight, kernel in zip(np.asarray(theta, dtype=np.float64), self.kernels, strict=True):
-            if weight != 0:
-                K += weight * kernel
-        return K
+        if self.numerator.ndim != 2 or self.numerator.shape[0] != Q.n:
+            raise DataError(f"The numerator's factor has shape {self.numerator.shape}: expected {Q.n} rows.")
+        positive(self.ridge_amount, "ridge_amount")
+        # G = QG + outside: solving for QG only avoids the difference of nearly equal matrices.
+        self._inside = Q.apply(self.numerator)
+        self._outside = self.numerator - Q.apply(self._inside)
 
     def evaluate(self, theta: ArrayLike) -> Evaluation:
-        """F(theta), in O(n^3/3 + n^2 r).
+        """Compute F(theta), in O(n^3/3 + n^2 r).
 
         Raises
         ------
         DataError
-            The combined kernel is so far from positive semidefinite that I + EKE/lambda is too.
+            The combined kernel has eigenvalues so negative that S is not positive definite.
         """
         point = np.array(theta, dtype=np.float64)
-        K = self.combined(point)
-        S = self._root(self._root(K).T) / self.ridge_amount
+        project = self.denominator.apply
+        K = weighted_sum(self.kernels, point, self.denominator.n)
+        S = project(project(K).T) / self.ridge_amount
         S[np.diag_indices_from(S)] += 1.0
         try:
             factor = cho_factor(S, lower=True, overwrite_a=True, check_finite=False)[0]
         except LinAlgError:
-            raise DataError(
-                "a combination of the kernels has an eigenvalue below -lambda: kernels must be positive semidefinite "
-                "here; repair them (psd_repair) or raise the ridge"
-            ) from None
-        right = self._inside - self._root(K @ self._outside) / self.ridge_amount
-        B = self._outside + self._root(cho_solve((factor, True), right, check_finite=False))
+            raise not_positive_semidefinite("ridge") from None
+        right = self._inside - project(K @ self._outside) / self.ridge_amount
+        B = self._outside + project(cho_solve((factor, True), right, check_finite=False))
         cross = self.numerator.T @ (K @ B) / self.ridge_amount
         return Evaluation(point, float(np.trace(cross)), B, (cross + cross.T) / 2.0, factor)
 
     def value(self, theta: ArrayLike) -> float:
-        """F(theta)."""
+        """Compute F(theta)."""
         return self.evaluate(theta).value
 
     def derivatives(self, at: Evaluation) -> tuple[Array, Array]:
-        """Gradient (M,) and Hessian (M, M), the latter negative semidefinite, in O(M n^2 r)."""
+        """Compute the gradient (M,) and the negative semidefinite Hessian (M, M), in O(M n^2 r)."""
         scale = self.ridge_amount
         products = [np.asarray(K @ at.B, dtype=np.float64) for K in self.kernels]
         gradient = np.array([np.vdot(at.B, product) for product in products]) / scale
         half = np.stack(
             [
-                solve_triangular(at.factor, self._root(product), lower=True, check_finite=False).ravel()
+                solve_triangular(at.factor, self.denominator.apply(product), lower=True, check_finite=False).ravel()
                 for product in products
             ]
         )
         return gradient, half @ half.T * (-2.0 / scale**2)
 
     def directions(self, at: Evaluation, n_components: int) -> tuple[Array, Array]:
-        """The directions V = Phi A that attain F: K L1 K a = omega (K Q K + lambda K) a.
+        """Compute the directions V = Phi A that attain F: K L1 K a = omega (K Q K + lambda K) a.
 
         Parameters
         ----------
         at : Evaluation
         n_components : int
-            At most this many; fewer where fewer ratios are above rounding.
+            The largest number of directions p; fewer where fewer ratios are above rounding.
 
         Returns
         -------
         omega : array of shape (p,)
-            Descending. All of them together add up to F.
+            Descending. The sum over all directions is F.
         A : array of shape (n, p)
             With A'(K Q K + lambda K)A = I.
         """
@@ -198,30 +185,27 @@ class RatioTraceObjective:
 
 @dataclass(frozen=True, eq=False)
 class ConvexRatioTrace:
-    """A maximiser of F and the proof that it is one.
+    """Result of `convex_ratio_trace`.
 
     Attributes
     ----------
     theta : array of shape (M,)
-        ||theta||_p = M^(1/p - 1).
+        The maximiser, with ||theta||_p = M^(1/p - 1).
     weights : array of shape (M,)
         theta / sum(theta).
     value : float
         F(theta).
     bound : float
-        No feasible theta has a larger F: the least of the tangents' maxima that were met.
+        Upper bound of F over the feasible set: the smallest of the tangents' maxima.
     gap : float
-        (bound - value) / value, not negative.
+        (bound - value) / value >= 0.
     gradient : array of shape (M,)
         At theta.
-    history : array
-        F at every iterate, the start first; nondecreasing (but for rounding, about 1e-12 relatively, at the end).
+    history : array of shape (n_iter + 1,)
+        F at the start and after every step, nondecreasing but for rounding.
     n_iter : int
-        Steps taken.
-    n_evaluations : int
-        Cholesky factorisations.
     status : {"optimal", "max_iter", "stalled"}
-        "optimal": gap <= tol. "stalled": no step raises F beyond rounding; see the gap.
+        "optimal": gap <= tol. "stalled": no step increases F beyond rounding; see ``gap``.
     evaluation : Evaluation
         At theta.
     """
@@ -234,7 +218,6 @@ class ConvexRatioTrace:
     gradient: Array
     history: Array
     n_iter: int
-    n_evaluations: int
     status: Status
     evaluation: Evaluation
 
@@ -242,45 +225,52 @@ class ConvexRatioTrace:
 def convex_ratio_trace(
     objective: RatioTraceObjective, *, p: float = 1.0, max_iter: int = 50, tol: float = 1e-6
 ) -> ConvexRatioTrace:
-    """Maximise F over theta >= 0, ||theta||_p <= M^(1/p - 1).
+    """Maximise the ratio trace F over kernel weights of bounded norm.
 
-    Each step maximises the second-order model of F over the feasible set (M variables) and searches the line to it;
-    where that gives no ascent, the step goes towards the tangent's maximiser (Frank-Wolfe).
+    Solves ``max F(theta) over theta >= 0, ||theta||_p <= M^(1/p - 1)``. Each step maximises the second-order model of F
+    over the feasible set and searches the line to the maximiser; if this gives no ascent, it searches the line to the
+    tangent's maximiser (Frank-Wolfe).
 
     Parameters
     ----------
     objective : RatioTraceObjective
     p : float
-        From 1 (sparse) to infinity (equal weights).
+        Norm, from 1 (sparse weights) to infinity (equal weights).
     max_iter : int
     tol : float
-        On the relative duality gap.
+        Tolerance of the relative duality gap.
+
+    Returns
+    -------
+    ConvexRatioTrace
 
     Raises
     ------
     ConfigError
-        p below 1.
+        p < 1.
     NotApplicable
-        F is zero for equal weights: the kernels do not tell the classes' means apart.
+        F is zero at equal weights: the class means coincide in every kernel.
 
     References
     ----------
-    Vemulapalli, Boda, Chellappa, "MKL-RT: multiple kernel learning for ratio-trace problems via convex optimization",
-    arXiv 1410.4470, 2014: the problem; the formulas here are derived independently. Ye, Ji, Chen, "Multi-class
-    discriminant kernel learning via convex programming", JMLR 2008: Q the total scatter, p = 1. Yan, Kittler,
-    Mikolajczyk, Tahir, "Non-sparse multiple kernel Fisher discriminant analysis", JMLR 2012: p > 1.
+    .. [1] Vemulapalli, Boda, Chellappa, "MKL-RT: multiple kernel learning for ratio-trace problems via convex
+       optimization", arXiv 1410.4470, 2014: the problem. The formulas here are derived independently.
+    .. [2] Ye, Ji, Chen, "Multi-class discriminant kernel learning via convex programming", JMLR 9, 2008: Q the total
+       scatter, p = 1.
+    .. [3] Yan, Kittler, Mikolajczyk, Tahir, "Non-sparse multiple kernel Fisher discriminant analysis", JMLR 13, 2012:
+       p > 1.
     """
     if not p >= 1:
-        raise ConfigError(f"p={p}: the norm of the kernel weights needs p >= 1")
+        raise ConfigError(f"Invalid value {p!r} for `p`: expected a norm, p >= 1.")
     n_kernels = len(objective.kernels)
-    radius = _radius(n_kernels, p)
+    radius = float(n_kernels ** ((0.0 if np.isinf(p) else 1.0 / p) - 1.0))
     current = objective.evaluate(np.full(n_kernels, 1.0 / n_kernels))
     if not current.value > 0:
         raise NotApplicable(
-            "the ratio trace is zero for equal kernel weights: the kernels do not tell the classes' means apart"
+            "The ratio trace is zero at equal kernel weights: the class means coincide in every kernel, so no class can"
+            " be discriminated."
         )
     history = [current.value]
-    evaluations = 1
     bound = np.inf
     status: Status = "max_iter"
     while True:
@@ -296,8 +286,7 @@ def convex_ratio_trace(
         target = _model_maximiser(current.theta, gradient, hessian, tangent_gap, radius, p)
         found = None
         for goal in (target, corner):
-            found, tried = _line_search(objective, current, gradient, goal, radius, p)
-            evaluations += tried
+            found = _line_search(objective, current, gradient, goal, radius, p)
             if found is not None:
                 break
         if found is None:
@@ -305,53 +294,43 @@ def convex_ratio_trace(
             break
         current = found
         history.append(current.value)
-    theta = current.theta
     return ConvexRatioTrace(
-        theta,
-        theta / theta.sum(),
-        current.value,
-        max(bound, current.value),
-        max(bound / current.value - 1.0, 0.0),
-        gradient,
-        np.array(history),
-        len(history) - 1,
-        evaluations,
-        status,
-        current,
+        theta=current.theta,
+        weights=current.theta / current.theta.sum(),
+        value=current.value,
+        bound=max(bound, current.value),
+        gap=max(bound / current.value - 1.0, 0.0),
+        gradient=gradient,
+        history=np.array(history),
+        n_iter=len(history) - 1,
+        status=status,
+        evaluation=current,
     )
 
 
-# ---------------------------------------------------------------------------------------------------------- helpers
-
-
-def _radius(n_kernels: int, p: float) -> float:
-    return float(n_kernels ** ((0.0 if np.isinf(p) else 1.0 / p) - 1.0))
-
-
 def _tangent_maximiser(gradient: Array, radius: float, p: float) -> Array:
-    """argmax of g't over t >= 0, ||t||_p <= radius: t_m proportional to g_m^(q - 1), 1/p + 1/q = 1."""
-    positive = np.maximum(gradient, 0.0)
-    largest = positive.max()
+    """Maximise g't over t >= 0, ||t||_p <= radius: t_m is proportional to g_m^(q - 1), 1/p + 1/q = 1."""
+    nonnegative = np.maximum(gradient, 0.0)
+    largest = nonnegative.max()
     if not largest > 0:
         return np.full(len(gradient), 1.0 / len(gradient))
     if p == 1:
-        return radius * np.eye(len(gradient))[int(np.argmax(positive))]
+        return radius * np.eye(len(gradient))[int(np.argmax(nonnegative))]
     if np.isinf(p):
-        return np.full(len(gradient), radius)  # also where g_m = 0: equal weights then stay equal
-    shape = (positive / largest) ** (1.0 / (p - 1.0))
-    return _on_sphere(shape, radius, p)
+        return np.full(len(gradient), radius)  # also where g_m = 0, so that the weights stay equal
+    return _on_sphere((nonnegative / largest) ** (1.0 / (p - 1.0)), radius, p)
 
 
 def _on_sphere(theta: Array, radius: float, p: float) -> Array:
-    """theta scaled to ||theta||_p = radius; F does not fall on the way out."""
+    """Scale theta to ||theta||_p = radius; this does not decrease F."""
     return theta * (radius / float(np.linalg.norm(theta, p)))
 
 
 def _model_maximiser(theta: Array, gradient: Array, hessian: Array, scale: float, radius: float, p: float) -> Array:
-    """Feasible maximiser of g'd + d'Hd/2, d = t - theta: a primal-dual interior-point method in M variables.
+    """Maximise g'd + d'Hd/2, d = t - theta, over the feasible set by a primal-dual interior-point method.
 
-    Works on x = t/radius with x >= 0 (multipliers z) and sum x^p + s = 1, s >= 0 (multiplier nu), and in units of the
-    duality gap, so that it is as exact near the end as at the start.
+    The variables are x = t/radius with x >= 0 (multipliers z) and sum x^p + s = 1, s >= 0 (multiplier nu). Units of the
+    duality gap keep the method as accurate near the end as at the start.
     """
     if np.isinf(p):
         return np.full(len(theta), radius)
@@ -384,7 +363,7 @@ def _model_maximiser(theta: Array, gradient: Array, hessian: Array, scale: float
         length = min(1.0, 0.995 * float(np.min(-values[falling] / changes[falling], initial=np.inf)))
         x, z, s, nu = x + length * dx, z + length * dz, s + length * ds, nu + length * dnu
     if p == 1:
-        x = np.where(x < z, 0.0, x)  # x z is at rounding: where the multiplier is the larger one, the weight is 0
+        x = np.where(x < z, 0.0, x)  # x z is at rounding: the weight is 0 where the multiplier is larger
     if not x.any():
         return theta
     return _on_sphere(x * radius, radius, p)
@@ -392,45 +371,28 @@ def _model_maximiser(theta: Array, gradient: Array, hessian: Array, scale: float
 
 def _line_search(
     objective: RatioTraceObjective, current: Evaluation, gradient: Array, goal: Array, radius: float, p: float
-) -> tuple[Evaluation | None, int]:
-    """The first point on the way back from goal that raises F enough, and the number of evaluations.
+) -> Evaluation | None:
+    """Return the first point on the way back from ``goal`` that increases F enough; None if there is none.
 
-    Where F is flat to rounding the duality gap, which is of first order, still tells better from worse.
+    Where F is flat to rounding, the duality gap decides: it is of first order and still distinguishes the points.
     """
     step = goal - current.theta
     promised = float(gradient @ step)
     noise = _ROUNDING * current.value
     if not promised > -noise:
-        return None, 0
+        return None
     for halving in range(_HALVINGS):
         share = 0.5**halving
         trial = objective.evaluate(_on_sphere(current.theta + share * step, radius, p))
         gain = trial.value - current.value
         if gain > noise and gain >= _ARMIJO * share * promised:
-            return trial, halving + 1
+            return trial
         if abs(gain) <= noise or share * promised <= noise:
             before = _tangent_gap(gradient, current.theta, radius, p)
             after = _tangent_gap(objective.derivatives(trial)[0], trial.theta, radius, p)
-            return (trial if after < 0.5 * before else None), halving + 1
-    return None, _HALVINGS
+            return trial if after < 0.5 * before else None
+    return None
 
 
 def _tangent_gap(gradient: Array, theta: Array, radius: float, p: float) -> float:
     return max(float(gradient @ (_tangent_maximiser(gradient, radius, p) - theta)), 0.0)
-
-
-def _square_root(operator: LaplacianOperator) -> tuple[Callable[[Array], Array], Callable[[Array], Array]]:
-    """Products with E = Q^1/2 and with its pseudo-inverse."""
-    if isinstance(operator, ClassOperator) and (operator.identity, operator.means, operator.total) in (
-        (1.0, -1.0, 0.0),
-        (1.0, 0.0, -1.0),
-    ):
-        return operator.apply, operator.apply
-    values, vectors = eigh(operator.toarray())
-    floor = 10.0 * len(values) * np.finfo(np.float64).eps * max(float(np.abs(values).max()), 0.0)
-    if values[0] < -floor:
-        raise DataError(f"the denominator has the eigenvalue {values[0]:.3g}: it must be positive semidefinite")
-    kept = values > floor
-    basis, roots = vectors[:, kept], np.sqrt(values[kept])
-    root, inverse = (basis * roots) @ basis.T, (basis / roots) @ basis.T
-    return root.__matmul__, inverse.__matmul__

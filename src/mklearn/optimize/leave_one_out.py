@@ -1,8 +1,8 @@
-"""Kernel subspaces refitted without each sample in turn, with what the refits share computed once.
+"""Kernel subspaces refitted without each sample in turn, with shared work done once.
 
-A refit without sample i has the kernel without row and column i. Its scatter matrices, in coordinates that are fixed
-for all i, are those of all samples less terms of low rank: one eigenproblem is left for each i, instead of two
-and all products. The results are those of the refits, up to signs and rounding.
+A refit without sample i uses the kernel without row and column i. In coordinates that are the same for all i, its
+scatter matrices are those of all samples minus terms of low rank. Each refit then needs one eigenproblem, and its
+result equals the plain refit up to signs and rounding.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mklearn.optimize.margin import Constraint, check_not_constant, kernel_trace
 
 Array = NDArray[np.floating[Any]]
 WithoutOne = tuple[int, Array, Array]
-"""The sample that is left out, the embedding of the others, (n - 1, p), and its own, (1, p)."""
+"""Index of the left-out sample, embedding of the other samples (n - 1, p), embedding of the left-out sample (1, p)."""
 
 
 def margins_without_each(
@@ -32,7 +32,7 @@ def margins_without_each(
     cutoff: float,
     order: Iterable[int] | None = None,
 ) -> Iterator[WithoutOne]:
-    """Embeddings by the maximum margin criterion, refitted without each sample in turn.
+    """Yield embeddings by the maximum margin criterion, refitted without each sample in turn.
 
     Parameters
     ----------
@@ -41,18 +41,18 @@ def margins_without_each(
     y : array of shape (n,)
         Class labels.
     lam, constraint
-        As for :class:`mklearn.subspace.kernel_mmc.KernelMMC`.
+        As in :class:`mklearn.subspace.kernel_mmc.KernelMMC`.
     n_components : int or None
-        None: one less than the classes that are left.
+        None is the number of remaining classes minus one.
     cutoff : float
-        Eigenvalues of K that are not above this part of the largest count as 0.
+        Eigenvalues of K not above this multiple of the largest count as 0.
     order : iterable of int, optional
-        The samples to leave out, one after the other; all of them, from the first, by default.
+        The samples to leave out, in this order; by default all of them, from the first.
     """
     n = len(kernel)
     check_not_constant(kernel)
     classes, codes = np.unique(y, return_inverse=True)
-    # Rows are the samples in fixed coordinates: those of the feature space for "rkhs", columns of K for "coef".
+    # Row i is sample i in fixed coordinates: of the feature space for "rkhs", columns of K for "coef".
     features = _feature_coordinates(kernel, cutoff) if constraint == "rkhs" else kernel
     second_moments = features.T @ features
     sums = np.zeros((len(classes), features.shape[1]))
@@ -79,7 +79,7 @@ def margins_without_each(
             scatter -= weight * (moments - np.outer(own, own))
             scatter -= np.outer(total, total) / (n - 1)
             values, vectors = eigh(scatter, driver="evd", check_finite=False, overwrite_a=True)
-            # Directions of eigenvalue 0 may lie outside the span of the samples that are left; positive ones never.
+            # Only directions of positive eigenvalue are sure to lie in the span of the remaining samples.
             if p <= len(values) and values[-p] > 1e-10 * values[-1]:
                 embedded = features[:, columns] @ vectors[:, : -p - 1 : -1]
         if embedded is None:
@@ -90,16 +90,16 @@ def margins_without_each(
 
 
 def components_without_each(kernel: Array, cutoff: float, order: Iterable[int] | None = None) -> Iterator[WithoutOne]:
-    """Kernel principal components, refitted without each sample in turn.
+    """Yield kernel principal components, refitted without each sample in turn.
 
     Parameters
     ----------
     kernel : array of shape (n, n)
         Symmetric, float64.
     cutoff : float
-        Eigenvalues of the centred kernel that are not above this part of the largest are left out.
+        Eigenvalues of the centred kernel not above this multiple of the largest count as 0.
     order : iterable of int, optional
-        As for :func:`margins_without_each`.
+        As in `margins_without_each`.
     """
     n = len(kernel)
     features = _feature_coordinates(kernel, cutoff)
@@ -117,7 +117,7 @@ def components_without_each(kernel: Array, cutoff: float, order: Iterable[int] |
 
 
 def _feature_coordinates(kernel: Array, cutoff: float) -> Array:
-    """F with K = FF', one column for each eigenvalue of K above the cutoff."""
+    """Return F with K = FF', one column for each eigenvalue of K above the cutoff."""
     spectrum, basis = eigh(kernel, check_finite=False)
     kept = spectrum > cutoff * spectrum[-1]
     return basis[:, kept] * np.sqrt(spectrum[kept])

@@ -15,15 +15,15 @@ from mklearn.optimize.eigen import fix_signs, generalized_eigh
 Array = NDArray[np.floating[Any]]
 Constraint = Literal["rkhs", "coef", "sample"]
 
-# Eigenvalues of a kernel below this, relative to the largest, count as 0 and their directions are not used. Single
-# precision leaves noise above it: see `negligible`.
+# Eigenvalues of a kernel below this, relative to the largest, count as 0. Single precision leaves noise above it: see
+# `negligible`.
 _NEGLIGIBLE = 1e-10
-# Eigenvalues of the criterion this close, relative to the largest, are one eigenspace.
+# Eigenvalues of the criterion this close, relative to the largest, form one eigenspace.
 _TIED = 1e-8
 
 
 def negligible(dtype: np.dtype[Any]) -> float:
-    """Which eigenvalues of a kernel in this precision count as 0, relative to the largest."""
+    """Return the cutoff, relative to the largest, below which eigenvalues of a kernel of this dtype count as 0."""
     return max(_NEGLIGIBLE, 10 * float(np.finfo(dtype).eps))
 
 
@@ -39,15 +39,16 @@ def margin_step(
     operator : LaplacianOperator
         L.
     n_components : int
-        p, at most; fewer columns where K has a smaller rank.
+        The largest number of columns p; fewer where K has a smaller rank.
     constraint : {"rkhs", "coef", "sample"}
         A'KA = I, A'A = I or A'K^2A = I.
     cutoff : float
-        "rkhs" and "sample" leave out eigenvalues of K that are not above this part of the largest.
+        "rkhs" and "sample" ignore eigenvalues of K not above this multiple of the largest.
 
     Returns
     -------
-    eigenvalues : array of shape (p,), falling
+    eigenvalues : array of shape (p,)
+        Descending.
     coefficients : array of shape (n, p)
         In each column the entry of largest absolute value is positive.
     """
@@ -69,7 +70,7 @@ def margin_step(
 
 
 def _smooth_first(values: Array, vectors: Array, norms: Array) -> Array:
-    """A basis of each eigenspace in which the form diag(norms) is diagonal and rises."""
+    """Rotate each eigenspace so that the form diag(norms) is diagonal and ascending on it."""
     gaps = np.diff(values) < -_TIED * np.abs(values).max()
     for group in np.split(np.arange(len(values)), np.flatnonzero(gaps) + 1):
         if len(group) > 1:
@@ -79,46 +80,36 @@ def _smooth_first(values: Array, vectors: Array, norms: Array) -> Array:
 
 
 def kernel_trace_ratio(kernel: Array, y: ArrayLike) -> float:
-    """tr(K L_b) / tr(K L_w), the ratio of the scatters' traces in the feature space.
+    """Compute tr(K L_b) / tr(K L_w), the ratio of the scatters' traces in the feature space.
 
     Raises
     ------
     NotApplicable
-        There is no within-class scatter.
+        The within-class scatter is zero.
     """
     between, within = (float(np.trace(operator(y).apply(kernel))) for operator in (between_laplacian, within_laplacian))
     if not within > 1e-14 * abs(between):
         raise NotApplicable(
-            "lam='trace_ratio' divides by the within-class scatter, and there is none: give lam as a number"
+            "lam='trace_ratio' divides by the within-class scatter, which is zero: pass lam as a number."
         )
     return between / within
 
 
 def check_not_constant(kernel: Array) -> None:
-    """Refuse a kernel that tells no two samples apart.
-
-    Raises
-    ------
-    NotApplicable
-    """
+    """Raise `NotApplicable` for a kernel that is constant over the samples."""
     centred = total_laplacian(len(kernel)).apply(kernel)
     if not np.abs(centred).max() > 10 * len(kernel) * np.finfo(np.float64).eps * np.abs(kernel).max():
         raise NotApplicable(
-            "the combined kernel is constant over the samples, so nothing can be told apart; check the bandwidth and "
-            "the weights"
+            "The combined kernel is constant over the samples, so no class can be discriminated. Check the bandwidth "
+            "and the kernel weights."
         )
 
 
 def check_columns(coefficients: Array, n_components: int | None) -> None:
-    """Refuse fewer columns than were asked for by number; with None, what there is will do.
-
-    Raises
-    ------
-    NotApplicable
-    """
+    """Raise `NotApplicable` for fewer columns than ``n_components``; with None, one column is enough."""
     found = coefficients.shape[1]
     if found == 0 or (n_components is not None and found < n_components):
         raise NotApplicable(
-            f"the combined kernel has rank {found}, fewer than n_components={n_components}: ask for fewer, or use "
-            "richer kernels"
+            f"The combined kernel has rank {found}, below n_components={n_components}: lower n_components, or use "
+            "kernels of higher rank."
         )

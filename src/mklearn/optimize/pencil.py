@@ -1,8 +1,7 @@
-"""The pair (S, S') of the beta-step, checked, scaled and whitened once for every method.
+"""The matrix pencil (S, S') of `kernel_weights`: checked, scaled and whitened once for every method.
 
-All solvers of the beta-step work in coordinates where S' has a unit diagonal. Changing K_m into c_m K_m changes S into
-DSD, and these coordinates not at all: so every method is equivariant (beta_m becomes beta_m / c_m), and tolerances are
-relative.
+All methods work in coordinates where S' has a unit diagonal. Rescaled kernels c_m K_m change S into DSD but not these
+coordinates. Every method is therefore equivariant (beta_m becomes beta_m / c_m), and tolerances are relative.
 """
 
 from __future__ import annotations
@@ -14,21 +13,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.errors import DataError, SolverFailed
 from mklearn.optimize.eigen import fix_signs
+from mklearn.optimize.validation import same_shape, square_matrix, symmetrized
 
 Floats = NDArray[np.floating]
 Integers = NDArray[np.intp]
 
-# A kernel is zero under the second graph when S'_mm, relative to the largest, is below the first number; or below the
-# second along with all |S'_mn|. A constant kernel leaves rounding errors of one size in its whole row, about 1e-16 of
-# what was subtracted; a kernel that is merely small, by a factor c, has S'_mm of order c^2 and S'_mn of order c.
+# A kernel is zero under the second graph when S'_mm, relative to the largest entry, is below the first number, or when
+# S'_mm and all |S'_mn| are below the second. A constant kernel leaves rounding errors of one size in its whole row,
+# about 1e-16 of what was subtracted; a kernel that is only small, by a factor c, has S'_mm of order c^2, S'_mn of c.
 _ZERO_KERNEL = 1e-24
-_DUST = 1e-12
-# Below this smallest eigenvalue of the unit-diagonal S', both matrices get the ridge.
+_ZERO_ROW = 1e-12
+# If the smallest eigenvalue of the unit-diagonal S' is below this, both matrices get the ridge.
 _RIDGE = 1e-10
-# An S' with an eigenvalue below minus this is indefinite, not rounded: by the precision in which it was given.
+# S' with an eigenvalue below minus this is indefinite, not only rounded; by the precision of the input.
 _INDEFINITE = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-8}
-# Entries of an eigenvector above -_SIGN times the largest are zeros: clipping them changes the ratio by its square.
+# Entries of an eigenvector above -_SIGN times the largest count as 0: clipping them changes the ratio by the square.
 _SIGN = 1e-9
+# Smallest relative distance of two eigenvalues, and largest relative difference of two equal rows.
 _MULTIPLE = 1e-10
 _DUPLICATE = 1e-12
 
@@ -42,19 +43,19 @@ class Pencil:
     S, S_prime : arrays of shape (m, m)
         The scaled matrices; S_prime has a unit diagonal.
     R, R_prime : arrays of shape (m, m)
-        The same, with ``ridge * top`` and ``ridge`` on the diagonals where S_prime is singular (top = the largest
-        S_mm). A direction in the null space of both then has the ratio ``top``, which is that of the worst single
-        kernel: it never looks like a solution. R_prime is positive definite.
+        The regularised matrices: for a singular S_prime, ``ridge * top`` and ``ridge`` are added to the diagonals, with
+        top the largest S_mm. A direction in the null space of both matrices then has the ratio of the worst single
+        kernel and is never a solution. R_prime is positive definite.
     ridge : float
         0 for a regular S_prime.
     whitener : array of shape (m, m)
-        The symmetric W = R_prime^(-1/2), so W'R_prime W = I, and permuting the kernels permutes W.
+        The symmetric W = R_prime^(-1/2), so W'R_prime W = I. Permuting the kernels permutes W.
     eigenvalues : array of shape (m,)
-        Of R v = lambda R_prime v, ascending: the first is the bound that ignores signs.
+        Of R v = lambda R_prime v, ascending. The first is a lower bound of the ratio over weights of any sign.
     vectors : array of shape (m, m)
-        Their eigenvectors V as columns, V'R_prime V = I.
+        The eigenvectors V as columns, V'R_prime V = I.
     vector : array of shape (m,)
-        The eigenvector u of the first, turned so that its sum is not negative.
+        The first eigenvector u, with its sign chosen so that its sum is not negative.
     """
 
     S: Floats
@@ -79,25 +80,25 @@ class Pencil:
 
     @property
     def size(self) -> float:
-        """The scale of the ratios that occur: the largest of the smallest eigenvalue and those of single kernels.
+        """The scale of the ratios: the larger of the smallest eigenvalue and the ratios of single kernels.
 
-        Not the largest eigenvalue, which is beyond all bounds where S' is nearly singular.
+        The largest eigenvalue is no scale, as it is unbounded where S' is nearly singular.
         """
         return max(abs(float(self.eigenvalues[0])), float(np.abs(np.diag(self.S)).max()), np.finfo(float).tiny)
 
     @property
     def simple(self) -> bool:
-        """Whether the smallest eigenvalue is well apart from the next one."""
+        """Whether the smallest eigenvalue is separated from the next one."""
         return self.m == 1 or bool(self.eigenvalues[1] - self.eigenvalues[0] > _MULTIPLE * self.size)
 
     def ratio(self, b: Floats) -> float:
-        """b'Sb / b'S'b, infinite where the denominator is not positive."""
+        """Compute b'Sb / b'S'b; infinite where the denominator is not positive."""
         denominator = float(b @ self.S_prime @ b)
         return float(b @ self.S @ b) / denominator if denominator > 0 else np.inf
 
 
 def make_pencil(S: Floats, S_prime: Floats, indefinite: float = 1e-8) -> Pencil:
-    """The pencil of matrices that are already in unit-diagonal coordinates.
+    """Build the pencil of matrices in unit-diagonal coordinates.
 
     Raises
     ------
@@ -108,8 +109,8 @@ def make_pencil(S: Floats, S_prime: Floats, indefinite: float = 1e-8) -> Pencil:
     smallest = float(spectrum[0])
     if smallest < -indefinite:
         raise SolverFailed(
-            f"S_prime is indefinite: with its diagonal scaled to 1 its smallest eigenvalue is {smallest:.3g}; the "
-            "second graph must be positive semidefinite"
+            f"S_prime is indefinite: with its diagonal scaled to 1 its smallest eigenvalue is {smallest:.3g}. Expected "
+            "a positive semidefinite second graph."
         )
     R, R_prime, ridge = S, S_prime, 0.0
     if smallest < _RIDGE:
@@ -124,7 +125,7 @@ def make_pencil(S: Floats, S_prime: Floats, indefinite: float = 1e-8) -> Pencil:
 
 
 def orient(vectors: Floats) -> Floats:
-    """The vectors (along the last axis), each turned so that its sum is not negative."""
+    """Change the sign of each vector (along the last axis) whose sum is negative."""
     sums = vectors.sum(axis=-1, keepdims=True)
     if vectors.ndim == 1 and abs(sums[0]) < 1e-12 * np.abs(vectors).sum():
         return fix_signs(vectors)
@@ -132,13 +133,13 @@ def orient(vectors: Floats) -> Floats:
 
 
 def one_signed(vectors: Floats) -> NDArray[np.bool_]:
-    """Which of the oriented vectors (along the last axis) have no negative entry, up to rounding."""
+    """Return which oriented vectors (along the last axis) have no negative entry, up to rounding."""
     return vectors.min(axis=-1) >= -_SIGN * np.abs(vectors).max(axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """How a solution in unit-diagonal coordinates becomes weights of the M kernels given.
+    """Conversion of a solution in unit-diagonal coordinates to weights of all M kernels.
 
     Attributes
     ----------
@@ -159,35 +160,34 @@ class Scaling:
         return np.setdiff1d(np.arange(self.n_kernels), self.active, assume_unique=True)
 
     def weights(self, b: Floats) -> Floats:
-        """Weights of all kernels, summing to 1; exactly 0 for the kernels that are zero."""
+        """Return the weights of all kernels, sum 1; exactly 0 for the kernels that are zero."""
         weights = np.zeros(self.n_kernels)
-        # Both steps keep the sum away from overflow when the kernels' scales differ much.
+        # Dividing in two steps avoids overflow when the kernels' scales differ much.
         scaled = b * (self.factors / self.factors.max())
         weights[self.active] = scaled / scaled.sum()
         return weights
 
 
 def prepare(S: ArrayLike, S_prime: ArrayLike) -> tuple[Floats, Floats, Scaling, float]:
-    """Check a pair (S, S') and bring it to unit-diagonal coordinates.
+    """Check a pair (S, S') and convert it to unit-diagonal coordinates.
 
     Returns
     -------
     S, S_prime : arrays of shape (m, m)
-        Of the kernels that are not zero, float64.
+        Without the kernels that are zero, float64.
     scaling : Scaling
     indefinite : float
-        How negative an eigenvalue of the scaled S_prime may be by rounding.
+        Magnitude below which a negative eigenvalue of the scaled S_prime is rounding.
 
     Raises
     ------
     DataError
-        Not square, of different shapes, not finite, not symmetric.
+        A matrix is not square, not finite or not symmetric, or the shapes differ.
     SolverFailed
-        S_prime is zero or visibly indefinite.
+        S_prime is zero or indefinite.
     """
-    given, given_prime = _checked(S, "S"), _checked(S_prime, "S_prime")
-    if given.shape != given_prime.shape:
-        raise DataError(f"S has shape {given.shape} and S_prime {given_prime.shape}: both must be (M, M)")
+    given, given_prime = _symmetric(S, "S"), _symmetric(S_prime, "S_prime")
+    same_shape(given, given_prime)
     precision = min(np.asarray(S).dtype, np.asarray(S_prime).dtype, key=lambda d: d == np.float64)
     indefinite = _INDEFINITE.get(np.dtype(precision), 1e-8)
 
@@ -195,16 +195,16 @@ def prepare(S: ArrayLike, S_prime: ArrayLike) -> tuple[Floats, Floats, Scaling, 
     largest = float(diagonal.max())
     if not largest > 0:
         raise SolverFailed(
-            "no kernel has a positive S_prime_mm: the second graph sees no difference between samples in any kernel"
+            "No kernel has a positive S_prime_mm: every kernel is constant over the samples under the second graph."
         )
-    is_zero = (diagonal <= _ZERO_KERNEL * largest) | (np.abs(given_prime).max(axis=1) <= _DUST * largest)
+    is_zero = (diagonal <= _ZERO_KERNEL * largest) | (np.abs(given_prime).max(axis=1) <= _ZERO_ROW * largest)
     active, zero = np.flatnonzero(~is_zero), np.flatnonzero(is_zero)
     if len(zero):
         cross = np.abs(given_prime[zero]).max(initial=0.0)
         if diagonal[zero].min() < -indefinite * largest or cross > np.sqrt(indefinite * 1e-4) * largest:
             raise SolverFailed(
-                f"S_prime is indefinite: kernel {int(zero[0])} has S_prime_mm = {diagonal[zero[0]]:.3g} but is not zero"
-                "; the second graph must be positive semidefinite"
+                f"S_prime is indefinite: kernel {int(zero[0])} has S_prime_mm = {diagonal[zero[0]]:.3g} but nonzero "
+                "S_prime_mn. Expected a positive semidefinite second graph."
             )
     block = np.ix_(active, active)
     factors = 1.0 / np.sqrt(diagonal[active])
@@ -215,10 +215,10 @@ def prepare(S: ArrayLike, S_prime: ArrayLike) -> tuple[Floats, Floats, Scaling, 
 
 
 def duplicate_groups(S: Floats, S_prime: Floats) -> Integers:
-    """For each kernel the first kernel that equals it up to scale (itself, mostly), shape (m,).
+    """Return for each kernel the first kernel that equals it up to scale (usually itself), shape (m,).
 
-    Kernels m and n count as equal when their unit-diagonal rows of S and S' agree to rounding, so that exchanging them
-    changes nothing; a mixture of the two can't be told from either.
+    Kernels m and n count as equal when their unit-diagonal rows of S and S' agree to rounding: exchanging or mixing
+    them then changes nothing.
     """
     m = len(S)
     size = np.abs(S).max()
@@ -235,16 +235,12 @@ def duplicate_groups(S: Floats, S_prime: Floats) -> Integers:
     return first
 
 
-def _checked(matrix: ArrayLike, name: str) -> Floats:
-    array = np.asarray(matrix, dtype=np.float64)
-    if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] == 0:
-        raise DataError(f"{name} has shape {array.shape}: it must be (M, M) for M kernels")
-    if not np.isfinite(array).all():
-        raise DataError(f"{name} contains values that are not finite (NaN or infinity)")
+def _symmetric(matrix: ArrayLike, name: str) -> Floats:
+    array = square_matrix(matrix, name)
     diagonal = np.sqrt(np.abs(np.diag(array)))
-    # Entry by entry, in units of its own pair of kernels where these are not zero.
+    # The tolerance of an entry is relative to its own pair of kernels, unless these are zero.
     allowed = 1e-5 * np.maximum(np.outer(diagonal, diagonal), np.abs(array)) + 1e-10 * np.abs(array).max()
     if (np.abs(array - array.T) > allowed).any():
         worst = float(np.abs(array - array.T).max())
-        raise DataError(f"{name} is not symmetric: it differs from its transpose by {worst:.3g}; pass (A + A.T) / 2")
-    return (array + array.T) / 2
+        raise DataError(f"{name} is not symmetric: it differs from its transpose by {worst:.3g}. Pass (A + A.T) / 2.")
+    return symmetrized(array)

@@ -1,13 +1,11 @@
-"""Semidefinite relaxations of the beta-step: the one MKL-DR prints, and the doubly nonnegative one.
+"""Semidefinite relaxations of `kernel_weights`: MKL-DR's program as printed, and the doubly nonnegative one.
 
-Both replace bb' by a matrix B, and each is written in the coordinates in which its solver's tolerances mean most. (In
-the data's own, a value of 1e-4 of their scale comes back with three digits.)
-
-The printed program sees no signs: it is whitened by the generalised eigenvectors, B = V Y V' with V'S'V = I, a
-congruence that leaves feasible set, optimum and central path as they are. The doubly nonnegative one is about the
-entries of B: it stays in unit-diagonal coordinates, as the whitener of nearly dependent kernels (a grid of bandwidths)
-would blow its constraints up, and its objective is shifted by the smallest eigenvalue and divided by the distance from
-there to a ratio already reached.
+Both replace bb' by a matrix B. Each is stated in the coordinates where its solver's tolerances are most accurate.
+MKL-DR's program is whitened by the generalised eigenvectors, B = V Y V' with V'S'V = I: a congruence that changes
+neither feasible set, optimum nor central path. The doubly nonnegative program constrains the entries of B, and the
+whitener of nearly dependent kernels (a grid of bandwidths) would make these constraints badly scaled. It stays in
+unit-diagonal coordinates; its objective is shifted by the smallest eigenvalue and divided by the distance from there to
+a known ratio.
 """
 
 from __future__ import annotations
@@ -22,28 +20,29 @@ from numpy.typing import NDArray
 from mklearn.errors import SolverFailed
 from mklearn.optimize.pencil import Pencil
 from mklearn.optimize.solvers import available_solvers, resolve_solver
+from mklearn.optimize.validation import symmetrized
 
 Floats = NDArray[np.floating]
 
 
 @dataclass(frozen=True)
 class Relaxation:
-    """What a relaxation gave, in unit-diagonal coordinates.
+    """Solution of a relaxation, in unit-diagonal coordinates.
 
     Attributes
     ----------
     B : array of shape (m, m)
     b : array of shape (m,)
-        The vector beta of the literal form; zeros for the doubly nonnegative one.
+        beta of `literal_sdp`; zeros for `doubly_nonnegative`.
     norm : float
         sqrt(b'S'b): the length of b in units of the eigenvector u, u'S'u = 1.
     bound : float
         A lower bound of the ratio.
     multipliers : array of shape (m, m)
-        The nonnegative multipliers N of B >= 0; zeros for the literal form.
+        The nonnegative multipliers N of B >= 0; zeros for `literal_sdp`.
     solver : str
     accurate : bool
-        False when the solver stopped short of its tolerances.
+        Whether the solver reached its tolerances.
     """
 
     B: Floats
@@ -56,13 +55,14 @@ class Relaxation:
 
 
 def literal_sdp(pencil: Pencil, solver: str) -> Relaxation:
-    """MKL-DR (Lin, Liu, Fuh 2008), equations (25)-(28), as printed.
+    """Solve the program of MKL-DR (Lin, Liu, Fuh 2008), equations (25)-(28), as printed.
 
     ``min tr(SB)  s.t.  tr(S'B) = 1,  beta >= 0,  [1 beta'; beta B] positive semidefinite.``
 
-    beta enters neither objective nor equality, and beta = 0 is feasible for every B: the value is the smallest
-    generalised eigenvalue, whatever the signs of its eigenvector u. An optimal beta is t u with 0 <= t <= 1 when u has
-    one sign, and 0 when it has not; what an interior-point method returns then is where its barrier left it.
+    beta enters neither objective nor equality, and beta = 0 is feasible for every B. The value is therefore the
+    smallest generalised eigenvalue, whatever the signs of its eigenvector u. If u has one sign, every t u with
+    0 <= t <= 1 is an optimal beta; otherwise only 0 is, and an interior-point method returns the point where its
+    barrier stopped.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def literal_sdp(pencil: Pencil, solver: str) -> Relaxation:
     import cvxpy as cp
 
     m = pencil.m
-    # In the basis of generalised eigenvectors both forms are diagonal. Directions of very large eigenvalues (S' nearly
+    # Both forms are diagonal in the basis of generalised eigenvectors. Directions of very large eigenvalues (S' nearly
     # singular) are shortened, so that no coefficient is far above 1.
     shorten = np.minimum(1.0, np.sqrt(pencil.size / np.maximum(np.abs(pencil.eigenvalues), pencil.size)))
     W = pencil.vectors * shorten
@@ -97,18 +97,20 @@ def literal_sdp(pencil: Pencil, solver: str) -> Relaxation:
 
 
 def doubly_nonnegative(pencil: Pencil, solver: str, upper: float) -> Relaxation:
-    """``min tr(SB)  s.t.  tr(S'B) = 1,  B positive semidefinite,  B >= 0 entry by entry.``
+    """Solve the doubly nonnegative relaxation.
 
-    Exact for up to four kernels, where every such B is a sum of bb' with b >= 0. The bound returned does not rest on
-    the solver's accuracy: with any N >= 0 entry by entry, ``lambda_min(S - N, S')`` is below b'Sb / b'S'b for every
-    b >= 0; the multipliers of the program's B >= 0 are the N that makes it tight.
+    ``min tr(SB)  s.t.  tr(S'B) = 1,  B positive semidefinite,  B >= 0 entry by entry.``
+
+    It is exact for up to four kernels, where every such B is a sum of bb' with b >= 0. The bound does not depend on the
+    solver's accuracy: for every N >= 0 (entry by entry) ``lambda_min(S - N, S')`` is below b'Sb / b'S'b for all
+    b >= 0, and the multipliers of B >= 0 are the N for which it is tight.
 
     Parameters
     ----------
     pencil : Pencil
     solver : str
     upper : float
-        A ratio that is reached; it sets the unit of the objective.
+        The ratio of a known b >= 0; it sets the unit of the objective.
 
     Raises
     ------
@@ -141,11 +143,11 @@ def doubly_nonnegative(pencil: Pencil, solver: str, upper: float) -> Relaxation:
 
 
 def sharpened_bound(pencil: Pencil, relaxation: Relaxation, b: Floats) -> float:
-    """The bound of `doubly_nonnegative` with the solver's rounding taken out of its multipliers.
+    """Compute the bound of `doubly_nonnegative` again from multipliers corrected for the solver's rounding.
 
-    Were b (of support J) optimal and the relaxation tight, ``(S - value S' - N) b = 0`` would hold, so N_JJ = 0 and
-    ``N_iJ b_J = ((S - value S') b)_i >= 0`` for i outside J. Rows of N are rescaled to make it so, and the bound, valid
-    for every N >= 0, computed anew; the better of the two bounds is returned.
+    For an optimal b (of support J) and a tight relaxation ``(S - value S' - N) b = 0``, so N_JJ = 0 and
+    ``N_iJ b_J = ((S - value S') b)_i >= 0`` for i outside J. The rows of N are rescaled to satisfy this. The bound is
+    valid for every N >= 0; the better of the two is returned.
     """
     support = b > 0
     slack = np.maximum((pencil.R - pencil.ratio(b) * pencil.R_prime) @ b, 0)
@@ -161,21 +163,20 @@ def sharpened_bound(pencil: Pencil, relaxation: Relaxation, b: Floats) -> float:
 
 
 def _copositive_bound(pencil: Pencil, N: Floats) -> float:
-    reduced = pencil.whitener.T @ (pencil.R - N) @ pencil.whitener
-    return float(np.linalg.eigvalsh((reduced + reduced.T) / 2)[0])
+    return float(np.linalg.eigvalsh(symmetrized(pencil.whitener.T @ (pencil.R - N) @ pencil.whitener))[0])
 
 
 def _solve(problem: Any, solver: str) -> tuple[str, bool]:
-    """Solve; with "auto" the next solver is tried when one breaks down. The solver used and whether it is accurate."""
+    """Solve the problem; return the solver used and whether it is accurate. "auto" tries the next solver on failure."""
     resolved = resolve_solver(solver)
     names = available_solvers() if solver.lower() == "auto" else [resolved]
     failures = []
     for name in names:
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # "Solution may be inaccurate": reported as a status instead
+                warnings.simplefilter("ignore")  # "Solution may be inaccurate" is reported as a status
                 problem.solve(solver=name)
-        except Exception as error:  # solvers raise classes of their own (mosek.Error is no cvxpy.SolverError)
+        except Exception as error:  # solvers raise their own classes (mosek.Error is no cvxpy.SolverError)
             failures.append(f"{name}: {' '.join(str(error).split()) or type(error).__name__}")
             continue
         values = [v.value for v in problem.variables()]
@@ -184,4 +185,4 @@ def _solve(problem: Any, solver: str) -> tuple[str, bool]:
         ):
             return name, problem.status == "optimal"
         failures.append(f"{name}: status {problem.status}")
-    raise SolverFailed(f"the semidefinite problem of the beta-step was not solved ({'; '.join(failures)})")
+    raise SolverFailed(f"No solver solved the semidefinite problem of the kernel weights: {'; '.join(failures)}.")

@@ -1,18 +1,17 @@
-"""The standard quadratic program: maximise theta'Q theta over the simplex, exactly by enumerating supports, or locally.
+"""The standard quadratic program: maximise theta'Q theta over the simplex, exactly or locally.
 
-This is the theta-step of MKMMC (Gu, Zhou 2009, equation (23)). Q is indefinite, so it is no matter for a solver of
-convex quadratic programs, and in general it is NP-hard; with a dozen of kernels it is easy.
+This is the theta-step of MKMMC (Gu, Zhou 2009, equation (23)). Q is indefinite, so convex solvers do not apply, and
+the problem is NP-hard in general; for a dozen kernels the supports can be enumerated.
 
 Theorem. On the support J of a maximiser of smallest support, Q is negative definite on the vectors that sum to 0.
 
-Proof. Second-order optimality inside the face says negative semidefinite. Were v'Qv = 0 for a v != 0 on J with sum 0,
-then f(theta + t v) = f(theta) for all t, as the first-order condition has v'Q theta = 0; moving along v until an entry
-vanishes gives a maximiser of smaller support.
+Proof. By second-order optimality inside the face Q is negative semidefinite there. If v'Qv = 0 for a v != 0 on J with
+sum 0, then f(theta + t v) = f(theta) for all t, as v'Q theta = 0 by the first-order condition; moving along v until an
+entry vanishes gives a maximiser of smaller support.
 
-Hence (a) every pair in J is concave, Q_ss + Q_tt - 2 Q_st < 0, (b) the property passes on to subsets, so supports can
-be grown one kernel at a time from those that have it, and (c) the stationary point of each is the unique solution of a
-regular linear system. Where no pair is concave the maximiser is a vertex: one kernel alone. In particular this holds
-for every positive semidefinite Q.
+Hence (a) every pair in J is concave, Q_ss + Q_tt - 2 Q_st < 0; (b) subsets inherit the property, so supports can be
+grown one kernel at a time; (c) the stationary point of each support is the unique solution of a regular linear system.
+If no pair is concave, for example for a positive semidefinite Q, the maximiser is a vertex: one kernel alone.
 """
 
 from __future__ import annotations
@@ -25,43 +24,44 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.errors import ConfigError, DataError
+from mklearn.optimize.validation import one_of, square_matrix, symmetrized
 
 Floats = NDArray[np.floating]
 Integers = NDArray[np.intp]
 Method = Literal["exact", "local", "auto"]
 
-#: At most so many supports are looked at: all those of 14 kernels, and of more where few pairs are concave.
+#: Largest number of supports enumerated: all supports of 14 kernels, or of more kernels with few concave pairs.
 MAX_SUPPORTS = 2**14
 
-# In units of the largest entry of Q less its mean. A face flatter than _FLAT is left to its boundary, which costs no
-# more than that in value; gains below _GAIN are rounding.
+# In units of the largest entry of Q minus its mean. A face flatter than _FLAT is left to its boundary, which lowers the
+# value by no more than that. Gains below _GAIN are rounding.
 _FLAT = 1e-12
 _GAIN = 1e-14
 _ASYMMETRY = 1e-8
 _GRADIENT_STEPS = 200
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SimplexQP:
-    """A maximiser, and how it was found.
+    """Result of `simplex_qp`.
 
     Attributes
     ----------
     theta : array of shape (m,)
-        Nonnegative, sum 1, exact zeros off its support.
+        The maximiser: nonnegative, sum 1, exact zeros off its support.
     value : float
         theta'Q theta.
     method : {"exact", "local"}
-        What was done in the end.
+        The method used.
     status : {"optimal", "local"}
         "optimal": proven, by enumeration or because no pair is concave and theta is the best vertex.
     n_supports : int
-        Supports of two or more entries that were solved ("exact").
+        "exact": number of supports of two or more entries that were solved.
     n_starts : int
-        Starting points ("local"); 0 for "exact".
+        "local": number of starts.
     kkt_residual : float
-        By how much ``(Q theta)_i <= value``, with equality on the support, is violated; in units of the largest entry
-        of Q less its mean.
+        Violation of ``(Q theta)_i <= value``, with equality on the support, in units of the largest entry of Q minus
+        its mean.
     """
 
     theta: Floats
@@ -72,47 +72,41 @@ class SimplexQP:
     n_starts: int
     kkt_residual: float
 
-    @property
-    def vertex(self) -> int | None:
-        """The one entry that is not 0; None where there are several."""
-        support = np.flatnonzero(self.theta)
-        return int(support[0]) if len(support) == 1 else None
-
 
 def simplex_qp(Q: ArrayLike, *, method: Method = "auto", start: ArrayLike | None = None) -> SimplexQP:
-    """Maximise ``theta'Q theta`` over theta >= 0 with sum 1.
+    """Maximise a quadratic form over the simplex.
+
+    Solves ``max theta'Q theta over theta >= 0, sum theta = 1``.
 
     Parameters
     ----------
     Q : array of shape (m, m)
         Symmetric, of any signature. Only its symmetric part is used.
     method : {"exact", "local", "auto"}
-        - "exact": the global maximum, over all supports that can hold one (see the module's theorem), the supports of a
-          size in one batch.
-        - "local": projected gradient from each start, then an active-set ascent that ends at a stationary point to
-          rounding: the best of the ends.
-        - "auto": "exact" where at most `MAX_SUPPORTS` supports come into question (always, up to 14 entries), else
-          "local".
+        - "exact": the global maximum, over all supports that can hold one (see the module's theorem).
+        - "local": projected gradient from each start, then an active-set ascent to a stationary point, exact to
+          rounding; the best result over the starts.
+        - "auto": "exact" where at most `MAX_SUPPORTS` supports are possible (always for m <= 14), else "local".
     start : array of shape (m,) or (k, m), optional
-        Starting points for "local", scaled to sum 1; the result is never below any of them. By default equal entries,
-        every vertex, and the maximisers of the (at most 4 m) best concave pairs. No chance is involved.
+        Starts of "local", scaled to sum 1; the result is never below any of them. By default equal entries, every
+        vertex, and the maximisers of the (at most 4 m) best concave pairs. Deterministic.
 
     Returns
     -------
     SimplexQP
-        Where several maximisers have the same value, one of smallest support. A constant Q gives equal entries.
+        If several maximisers have the same value, one of smallest support. A constant Q gives equal entries.
 
     Raises
     ------
     DataError
-        Q is not square, finite and symmetric, or a start is of the wrong length, negative or zero.
+        Q is not square, finite and symmetric, or a start has the wrong length, a negative entry or sum 0.
     ConfigError
-        An unknown method, or "exact" where more than `MAX_SUPPORTS` supports come into question.
+        Unknown method, or "exact" where more than `MAX_SUPPORTS` supports are possible.
 
     References
     ----------
-    Gu, Zhou, "Multiple kernel maximum margin criterion", equation (23). The paper solves it with quadprog, which
-    minimises, and returns a local solution (or none) for an indefinite matrix.
+    Gu, Zhou, "Multiple kernel maximum margin criterion", ICIP 2009, equation (23). The paper uses MATLAB's quadprog,
+    which minimises and finds a local solution (or none) for an indefinite matrix.
 
     Examples
     --------
@@ -121,11 +115,10 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto", start: ArrayLike | None
     >>> simplex_qp([[0.0, 1.0], [1.0, 0.0]]).theta
     array([0.5, 0.5])
     """
-    if method not in get_args(Method):
-        raise ConfigError(f"method={method!r}: must be one of {', '.join(map(repr, get_args(Method)))}")
+    one_of(method, "method", get_args(Method))
     given = _symmetric(Q)
     starts = None if start is None else _checked_starts(start, len(given))
-    # A constant added to Q adds itself to the value: without it, tolerances refer to what distinguishes the thetas.
+    # A constant added to Q only adds to the value; without it, tolerances are relative to what distinguishes thetas.
     centred = given - given.mean()
     scale = float(np.abs(centred).max())
     if scale <= 8 * np.finfo(float).eps * float(np.abs(given).max()):
@@ -141,8 +134,8 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto", start: ArrayLike | None
             return _result(theta, given, centred, "exact", "optimal", n_supports=n_supports)
         if method == "exact":
             raise ConfigError(
-                f"method='exact': more than {MAX_SUPPORTS} supports of {len(given)} entries come into question; "
-                "use method='local' (or 'auto')"
+                f"method='exact' would enumerate more than {MAX_SUPPORTS} supports of {len(given)} entries: use "
+                "method='local' or 'auto'."
             )
     if starts is None:
         starts = _default_starts(centred)
@@ -153,7 +146,7 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto", start: ArrayLike | None
 
 
 def simplex_projection(points: ArrayLike) -> Floats:
-    """The nearest points of the simplex, row by row: (k, m) -> (k, m)."""
+    """Project each row (k, m) onto the simplex."""
     rows = np.asarray(points, dtype=np.float64)
     ordered = -np.sort(-rows, axis=1)
     excess = np.cumsum(ordered, axis=1) - 1.0
@@ -163,11 +156,8 @@ def simplex_projection(points: ArrayLike) -> Floats:
     return np.maximum(rows - shift[:, None], 0.0)
 
 
-# ------------------------------------------------------------------------------------------------------- enumeration
-
-
 def _enumerate(Q: Floats) -> tuple[Floats, int] | None:
-    """The global maximiser and the number of supports solved; None where there are too many."""
+    """Return the global maximiser and the number of supports solved; None if there are too many."""
     m = len(Q)
     theta = np.eye(m)[int(np.argmax(Q.diagonal()))]
     value = float(Q.diagonal().max())
@@ -188,7 +178,7 @@ def _enumerate(Q: Floats) -> tuple[Floats, int] | None:
                 value = float(values[best])
                 theta = np.zeros(m)
                 theta[members[inside[best]]] = points[inside[best]]
-        # Members ascend, so each clique of concave pairs is reached once, from its first members.
+        # Members ascend, so that each clique of concave pairs is reached once.
         common = concave[members].all(axis=1) & (np.arange(m) > members[:, -1:])
         rows, added = np.nonzero(common)
         members = np.concatenate([members[rows], added[:, None]], axis=1)
@@ -201,7 +191,7 @@ def _concave_pairs(Q: Floats) -> NDArray[np.bool_]:
 
 
 def _stationary_points(Q: Floats, members: Integers) -> tuple[Floats, NDArray[np.bool_]]:
-    """Stationary point (k, size) of each face's affine hull, and whether Q is negative definite on it."""
+    """Compute the stationary point (k, size) of each face's affine hull, and whether Q is negative definite on it."""
     size = members.shape[1]
     basis = _sum_zero_basis(size)
     blocks = _sub_matrices(Q, members)
@@ -220,14 +210,11 @@ def _sub_matrices(Q: Floats, members: Integers) -> Floats:
 
 @cache
 def _sum_zero_basis(size: int) -> Floats:
-    """(size, size - 1) orthonormal vectors that sum to 0 (Helmert's)."""
+    """Return (size, size - 1) orthonormal columns that sum to 0 (Helmert's basis)."""
     rows = np.arange(size)[:, None]
     columns = np.arange(1, size)
     basis = np.where(rows < columns, 1.0, np.where(rows == columns, -1.0 * columns, 0.0))
     return basis / np.sqrt(columns * (columns + 1.0))
-
-
-# ------------------------------------------------------------------------------------------------------------- local
 
 
 def _default_starts(Q: Floats) -> Floats:
@@ -260,8 +247,11 @@ def _best_local(Q: Floats, starts: Floats) -> Floats:
 
 
 def _active_set_ascent(Q: Floats, theta: Floats) -> Floats:
-    """To a stationary point, never downwards: Newton's method inside the face, along flat or convex directions to its
-    boundary, and out of it towards an entry of larger gradient."""
+    """Ascend to a stationary point.
+
+    A step is Newton's inside the face, goes along flat or convex directions to its boundary, or leaves the face towards
+    an entry of larger gradient.
+    """
     theta = np.where(theta > 1e-9, theta, 0.0)
     theta = theta / theta.sum()
     for _ in range(100 * len(Q)):
@@ -292,7 +282,7 @@ def _active_set_ascent(Q: Floats, theta: Floats) -> Floats:
 
 
 def _step_in_face(Q: Floats, theta: Floats) -> tuple[Floats, float]:
-    """A direction that sums to 0 and how far to go along it: to the maximum, or to the boundary before it."""
+    """Return a direction that sums to 0 and the step length: to the maximum, or to the boundary before it."""
     basis = _sum_zero_basis(len(theta))
     values, vectors = np.linalg.eigh(basis.T @ Q @ basis)
     slope = basis.T @ (Q @ theta)
@@ -307,9 +297,6 @@ def _step_in_face(Q: Floats, theta: Floats) -> tuple[Floats, float]:
     falling = step < 0
     reach = float((theta[falling] / -step[falling]).min()) if falling.any() else np.inf
     return step, min(wanted, reach)
-
-
-# ------------------------------------------------------------------------------------------------------------ checks
 
 
 def _result(
@@ -329,20 +316,16 @@ def _result(
 
 
 def _symmetric(Q: ArrayLike) -> Floats:
-    array = np.asarray(Q, dtype=np.float64)
-    if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] == 0:
-        raise DataError(f"Q has shape {array.shape}: it must be a square matrix")
-    if not np.isfinite(array).all():
-        raise DataError("Q contains values that are not finite (NaN or infinity)")
+    array = square_matrix(Q, "Q")
     if np.abs(array - array.T).max() > _ASYMMETRY * np.abs(array).max():
-        raise DataError("Q is not symmetric: pass the mean of it and its transpose, which has the same values")
-    return (array + array.T) / 2
+        raise DataError("Q is not symmetric: pass (Q + Q.T) / 2, which has the same values.")
+    return symmetrized(array)
 
 
 def _checked_starts(start: ArrayLike, m: int) -> Floats:
     rows = np.atleast_2d(np.asarray(start, dtype=np.float64))
     if rows.ndim != 2 or rows.shape[1] != m or len(rows) == 0:
-        raise DataError(f"start has shape {np.shape(start)}: it must be ({m},) or (k, {m})")
+        raise DataError(f"start has shape {np.shape(start)}: expected ({m},) or (k, {m}).")
     if not np.isfinite(rows).all() or (rows < 0).any() or not (rows.sum(axis=1) > 0).all():
-        raise DataError("start: every starting point must be finite, nonnegative and not zero")
+        raise DataError("start is invalid: expected finite, nonnegative starts that are not zero.")
     return rows / rows.sum(axis=1, keepdims=True)

@@ -1,7 +1,7 @@
-"""Which convex solver can run here: MOSEK where a licence really works, else CLARABEL.
+"""Choice of the convex solver: MOSEK where a licence works, else CLARABEL.
 
-That a solver is installed is not enough: without a licence MOSEK imports, is listed by CVXPY as installed, and fails
-only when a problem is solved. So the licence is asked for once per process.
+CVXPY lists MOSEK as installed also without a licence, and MOSEK then fails when a problem is solved. The licence is
+therefore probed, once per process.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from functools import cache
 
 from mklearn.errors import SolverUnavailable
 
-#: Solvers of semidefinite problems that CVXPY can call, by CVXPY's name, with the module each needs.
+#: CVXPY's names of solvers for semidefinite problems, with the Python module that each needs.
 SDP_SOLVERS: dict[str, str] = {"MOSEK": "mosek", "CLARABEL": "clarabel", "CVXOPT": "cvxopt", "SCS": "scs"}
 
-#: What "auto" tries, in this order.
+#: The solvers that "auto" tries, in order.
 PREFERENCE: tuple[str, ...] = ("MOSEK", "CLARABEL")
 
 
 @cache
 def mosek_problem() -> str | None:
-    """Why MOSEK can't run here, in one sentence; None when it can.
+    """Return why MOSEK can't run here, in one sentence; None if it can.
 
-    A licence of the conic optimiser is checked out and handed back, without solving anything. The answer is kept for
-    the life of the process; ``mosek_problem.cache_clear()`` asks anew.
+    A licence of the conic optimiser is checked out and returned; nothing is solved. The answer is cached for the
+    process; ``mosek_problem.cache_clear()`` discards it.
     """
     if not _importable("mosek"):
         return "the Python package 'mosek' is not installed (pip install 'mklearn[mosek]')"
@@ -33,19 +33,19 @@ def mosek_problem() -> str | None:
         mosek = importlib.import_module("mosek")
         with mosek.Env() as environment:
             environment.checkoutlicense(mosek.feature.pton)
-    except Exception as error:  # mosek.Error has no common base with other failures (missing library, broken file)
+    except Exception as error:  # mosek.Error shares no base class with a missing library or a broken file
         reason = " ".join(str(error).split()) or type(error).__name__
         return (
-            f"MOSEK is installed but gives no licence ({reason}): put a valid mosek.lic where MOSEKLM_LICENSE_FILE "
+            f"MOSEK is installed but has no licence ({reason}): put a valid mosek.lic where MOSEKLM_LICENSE_FILE "
             "points, or in the folder 'mosek' of the home folder"
         )
     return None
 
 
 def solver_problem(name: str) -> str | None:
-    """Why the solver called ``name`` can't run here, in one sentence; None when it can."""
+    """Return why the solver ``name`` can't run here, in one sentence; None if it can."""
     if name not in SDP_SOLVERS:
-        return f"there is no solver of that name here (known: auto, {', '.join(SDP_SOLVERS)})"
+        return f"unknown solver (known: auto, {', '.join(SDP_SOLVERS)})"
     if name == "MOSEK":
         return mosek_problem()
     if not _importable(SDP_SOLVERS[name]):
@@ -54,28 +54,28 @@ def solver_problem(name: str) -> str | None:
 
 
 def available_solvers() -> list[str]:
-    """The solvers that "auto" would try, best first."""
+    """Return the solvers that "auto" can use here, best first."""
     return [name for name in PREFERENCE if solver_problem(name) is None]
 
 
 def resolve_solver(solver: str = "auto") -> str:
-    """The name, as CVXPY spells it, of the solver to use.
+    """Return CVXPY's name of the solver to use.
 
     Parameters
     ----------
     solver : str
-        "auto" (MOSEK where a licence works, else CLARABEL) or a name of `SDP_SOLVERS`, in any case.
+        "auto" (MOSEK where a licence works, else CLARABEL) or a name in `SDP_SOLVERS`, in any case.
 
     Raises
     ------
     SolverUnavailable
-        A named solver that can't run here, or "auto" where none can: says what is missing and what would be used.
+        The named solver can't run here, or with "auto" none can. The message says what is missing.
     """
     usable = available_solvers()
     if isinstance(solver, str) and solver.lower() == "auto":
         if not usable:
             reasons = "; ".join(f"{name}: {solver_problem(name)}" for name in PREFERENCE)
-            raise SolverUnavailable(f"solver='auto' finds no semidefinite solver: {reasons}")
+            raise SolverUnavailable(f"solver='auto' found no semidefinite solver: {reasons}")
         return usable[0]
     name = solver.upper() if isinstance(solver, str) else str(solver)
     problem = solver_problem(name)

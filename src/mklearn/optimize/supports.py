@@ -1,17 +1,16 @@
-"""Exact minimisation of b'Sb / b'S'b over b >= 0 by enumerating supports, and a local method where they are too many.
+"""Minimisation of b'Sb / b'S'b over b >= 0: exactly by enumerating supports, and locally for many kernels.
 
 Theorem. Let S' be positive definite. A minimiser b of smallest support J is the eigenvector of the smallest eigenvalue
-of the sub-pencil (S_JJ, S'_JJ), which is simple, with positive entries.
+of the sub-pencil (S_JJ, S'_JJ); this eigenvalue is simple and the eigenvector positive.
 
 Proof. b_J lies inside the orthant of R^J, so the ratio is stationary and locally minimal there: Z = S_JJ - r S'_JJ has
-Z b_J = 0 and v'Zv >= 0 on the hyperplane v'S'_JJ b_J = 0, hence everywhere, and r is the smallest eigenvalue. Were it
-multiple, one could move along a second eigenvector at the same ratio until an entry vanishes, to a smaller support.
+Z b_J = 0 and v'Zv >= 0 on the hyperplane v'S'_JJ b_J = 0, hence everywhere, and r is the smallest eigenvalue. If it
+were multiple, one could move along a second eigenvector at the same ratio until an entry vanishes: a smaller support.
 
-So it is enough to look at the smallest eigenvector of each of the 2^m - 1 sub-pencils and keep those of one sign. Two
-facts spare most of them. Smallest eigenvalues of sub-pencils never lie below those of the pencils they are part of
-(interlacing), so a support whose eigenvalue is not below the best ratio known is closed together with all its subsets;
-so is one whose eigenvector has one sign, as its own ratio is its eigenvalue. Supports are taken by falling size, all
-open ones of a size in one batch.
+So the smallest eigenvectors of one sign of the 2^m - 1 sub-pencils are the candidates. Most supports are pruned:
+smallest eigenvalues of sub-pencils are never below those of the pencils that contain them (interlacing). A support
+whose eigenvalue is not below the best known ratio is therefore closed with all its subsets. So is one whose eigenvector
+has one sign, as its ratio is its eigenvalue. Supports are processed by decreasing size, all of a size at once.
 """
 
 from __future__ import annotations
@@ -28,16 +27,16 @@ from mklearn.optimize.pencil import Pencil, one_signed, orient
 Floats = NDArray[np.floating]
 Integers = NDArray[np.intp]
 
-#: Up to this many kernels all supports are enumerated.
+#: All supports are enumerated up to this number of kernels.
 ENUMERATION_LIMIT = 14
 
 _MAX_STEPS = 500
 
 
 def enumerate_supports(pencil: Pencil) -> Floats:
-    """The global minimiser in unit-diagonal coordinates, of shape (m,), with exact zeros off its support.
+    """Find the global minimiser in unit-diagonal coordinates, shape (m,), with exact zeros off its support.
 
-    Where several minimisers exist, one is returned; if all ratios are equal, the one with equal entries.
+    If several minimisers exist, one is returned; if all ratios are equal, the one with equal entries.
     """
     b, value = first_guess(pencil)
     m = pencil.m
@@ -58,7 +57,7 @@ def enumerate_supports(pencil: Pencil) -> Floats:
             best = candidates[np.argmin(values[candidates])]
             trial = np.zeros(m)
             trial[members[best]] = np.maximum(vectors[best], 0)
-            # The ratio of the matrices as they were given: an eigenvalue may be off by the ridge or by rounding.
+            # The ratio of the given matrices: the eigenvalue can differ by the ridge or by rounding.
             ratio = pencil.ratio(trial)
             if ratio < value - slack:
                 b, value = trial, ratio
@@ -67,19 +66,19 @@ def enumerate_supports(pencil: Pencil) -> Floats:
 
 
 def local_minimiser(pencil: Pencil, starts: Floats) -> Floats:
-    """The best local minimiser found by nonnegative inverse iteration.
+    """Find a local minimiser by nonnegative inverse iteration, the best one over all starts.
 
-    From each start, ``b <- argmin_{b >= 0} b'Tb - 2 b_k'S'b`` with ``T = S - sigma S'`` positive definite, sigma a
-    little below the smallest eigenvalue: a nonnegative least-squares problem. At its solution ``b'Tb = b_k'S'b = c``,
-    and c >= (b_k'S'b_k)^2 / b_k'Tb_k, the value of the best multiple of b_k; with Cauchy's c^2 <= b_k'S'b_k b'S'b the
-    ratio of T to S', hence that of S, never increases. At the end the eigenvector of the support replaces the iterate
-    where it has one sign.
+    An iteration is the nonnegative least-squares problem ``b <- argmin_{b >= 0} b'Tb - 2 b_k'S'b`` with
+    ``T = S - sigma S'`` positive definite, sigma slightly below the smallest eigenvalue. At its solution
+    ``b'Tb = b_k'S'b = c`` with c >= (b_k'S'b_k)^2 / b_k'Tb_k, the value of the best multiple of b_k. With
+    c^2 <= b_k'S'b_k b'S'b (Cauchy), the ratio of T to S', hence that of S, never increases. At the end, the eigenvector
+    of the support replaces the iterate if it has one sign.
 
     Parameters
     ----------
     pencil : Pencil
     starts : array of shape (n_starts, m)
-        Nonnegative, none of them zero.
+        Nonnegative, not zero.
     """
     from scipy.optimize import nnls
 
@@ -108,7 +107,7 @@ def local_minimiser(pencil: Pencil, starts: Floats) -> Floats:
 
 
 def default_starts(pencil: Pencil) -> Floats:
-    """Equal entries, each kernel alone, and both clipped signs of the smallest eigenvector: (m + 2 or 3, m)."""
+    """Return equal entries, each kernel alone, and both signs of the smallest eigenvector, clipped: (m + 2 or 3, m)."""
     rows = [np.ones((1, pencil.m)), np.eye(pencil.m)]
     rows += [np.maximum(side, 0)[None] for side in (pencil.vector, -pencil.vector) if (side > 0).any()]
     return np.concatenate(rows)
@@ -126,7 +125,7 @@ def polish(pencil: Pencil, b: Floats) -> Floats:
 
 
 def first_guess(pencil: Pencil) -> tuple[Floats, float]:
-    """A good feasible point for next to nothing: smallest eigenvectors, entries of the wrong sign dropped in turn."""
+    """Find a feasible point cheaply: smallest eigenvectors, with entries of the wrong sign dropped in turn."""
     slack = 8 * np.finfo(float).eps * pencil.size
     b = np.ones(pencil.m)
     value = pencil.ratio(b)
@@ -151,7 +150,7 @@ def first_guess(pencil: Pencil) -> tuple[Floats, float]:
 
 
 def _smallest_eigenpairs(pencil: Pencil, members: Integers) -> tuple[Floats, Floats]:
-    """Smallest eigenvalue (k,) and oriented eigenvector (k, size) of each sub-pencil; members is (k, size)."""
+    """Compute smallest eigenvalue (k,) and oriented eigenvector (k, size) of each sub-pencil; members is (k, size)."""
     rows, columns = members[:, :, None], members[:, None, :]
     inverse = np.linalg.inv(np.linalg.cholesky(pencil.R_prime[rows, columns]))
     reduced = inverse @ pencil.R[rows, columns] @ inverse.swapaxes(1, 2)
@@ -161,9 +160,9 @@ def _smallest_eigenpairs(pencil: Pencil, members: Integers) -> tuple[Floats, Flo
 
 
 def _upper_cholesky(T: Floats) -> Floats:
-    """F with F'F = T, for a T that is positive definite but for rounding: the least of a few ridges that suffices.
+    """Return F with F'F = T for a T that is positive definite up to rounding, with the smallest ridge that suffices.
 
-    A ridge costs the iteration its monotony argument, not its result: steps are taken only where the ratio falls.
+    A ridge invalidates the monotony argument but not the result: only steps that lower the ratio are taken.
     """
     top = np.abs(np.diag(T)).max()
     for ridge in (0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-8):
@@ -171,12 +170,12 @@ def _upper_cholesky(T: Floats) -> Floats:
             return np.linalg.cholesky(T + ridge * top * np.eye(len(T))).T
         except np.linalg.LinAlgError:
             continue
-    raise SolverFailed("the beta-step's shifted matrix is not positive definite: S and S_prime are inconsistent")
+    raise SolverFailed("The shifted matrix S - sigma S' is not positive definite: S and S_prime are inconsistent.")
 
 
 @cache
 def _tables(m: int) -> tuple[tuple[Integers, Integers, Integers], ...]:
-    """By falling size, m - 1 to 2: supports as bit masks (k,), as members (k, size), their parents (k, m - size)."""
+    """Tabulate supports by size, m - 1 down to 2: bit masks (k,), members (k, size), parents (k, m - size)."""
     bits = 1 << np.arange(m)
     tables = []
     for size in range(m - 1, 1, -1):

@@ -195,11 +195,11 @@ def _phog_text(parameters: Parameters) -> str:
 
 
 def _dense_sift(image: Grey, parameters: Parameters) -> Picture:
-    from mklearn.descriptors.dense_sift import _grid
+    from mklearn.descriptors.dense_sift import grid_centres
     from mklearn.descriptors.sift import sift_at
 
     step, size = int(parameters.get("step", 8)), float(min(parameters.get("sizes", (16,))))
-    centres = _centres(*(_grid(length, size, step) for length in image.shape))
+    centres = _centres(*(grid_centres(length, size, step) for length in image.shape))
     cells = sift_at(image, centres, [size] * len(centres)).reshape(len(centres), 16, 8)
     # eight directions of gradients, anticlockwise from the right; an edge has the same for both of its sides
     folded = cells.sum(axis=1).reshape(-1, 2, 4).sum(axis=1)

@@ -1,9 +1,8 @@
-"""Step: compute one descriptor of every sample, in one job or in several and a last one that puts them together."""
+"""Step: compute one descriptor of all samples, in one job or in blocks that a last job concatenates."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,25 +16,41 @@ from mklearn.provenance import array_digest, canonical, digest, input_digests, s
 from mklearn.steps.log import logger, progress
 
 BATCH = 256
-"""Images per call: bounds the memory, and is how often progress is said."""
-Described = np.ndarray | PointSets
+"""Images per call: bounds the memory, and sets how often progress is logged."""
+Features = np.ndarray | PointSets
 
 
 def describe(
     features: Path, *, spec: dict[str, Any], samples: Path | None = None, learned: Path | None = None,
     blocks: list[Path] | None = None, code: list[Path] | None = None,
 ) -> None:  # fmt: skip
-    """Write the descriptor in ``spec`` with the samples' ids: (n, d) features, or a set of points for each sample.
+    """Write the features of all samples, (n, d) or one point set per sample, with the samples' ids.
 
-    Of all ``samples``; or, with ``spec["part"]`` "2of8", of the second eighth of them; or from the ``blocks`` that such
-    jobs wrote.
+    Parameters
+    ----------
+    features : Path
+        The file to write.
+    spec : dict
+        The descriptor's specification. With ``spec["part"]`` "2of8", only the second eighth of the samples is
+        described.
+    samples, learned : Path, optional
+        The samples, and what the descriptor has learned from them.
+    blocks : list of Path, optional
+        Instead of samples: the parts, in order, to concatenate.
+    code : list of Path, optional
+        Source files behind the step, for the provenance.
+
+    Raises
+    ------
+    DataError
+        The samples lack the images or the table, features are not finite, or two parts share a sample.
     """
     if blocks:
-        found, ids = _merged(blocks)
+        found, ids = _concatenated(blocks)
     elif samples is not None:
         found, ids = _computed(samples, learned, spec)
     else:
-        raise DataError("step describe: needs samples, or the blocks that were made of them.")
+        raise DataError("Step describe: expected samples or blocks.")
     arrays = found.as_arrays() if isinstance(found, PointSets) else {"features": found}
     shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
     logger.info("%s: %d samples, %s", spec["kind"], len(ids), shapes)
@@ -47,26 +62,27 @@ def describe(
     )  # fmt: skip
 
 
+def rows_of_part(n: int, part: str) -> slice:
+    """Return the samples of part "2of8" of n: consecutive, in parts of equal size up to one sample."""
+    number, _, count = part.partition("of")
+    edges = [round(n * i / int(count)) for i in range(int(count) + 1)]
+    return slice(edges[int(number) - 1], edges[int(number)])
+
+
 def _digest(arrays: dict[str, np.ndarray]) -> str:
     if len(arrays) == 1:
         return array_digest(next(iter(arrays.values())))
     return digest({name: array_digest(array) for name, array in arrays.items()})
 
 
-def rows_of_part(n: int, part: str) -> slice:
-    """The samples of part "2of8" of n: consecutive, and as many in each part, or one more."""
-    number, _, count = part.partition("of")
-    edges = [round(n * i / int(count)) for i in range(int(count) + 1)]
-    return slice(edges[int(number) - 1], edges[int(number)])
-
-
-def _computed(samples: Path, learned: Path | None, spec: dict[str, Any]) -> tuple[Described, np.ndarray]:
+def _computed(samples: Path, learned: Path | None, spec: dict[str, Any]) -> tuple[Features, np.ndarray]:
     data = SampleSet.load(samples)
+    rows = slice(None)
     if spec["kind"] == "table":
-        found: Described = _table(data, spec, samples)
-        rows = slice(None)
+        found: Features = _table(data, spec, samples)
     else:
-        rows = rows_of_part(len(data), spec["part"]) if "part" in spec else slice(None)
+        if "part" in spec:
+            rows = rows_of_part(len(data), spec["part"])
         extra = {}
         if learned is not None:
             held = read_npz(learned)
@@ -75,13 +91,35 @@ def _computed(samples: Path, learned: Path | None, spec: dict[str, Any]) -> tupl
     ids = data.ids[rows]
     if isinstance(found, np.ndarray) and not np.isfinite(found).all():
         row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
-        raise DataError(f"descriptor {spec['kind']} of sample {ids[row]!r} ({samples}) is not finite.")
+        raise DataError(f"{samples}: descriptor {spec['kind']} of sample {ids[row]!r} is not finite.")
     return found, ids
 
 
-def _merged(blocks: list[Path]) -> tuple[Described, np.ndarray]:
-    """All parts in order. Each was computed from the same samples: parts of another data set are a mistake."""
-    found: list[Described] = []
+def _table(data: SampleSet, spec: dict[str, Any], path: Path) -> np.ndarray:
+    name = spec["parameters"]["table"]
+    if name not in data.tables:
+        raise DataError(f"{path}: has no table {name!r}; available: {', '.join(data.tables) or 'none'}.")
+    return np.asarray(data.tables[name], dtype=np.float64)
+
+
+def _from_images(data: SampleSet, rows: slice, spec: dict[str, Any], path: Path, extra: dict[str, Any]) -> Features:
+    if data.images is None:
+        raise DataError(f"{path}: has no images, which descriptor {spec['kind']!r} needs.")
+    images = data.images[rows]
+    module, function = spec["implementation"].split(":")
+    compute = getattr(importlib.import_module(module), function)
+    starts = range(0, len(images), BATCH)
+    return _joined(
+        [
+            compute(images[start : start + BATCH], **extra, **spec["parameters"])
+            for start in progress(starts, len(starts), f"{spec['kind']}: batch")
+        ]
+    )
+
+
+def _concatenated(blocks: list[Path]) -> tuple[Features, np.ndarray]:
+    """Concatenate all parts in order; parts that share a sample are of different data sets."""
+    found: list[Features] = []
     ids = []
     for path in blocks:
         held = read_npz(path)
@@ -89,33 +127,11 @@ def _merged(blocks: list[Path]) -> tuple[Described, np.ndarray]:
         ids.append(held["ids"])
     joined = np.concatenate(ids)
     if len(set(joined.tolist())) != len(joined):
-        raise DataError(f"{blocks[0].parent}: two parts hold the same sample; delete the folder and run again.")
-    return _together(found), joined
+        raise DataError(f"{blocks[0].parent}: two parts hold the same sample. Delete the folder and run again.")
+    return _joined(found), joined
 
 
-def _together(parts: list[Described]) -> Described:
+def _joined(parts: list[Features]) -> Features:
     if isinstance(parts[0], PointSets):
         return PointSets.concatenate([part for part in parts if isinstance(part, PointSets)])
     return np.concatenate([np.asarray(part) for part in parts])
-
-
-def _table(data: SampleSet, spec: dict[str, Any], path: Path) -> np.ndarray:
-    name = spec["parameters"]["table"]
-    if name not in data.tables:
-        raise DataError(f"{path}: has no table {name!r}; it has {', '.join(data.tables) or 'none'}.")
-    return np.asarray(data.tables[name], dtype=np.float64)
-
-
-def _from_images(data: SampleSet, rows: slice, spec: dict[str, Any], path: Path, extra: dict[str, Any]) -> Described:
-    if data.images is None:
-        raise DataError(f"{path}: has no images, and descriptor {spec['kind']!r} needs them.")
-    images = data.images[rows]
-    module, function = spec["implementation"].split(":")
-    compute = getattr(importlib.import_module(module), function)
-    return _together([compute(batch, **extra, **spec["parameters"]) for batch in _batches(images, spec["kind"])])
-
-
-def _batches(images: Any, kind: str) -> Iterator[Any]:
-    starts = range(0, len(images), BATCH)
-    for start in progress(starts, len(starts), f"{kind}: batch"):
-        yield images[start : start + BATCH]

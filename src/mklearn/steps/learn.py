@@ -1,6 +1,6 @@
-"""Step: what a descriptor learns from the images before it describes any: words, patches, principal components.
+"""Step: learn what a descriptor needs before it describes images: words, patches or principal axes.
 
-It sees images of the whole data set, so many of them drawn at random, and no label.
+It uses images of the whole data set, drawn at random, and no labels.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from mklearn.steps.log import logger
 
 
 def learn(samples: Path, learned: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
-    """Write the arrays that ``spec["learns"]`` makes of the images, by the study's seed."""
+    """Write the arrays that ``spec["learns"]`` computes from ``spec["learns_from"]`` images with the study's seed."""
     data = SampleSet.load(samples)
     if data.images is None:
-        raise DataError(f"{samples}: has no images, and descriptor {spec['kind']!r} needs them.")
+        raise DataError(f"{samples}: has no images, which descriptor {spec['kind']!r} needs.")
     drawn = np.random.default_rng(spec["seed"]).permutation(len(data))[: spec["learns_from"]]
     images = data.subset(np.sort(drawn)).images
     module, function = spec["learns"].split(":")

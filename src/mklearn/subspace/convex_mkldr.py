@@ -12,9 +12,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from mklearn.errors import NotApplicable
 from mklearn.graphs import lda_graph
-from mklearn.optimize.a_step import Projection, Scaling
 from mklearn.optimize.convex_ratio_trace import RatioTraceObjective, between_factor, convex_ratio_trace
 from mklearn.optimize.eigen import fix_signs
+from mklearn.optimize.graph_embedding import Projection, Scaling
 from mklearn.subspace.inputs import checked_labels
 from mklearn.subspace.kernel_embedding import KernelEmbedding
 

@@ -13,8 +13,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure, within_laplacian
-from mklearn.optimize.a_step import Scaling, rescale_columns, smallest_of_pencil
 from mklearn.optimize.eigen import fix_signs
+from mklearn.optimize.graph_embedding import Scaling, rescale_columns, smallest_of_pencil
 from mklearn.subspace.inputs import checked_array, checked_labels
 from mklearn.subspace.linear_embedding import SupervisedLinearEmbedding
 

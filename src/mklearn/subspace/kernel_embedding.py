@@ -16,7 +16,7 @@ from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import GraphPair, kernel_squared_distances
 from mklearn.kernels.specs import StackTransform
 from mklearn.kernels.stack import KernelStack
-from mklearn.optimize.a_step import Array, Projection, Scaling, max_components, rescale_columns
+from mklearn.optimize.graph_embedding import Array, Projection, Scaling, max_components, rescale_columns
 from mklearn.subspace.inputs import checked_array
 
 

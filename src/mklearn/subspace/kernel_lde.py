@@ -12,7 +12,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from mklearn.graphs import Counting, lde_graph
-from mklearn.optimize.a_step import Scaling, ratio_trace_step
+from mklearn.optimize.graph_embedding import Scaling, ratio_trace_step
 from mklearn.subspace.inputs import checked_labels
 from mklearn.subspace.kernel_embedding import KernelEmbedding, fixed_weights, neighbour_distances
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 
 from mklearn.graphs import lda_graph
-from mklearn.optimize.a_step import Scaling, ratio_trace_step
+from mklearn.optimize.graph_embedding import Scaling, ratio_trace_step
 from mklearn.subspace.inputs import checked_labels
 from mklearn.subspace.kernel_embedding import KernelEmbedding, fixed_weights
 

@@ -11,7 +11,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
 from mklearn.graphs import lda_graph
-from mklearn.optimize.a_step import Scaling, ratio_trace_step
+from mklearn.optimize.graph_embedding import Scaling, ratio_trace_step
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, class_targets, leave_one_out_weights
 from mklearn.subspace.inputs import checked_labels
 from mklearn.subspace.kernel_embedding import KernelEmbedding

@@ -23,7 +23,7 @@ from mklearn.graphs import (
     pca_graph,
 )
 from mklearn.kernels.stack import KernelStack
-from mklearn.optimize.a_step import (
+from mklearn.optimize.graph_embedding import (
     Array,
     Projection,
     Scaling,
@@ -35,7 +35,7 @@ from mklearn.optimize.a_step import (
     trace_ratio_step,
     weight_matrices,
 )
-from mklearn.optimize.beta import KernelWeights, kernel_weights
+from mklearn.optimize.kernel_weights import KernelWeights, kernel_weights
 from mklearn.optimize.pencil import make_pencil, prepare
 from mklearn.subspace.inputs import checked_labels
 from mklearn.subspace.kernel_embedding import KernelEmbedding, neighbour_distances
@@ -66,7 +66,7 @@ class Alternation:
     history : list of dict
         One per half-step: "iteration", "step" ("init", "a" or "beta"), "objective" f(A, beta), "ratio_trace" (mean
         eigenvalue of (A'SA, A'S'A), what the ratio-trace A-step minimises), "weights". Beta-steps also have the fields
-        of `mklearn.optimize.beta.KernelWeights` and "lambda_min", the smallest generalised eigenvalue: a lower bound of
+        of `mklearn.optimize.KernelWeights` and "lambda_min", the smallest generalised eigenvalue: a lower bound of
         f(A, .) over weights of any sign.
     certificate : dict
         The same fields for the A that is returned, with "value" f(A, weights) and "gap" the relative distance from it
@@ -129,7 +129,7 @@ def alternate(
     graph : GraphPair
     n_components : int
     ridge : float
-        See `mklearn.optimize.a_step`.
+        See `mklearn.optimize.graph_embedding`.
     a_step, beta_step, init, max_iter, tol, solver
         As for `MKLDR`.
     """
@@ -229,7 +229,7 @@ class MKLDR(KernelEmbedding):
     counting : {"class", "global"}
         Whom the neighbours of "lde" are counted among: see `mklearn.graphs.lde_graph`.
     beta_step : {"exact", "dnn", "sdp", "central_path"}
-        See `mklearn.optimize.beta.kernel_weights`. "sdp" is the paper's relaxation, literally.
+        See `mklearn.optimize.kernel_weights`. "sdp" is the paper's relaxation, literally.
     a_step : {"ratio_trace", "trace_ratio"}
         The paper's eigenproblem, or the exact minimum of f under A'A = I; with "exact" weights the latter never raises
         f.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from tests.unit.descriptors.test_edge_points import photographs
 
-from mklearn.descriptors.dense_sift import _grid, dense_sift, learn_dense_sift, local_descriptors
+from mklearn.descriptors.dense_sift import dense_sift, grid_centres, learn_dense_sift, local_descriptors
 from mklearn.errors import ConfigError, DataError
 
 SMALL = {"n_words": 20, "step": 16}
@@ -30,7 +30,7 @@ def learned(photos: list[NDArray[np.uint8]]) -> dict[str, NDArray]:
 
 @given(length=st.integers(16, 300), size=st.sampled_from([16.0, 15.5, 9.0]), step=st.integers(1, 40))
 def test_patches_of_the_grid_fill_the_image_evenly(length: int, size: float, step: int) -> None:
-    centre = _grid(length, size, step)
+    centre = grid_centres(length, size, step)
     before, after = centre[0] - size / 2 + 0.5, length - 0.5 - (centre[-1] + size / 2)
     assert before >= -1e-9
     np.testing.assert_allclose(before, after, atol=1e-9)
@@ -134,9 +134,9 @@ def test_small_images(learned: dict[str, NDArray]) -> None:
     images = [np.random.default_rng(0).random(shape) for shape in ((32, 40), (31, 40), (1, 1))]
     assert dense_sift(images[:1], learned=learned, **SMALL).shape == (1, 20)
     for image in images[1:]:
-        with pytest.raises(DataError, match=r"image 1 has .* side of 32"):
+        with pytest.raises(DataError, match=r"Image 1 has .* 32 x 32"):
             dense_sift([images[0], image], learned=learned, **SMALL)
-        with pytest.raises(DataError, match=r"image 1 has .* side of 32"):
+        with pytest.raises(DataError, match=r"Image 1 has .* 32 x 32"):
             learn_dense_sift([images[0], image], random_state=0, **SMALL)
 
 
@@ -167,5 +167,5 @@ def test_illegal_parameters(parameters: dict, said: str) -> None:
 
 def test_learned_of_other_parameters(photos: list[NDArray[np.uint8]], learned: dict[str, NDArray]) -> None:
     for wrong in ({}, learned):
-        with pytest.raises(ConfigError, match="learn_dense_sift"):
+        with pytest.raises(DataError, match="learn_dense_sift"):
             dense_sift(photos, learned=wrong, n_words=21)

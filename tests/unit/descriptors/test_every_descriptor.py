@@ -144,7 +144,7 @@ def test_one_pixel(name: str) -> None:
         np.testing.assert_array_equal(descriptor(name)(image), [[0.5]])
         return
     parameters = {"size": 4} if name == "patches" else {}
-    with pytest.raises(DataError, match=r"image 0 has 1 x 1 pixels.*(at least \d+ x \d+|do not tile)"):
+    with pytest.raises(DataError, match=r"Image 0 has 1 x 1 pixels.*(at least \d+ x \d+|do not tile)"):
         descriptor(name)(image, **parameters)
     if name == "patches":
         np.testing.assert_array_equal(descriptor(name)(image, size=1), [[0.5]])
@@ -168,7 +168,7 @@ def test_the_least_size_is_the_one_stated(name: str, parameters: dict, least: in
     rng = np.random.default_rng(0)
     assert np.isfinite(descriptor(name)(rng.random((1, least, least)), **parameters)).all()
     images = [rng.random((least, least)), rng.random((least, least - 1))]
-    with pytest.raises(DataError, match=rf"image 1 has .* needs at least {least} x {least}"):
+    with pytest.raises(DataError, match=rf"Image 1 has .* needs at least {least} x {least}"):
         descriptor(name)(images, **parameters)
 
 
@@ -186,19 +186,19 @@ def test_images_of_different_sizes(name: str, parameters: dict, length: int) -> 
 @pytest.mark.parametrize(
     ("name", "parameters", "message"),
     [
-        ("pixels", {"norm": "l1"}, "norm = 'l1' is not legal; legal: none, l2"),
-        ("multiresolution", {"resolutions": []}, "resolutions is empty"),
-        ("multiresolution", {"resolutions": [2.5]}, "resolutions = 2.5"),
-        ("patches", {"size": 0}, "size = 0"),
+        ("pixels", {"norm": "l1"}, "Invalid value 'l1' for `norm`: expected one of 'none', 'l2'"),
+        ("multiresolution", {"resolutions": []}, "[] for `resolutions`"),
+        ("multiresolution", {"resolutions": [2.5]}, "2.5 for `resolutions`"),
+        ("patches", {"size": 0}, "Invalid value 0 for `size`: expected an integer >= 1"),
         ("patches", {"size": 4, "patch": (1,)}, "row and column"),
-        ("patches", {"size": 4, "patch": (-1, 0)}, "patch row = -1"),
-        ("patches", {"size": 4, "statistics": "max"}, "statistics = 'max'"),
-        ("hog", {"block_norm": "L3"}, "block_norm = 'L3'"),
-        ("hog", {"cell": True}, "cell = True"),
-        ("phog", {"angle": 90}, "angle = 90 is not legal; legal: 180, 360"),
-        ("phog", {"sigma": 0}, "sigma = 0"),
-        ("lbp", {"patterns": "all"}, "patterns = 'all'"),
-        ("lbp", {"grid": "4"}, "grid = '4'"),
+        ("patches", {"size": 4, "patch": (-1, 0)}, "-1 for `patch row`"),
+        ("patches", {"size": 4, "statistics": "max"}, "'max' for `statistics`"),
+        ("hog", {"block_norm": "L3"}, "'L3' for `block_norm`"),
+        ("hog", {"cell": True}, "True for `cell`"),
+        ("phog", {"angle": 90}, "90 for `angle`: expected one of 180, 360"),
+        ("phog", {"sigma": 0}, "Invalid value 0 for `sigma`: expected a finite number > 0"),
+        ("lbp", {"patterns": "all"}, "'all' for `patterns`"),
+        ("lbp", {"grid": "4"}, "'4' for `grid`"),
     ],
 )
 def test_refuses_parameters(name: str, parameters: dict, message: str, images: np.ndarray) -> None:

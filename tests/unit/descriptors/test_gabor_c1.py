@@ -31,7 +31,7 @@ def texture(height: int, width: int, seed: int = 0) -> np.ndarray:
     return (image - image.mean()) / image.std()
 
 
-def slow_filter(size: int, wavelength: float, sigma: float, degrees: float, *, round_: bool) -> np.ndarray:
+def slow_filter(size: int, wavelength: float, sigma: float, degrees: float, *, circular: bool) -> np.ndarray:
     """The definition, a pixel at a time: a Gaussian 0.3 times as high as wide, times a wave across it."""
     radius = size // 2
     values = np.zeros((size, size))
@@ -39,7 +39,7 @@ def slow_filter(size: int, wavelength: float, sigma: float, degrees: float, *, r
     for row in range(size):
         for column in range(size):
             place = (column - radius + 1j * (row - radius)) / across
-            if not round_ or abs(place) <= size / 2:
+            if not circular or abs(place) <= size / 2:
                 width, height = place.real / sigma, 0.3 * place.imag / sigma
                 values[row, column] = np.exp(-(width**2 + height**2) / 2) * np.cos(2 * np.pi * place.real / wavelength)
     values = values - values.mean()
@@ -65,7 +65,7 @@ def slow_serre_c1(image: np.ndarray) -> list[np.ndarray]:
         pair = []
         for size in sizes:
             wavelength = 2 * size / (4 - 0.05 * (size - 7) / 2)
-            filters = [slow_filter(size, wavelength, 0.8 * wavelength, 45 * k, round_=True) for k in range(4)]
+            filters = [slow_filter(size, wavelength, 0.8 * wavelength, 45 * k, circular=True) for k in range(4)]
             pair.append(slow_s1(image, np.array(filters)))
         pool, stride = 8 + 2 * band, 4 + band
         height, width = pair[1].shape[1:]
@@ -94,7 +94,7 @@ def slow_inhibited(maps: np.ndarray, h: float) -> np.ndarray:
 def slow_pyramid_c1(image: np.ndarray, h: float) -> list[np.ndarray]:
     import cv2
 
-    filters = np.array([slow_filter(11, 5.6, 4.5, 15 * k, round_=False) for k in range(12)])
+    filters = np.array([slow_filter(11, 5.6, 4.5, 15 * k, circular=False) for k in range(12)])
     sides = [tuple(round(side * 2 ** (-scale / 4)) for side in image.shape) for scale in range(10)]
     scaled = [cv2.resize(image, side[::-1], interpolation=cv2.INTER_AREA) for side in sides]
     # the floor of the contrast is that of the image itself at every scale
@@ -133,10 +133,10 @@ def test_filters_are_those_of_the_definition() -> None:
         size = 7 + 2 * number
         wavelength = 2 * size / (4 - 0.05 * number)
         for k in range(4):
-            expected = slow_filter(size, wavelength, 0.8 * wavelength, 45 * k, round_=True)
+            expected = slow_filter(size, wavelength, 0.8 * wavelength, 45 * k, circular=True)
             np.testing.assert_allclose(filters[k], expected, atol=1e-6)
     for k in range(12):
-        np.testing.assert_allclose(pyramid_filters()[k], slow_filter(11, 5.6, 4.5, 15 * k, round_=False), atol=1e-6)
+        np.testing.assert_allclose(pyramid_filters()[k], slow_filter(11, 5.6, 4.5, 15 * k, circular=False), atol=1e-6)
 
 
 def test_published_table_of_filters() -> None:
@@ -150,8 +150,8 @@ def test_published_table_of_filters() -> None:
 
 @given(st.integers(1, 9).map(lambda n: 2 * n + 1), st.floats(0, np.pi), st.booleans())
 @settings(max_examples=30, deadline=None)
-def test_filters_have_mean_zero_norm_one_and_are_even(size: int, angle: float, round_: bool) -> None:
-    weights = gabor_filter(size, wavelength=size / 2, sigma=size / 3, angle=angle, round_=round_)
+def test_filters_have_mean_zero_norm_one_and_are_even(size: int, angle: float, circular: bool) -> None:
+    weights = gabor_filter(size, wavelength=size / 2, sigma=size / 3, angle=angle, circular=circular)
     assert abs(weights.sum(dtype=np.float64)) < 1e-5
     assert np.linalg.norm(weights) == pytest.approx(1, abs=1e-6)
     np.testing.assert_allclose(weights, weights[::-1, ::-1], atol=1e-6)
@@ -268,9 +268,9 @@ def test_flat_parts_of_an_image_have_no_responses() -> None:
 
 def test_refusals_name_the_image() -> None:
     good = np.random.default_rng(0).random((20, 20))
-    with pytest.raises(DataError, match="image 1 has 10 x 30 pixels, but c2 needs at least 11 x 11"):
+    with pytest.raises(DataError, match="Image 1 has 10 x 30 pixels, but c2 needs at least 11 x 11"):
         prepare_images([good, np.zeros((10, 30))], 140, "c2")
-    with pytest.raises(DataError, match="image 1 has 11 x 111 pixels, but c2 takes images up to 10 times as long"):
+    with pytest.raises(DataError, match="Image 1 has 11 x 111 pixels, but c2 needs images at most 10 times as long"):
         prepare_images([good, np.zeros((11, 111))], 140, "c2")
     assert prepare_images([np.eye(11, 110)], 140, "c2")[0].shape == (140, 1400)
 

@@ -18,7 +18,6 @@ from mklearn.descriptors.geometric_blur import (
     local_descriptors,
     oriented_channels,
 )
-from mklearn.errors import ConfigError, DataError
 
 GB_1 = (0, 3, 6, 12, 24, 36)
 GB_2 = (0, 6, 12, 24, 36, 60)
@@ -90,20 +89,6 @@ def test_blur_forgives_small_distortions_far_from_the_point() -> None:
     assert far < near / 3
 
 
-def test_shapes_counts_and_batches(photos: list[NDArray[np.uint8]], learned: dict[str, NDArray]) -> None:
-    images = [*photos, np.zeros((30, 30), dtype=np.uint8)]
-    kept = [image.copy() for image in images]
-    sets = geometric_blur(images, learned=learned, **SMALL)
-    assert sets.descriptors.shape == (5, 40, 8)
-    np.testing.assert_array_equal(sets.counts, [40, 40, 40, 40, 0])
-    for part in ([0], [4, 2], [1, 2, 3]):
-        alone = geometric_blur([images[number] for number in part], learned=learned, **SMALL)
-        for name, array in sets.subset(part).as_arrays().items():
-            np.testing.assert_array_equal(alone.as_arrays()[name], array)
-    for before, after in zip(kept, images, strict=True):
-        np.testing.assert_array_equal(before, after)
-
-
 def test_projection_keeps_most_of_the_distances(photos: list[NDArray[np.uint8]]) -> None:
     learned = learn_geometric_blur(photos, random_state=0)
     sets = geometric_blur(photos, learned=learned)
@@ -115,25 +100,6 @@ def test_projection_keeps_most_of_the_distances(photos: list[NDArray[np.uint8]])
     np.testing.assert_allclose(
         projected, (full - learned["mean"]) @ learned["components"].T, atol=1e-6
     )  # points in the order of edge_points
-
-
-def test_learning_is_deterministic(photos: list[NDArray[np.uint8]], learned: dict[str, NDArray]) -> None:
-    again = learn_geometric_blur(photos, random_state=0, **SMALL)
-    assert set(again) == {"mean", "components"}
-    for name, array in learned.items():
-        np.testing.assert_array_equal(again[name], array)
-        assert array.dtype == np.float32
-
-
-def test_brightness_contrast_and_kinds_of_images(photos: list[NDArray[np.uint8]], learned: dict[str, NDArray]) -> None:
-    photo = photos[1]
-    sets = geometric_blur([photo], learned=learned, **SMALL)
-    floats = photo / 255
-    colour = np.repeat(floats[..., None], 4, axis=2)
-    colour[..., 3] = 1
-    changed = [floats, 0.3 * floats, floats + 5, 40 * floats - 7, colour[..., :3], colour]
-    for other in geometric_blur(changed, learned=learned, **SMALL).descriptors:
-        np.testing.assert_allclose(other, sets.descriptors[0], atol=1e-5)
 
 
 def test_a_shift_moves_positions_and_leaves_descriptors(
@@ -168,44 +134,3 @@ def test_mirroring_mirrors_samples_and_orientations() -> None:
     forth = a[[k for k, _ in pairs]]
     assert np.median(np.linalg.norm(back - forth, axis=1)) < 0.02
     assert np.median(np.linalg.norm(mirrored.reshape(len(pairs), -1) - forth, axis=1)) > 0.3
-
-
-def test_images_without_edges(learned: dict[str, NDArray]) -> None:
-    rng = np.random.default_rng(0)
-    images = [np.zeros((1, 1)), rng.random((2, 90)), np.full((50, 50), 0.3), rng.random((3, 3))]
-    sets = geometric_blur(images, learned=learned, **SMALL)
-    np.testing.assert_array_equal(sets.counts[:3], 0)
-    assert sets.counts[3] <= 1
-    assert not sets.descriptors[:3].any()
-    with pytest.raises(DataError, match=r"geometric_blur.*have 0"):
-        learn_geometric_blur(images[:3], random_state=0, **SMALL)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "said"),
-    [
-        ({"radii": (3, 0), "samples": (1, 1)}, "radii"),
-        ({"radii": (-1, 0), "samples": (1, 1)}, "radii"),
-        ({"radii": (), "samples": ()}, "radii"),
-        ({"radii": (0, 3)}, "samples"),
-        ({"radii": (0, 3), "samples": (1, 0)}, "samples"),
-        ({"alpha": 0}, "alpha"),
-        ({"beta": -1}, "beta"),
-        ({"n_components": 205}, "204"),
-        ({"n_points": 0}, "n_points"),
-        ({"sigma": 0}, "sigma"),
-        ({"threshold": 2}, "threshold"),
-    ],
-)
-def test_illegal_parameters(parameters: dict, said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
-        geometric_blur(np.zeros((1, 9, 9)), learned={}, **parameters)
-    with pytest.raises(ConfigError, match=said):
-        learn_geometric_blur(np.zeros((1, 9, 9)), random_state=0, **parameters)
-
-
-def test_learned_of_other_parameters(photos: list[NDArray[np.uint8]], learned: dict[str, NDArray]) -> None:
-    with pytest.raises(ConfigError, match="learn_geometric_blur"):
-        geometric_blur(photos, learned=learned, n_points=40, n_components=9)
-    with pytest.raises(ConfigError, match="learn_geometric_blur"):
-        geometric_blur(photos, learned=learned, radii=(0, 3), samples=(1, 4), **SMALL)

@@ -53,18 +53,18 @@ def test_inputs_are_not_changed_or_shared() -> None:
 @pytest.mark.parametrize(
     ("images", "message"),
     [
-        ([], "there are no images"),
-        (np.zeros((0, 4, 4)), "there are no images"),
+        ([], "There are no images"),
+        (np.zeros((0, 4, 4)), "There are no images"),
         (np.zeros((4, 4)), r"image\[None\]"),
-        ([np.zeros((4, 4)), np.zeros(4)], r"image 1 has shape \(4,\)"),
-        ([np.zeros((4, 4)), np.zeros((0, 4))], "image 1 has no pixels"),
-        ([np.zeros((4, 4)), np.zeros((4, 4, 2))], "image 1 has 2 channels"),
-        ([np.zeros((4, 4)), np.full((4, 4), np.nan)], "image 1 has NaN"),
-        (np.array([[[1.0, np.inf]]]), "image 0 has NaN or infinite pixels"),
-        (np.zeros((1, 4, 4), dtype=np.int64), "image 0 has dtype int64, which does not say what value is white"),
+        ([np.zeros((4, 4)), np.zeros(4)], r"Image 1 has shape \(4,\)"),
+        ([np.zeros((4, 4)), np.zeros((0, 4))], "Image 1 has no pixels"),
+        ([np.zeros((4, 4)), np.zeros((4, 4, 2))], "Image 1 has 2 channels"),
+        ([np.zeros((4, 4)), np.full((4, 4), np.nan)], "Image 1 has NaN"),
+        (np.array([[[1.0, np.inf]]]), "Image 0 has NaN or infinite pixels"),
+        (np.zeros((1, 4, 4), dtype=np.int64), "Image 0 has dtype int64, whose white value is unknown"),
         (np.zeros((1, 4, 4), dtype=complex), "dtype complex128"),
-        ([[[1.0, 2.0], [1.0]]], "image 0 is not a regular array"),
-        (["cat.png"], r"image 0 has shape \(\)"),
+        ([[[1.0, 2.0], [1.0]]], "Image 0 is not a regular array"),
+        (["cat.png"], r"Image 0 has shape \(\)"),
     ],
 )
 def test_refusals(images: object, message: str) -> None:
@@ -83,7 +83,7 @@ def test_package_is_lazy() -> None:
     code = (
         "import sys; from mklearn.descriptors.hog import hog; "
         "loaded = {m for m in sys.modules if m.startswith('mklearn.descriptors.')}; "
-        "assert loaded == {'mklearn.descriptors.hog', 'mklearn.descriptors.images'}, loaded; "
+        "assert loaded == {f'mklearn.descriptors.{name}' for name in ('hog', 'images', 'validation')}, loaded; "
         "assert 'skimage.feature' not in sys.modules; "
         "import mklearn.descriptors as d; assert d.lbp.lbp and d.hog.hog is hog"
     )

@@ -54,7 +54,7 @@ def test_patches_are_cut_as_stated() -> None:
             np.testing.assert_allclose(statistics, [block.mean(), block.std()])
     with pytest.raises(DataError, match=r"2 x 3 patches; there is no patch \(2, 0\)"):
         patches([image], size=4, patch=(2, 0))
-    with pytest.raises(DataError, match=r"image 0 has 8 x 12 pixels, which patches of 5 x 5 do not tile.*5 x 10"):
+    with pytest.raises(DataError, match=r"Image 0 has 8 x 12 pixels, which patches of 5 x 5 do not tile.*5 x 10"):
         patches([image], size=5)
 
 

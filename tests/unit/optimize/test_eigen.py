@@ -116,7 +116,7 @@ def test_refusals():
         generalized_eigh(A, B, which="middle")
     with pytest.raises(DataError, match="square"):
         generalized_eigh(A[:2], B)
-    with pytest.raises(DataError, match="same n"):
+    with pytest.raises(DataError, match="same shape"):
         generalized_eigh(A, np.eye(4))
     with pytest.raises(DataError, match="not finite"):
         generalized_eigh(A, np.full((3, 3), np.nan))

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 from mklearn.errors import ConfigError, DataError, SolverFailed
 from mklearn.graphs import lda_graph
-from mklearn.optimize.beta import kernel_weights
+from mklearn.optimize.kernel_weights import kernel_weights
 from mklearn.optimize.supports import enumerate_supports, local_minimiser
 
 METHODS = ["exact", "dnn", "sdp", "central_path"]
@@ -399,13 +399,13 @@ def test_float32_matrices():
 def test_what_is_refused():
     S, T = psd_pair(3, 0)
     cases = [
-        (ConfigError, "method='magic'", lambda: kernel_weights(S, T, method="magic")),
-        (DataError, "must be \\(M, M\\)", lambda: kernel_weights(S[:2], T)),
+        (ConfigError, "`method`", lambda: kernel_weights(S, T, method="magic")),
+        (DataError, "square matrix", lambda: kernel_weights(S[:2], T)),
         (DataError, "S_prime", lambda: kernel_weights(S, T[:2, :2])),
         (DataError, "not finite", lambda: kernel_weights(S * np.nan, T)),
         (DataError, "not symmetric", lambda: kernel_weights(np.triu(S), T)),
-        (SolverFailed, "no kernel has a positive", lambda: kernel_weights(S, np.zeros((3, 3)))),
-        (SolverFailed, "no kernel has a positive", lambda: kernel_weights(S, -T)),
+        (SolverFailed, "No kernel has a positive", lambda: kernel_weights(S, np.zeros((3, 3)))),
+        (SolverFailed, "No kernel has a positive", lambda: kernel_weights(S, -T)),
         (SolverFailed, "indefinite", lambda: kernel_weights(S, np.diag([1.0, 1.0, -1.0]))),
         (SolverFailed, "indefinite", lambda: kernel_weights(S, np.eye(3) - 0.9 * np.ones((3, 3)) + 0.9 * np.eye(3))),
         (SolverFailed, "indefinite", lambda: kernel_weights(S, [[1, 1, 0], [1, 0, 0], [0, 0, 1]])),

@@ -9,7 +9,7 @@ from scipy.linalg import eigh
 
 from mklearn.errors import SolverFailed, SolverUnavailable
 from mklearn.optimize import relaxations, solvers
-from mklearn.optimize.beta import kernel_weights
+from mklearn.optimize.kernel_weights import kernel_weights
 
 
 def psd_pair(m: int, seed: int, positive: bool = False) -> tuple[np.ndarray, np.ndarray]:

@@ -208,8 +208,8 @@ def test_single_precision_is_summed_in_double_and_nothing_is_changed() -> None:
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"regularisation": 0.0}, ConfigError, "regularisation=0.0"),
-        ({"regularisation": np.nan}, ConfigError, "regularisation=nan"),
+        ({"regularisation": 0.0}, ConfigError, "0.0 for `regularisation`"),
+        ({"regularisation": np.nan}, ConfigError, "nan for `regularisation`"),
         ({"kernels": []}, DataError, "one or more"),
         ({"kernels": [np.eye(3)]}, DataError, r"kernels of shape \(26, 26\)"),
         ({"kernels": [np.ones((N, N))]}, NotApplicable, "constant"),

@@ -110,7 +110,7 @@ def test_asking_does_not_import_cvxpy():
 
     code = (
         "import sys; from mklearn.optimize.solvers import resolve_solver; resolve_solver(); "
-        "from mklearn.optimize.beta import kernel_weights; kernel_weights([[2., 1], [1, 2]], [[2., 0], [0, 1]]); "
+        "from mklearn.optimize import kernel_weights; kernel_weights([[2., 1], [1, 2]], [[2., 0], [0, 1]]); "
         "assert 'cvxpy' not in sys.modules and 'scipy.optimize' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

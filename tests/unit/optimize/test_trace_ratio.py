@@ -34,7 +34,7 @@ def test_is_globally_optimal(n, seed, data):
     S, T = psd_pair(n, seed)
     found = trace_ratio(S, T, p)
     A = found.components
-    assert found.converged
+    assert found.status == "converged"
     np.testing.assert_allclose(A.T @ A, np.eye(p), atol=1e-10)
     assert found.value == pytest.approx(ratio(A, S, T), rel=1e-12)
     # Certificate: the p smallest eigenvalues of S - rho S' sum to zero, so no orthonormal A has a smaller ratio.
@@ -76,7 +76,7 @@ def test_singular_denominators():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(6, 3))
     S, _ = psd_pair(6)
-    assert trace_ratio(S, X @ X.T, 4).converged  # rank 3 > 6 - 4
+    assert trace_ratio(S, X @ X.T, 4).status == "converged"  # rank 3 > 6 - 4
     for bad in (np.zeros((6, 6)), -np.eye(6)):
         with pytest.raises(SolverFailed, match="S_prime"):
             trace_ratio(S, bad, 2)

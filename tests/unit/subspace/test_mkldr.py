@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import GraphPair, lda_graph, lde_graph, mmc_graph
-from mklearn.optimize.a_step import ridge_traces, scatter_matrices, weight_matrices
+from mklearn.optimize.graph_embedding import ridge_traces, scatter_matrices, weight_matrices
 from mklearn.subspace.kernel_lde import KernelLDE
 from mklearn.subspace.kfd import KernelFDA
 from mklearn.subspace.mkldr import MKLDR, MixedSignWarning, alternate

@@ -1,26 +1,29 @@
-"""The A-step of graph embedding in a kernel: the projection for given weights, and the matrices of the beta-step.
+"""Graph embedding in a kernel: the projection for given kernel weights, and the matrices for updating the weights.
 
-With K = sum_m beta_m K_m and a pair of graph Laplacians (L, L'), the columns of A (coefficients of the training
-samples) make small
+With K = sum_m beta_m K_m and a pair of graph Laplacians (L, L'), the coefficients A of the training samples minimise
 
     f(A, beta) = tr(A'SA) / tr(A'S'A),     S = 2 K L K + rho I,    S' = 2 K L' K + rho I,
     rho = ridge * tr(2 K L' K) / n.
 
-The factor 2 is that of the pair sums: sum_ij w_ij (k_i - k_j)(k_i - k_j)' = 2 K L K (Lin, Liu, Fuh 2008, (19)-(20)).
+MKL-DR [1]_ calls the update of A the A-step and the update of beta the beta-step. The factor 2 comes from its pair
+sums, equations (19)-(20): sum_ij w_ij (k_i - k_j)(k_i - k_j)' = 2 K L K.
 
-**Why a ridge, and why this one.** When K is nonsingular, the within-class scatter has a null space of as many
-dimensions as there are classes: every kernel reaches the ratio 0 whatever its weights, and an alternation stops where
-it began. The paper gives no regulariser. This one stands on *both* matrices and is homogeneous of degree 2 in beta, so
-f does not depend on the scale of beta; it also keeps the equivariance K_m -> c_m K_m, beta_m -> beta_m / c_m. Seen
-from beta it is
+**The ridge** is a deviation: the paper has none. For a nonsingular K the within-class scatter has a null space of as
+many dimensions as there are classes, so every kernel reaches the ratio 0 whatever its weights, and the alternation
+stops at its start. This ridge is added to both matrices and is homogeneous of degree 2 in beta, so f does not depend
+on the scale of beta, and K_m -> c_m K_m still gives beta_m -> beta_m / c_m. As a function of beta it is
 
-    rho(beta) = (2 ridge / n) beta'T beta,     T_mn = tr(K_m L' K_n),
+    rho(beta) = (2 ridge / n) beta'T beta,     T_mn = tr(K_m L' K_n).
 
-so the matrices of the beta-step, 2 tr(A'K_m L K_n A) and 2 tr(A'K_m L' K_n A) (its (23)-(24)), both get
-(2 ridge / n) ||A||_F^2 T added, and both steps lower (or bound) the one function f.
+The matrices of the beta-step, 2 tr(A'K_m L K_n A) and 2 tr(A'K_m L' K_n A) (equations (23)-(24)), therefore both get
+(2 ridge / n) ||A||_F^2 T added, and both steps decrease (or bound) the same f.
 
-**Scale of the columns.** Every solution here has A'S'A = I, the paper's constraint (17), ridge included; then f is the
-mean of the eigenvalues. `rescale_columns` offers others, since nearest neighbours depend on it.
+**Scale of the columns.** Every solution has A'S'A = I, the paper's constraint (17), ridge included; f is then the mean
+of the eigenvalues. `rescale_columns` gives other scales, which matter to nearest neighbours.
+
+References
+----------
+.. [1] Lin, Liu, Fuh, "Dimensionality reduction for data in multiple feature representations", NIPS 2008.
 """
 
 from __future__ import annotations
@@ -33,29 +36,29 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, eigh, qr
 
-from mklearn.errors import ConfigError, NotApplicable
+from mklearn.errors import NotApplicable
 from mklearn.graphs import ClassStructure, GraphPair
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
+from mklearn.optimize.validation import one_of, symmetrized
 
 Array = NDArray[np.floating[Any]]
 Scaling = Literal["total", "within", "unit", "orthonormal"]
 Matrices = Sequence[NDArray[Any]]
 
-# Discriminating directions whose ratio of between- to within-class scatter is this far below the largest are rounding.
+# Directions whose ratio of between- to within-class scatter is below this, relative to the largest, are rounding.
 _NEGLIGIBLE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Solution of an A-step.
+    """Projection for given kernel weights.
 
     Attributes
     ----------
     coefficients : array of shape (n, p)
-        A, with A'S'A = I (``trace_ratio``: A'A = I); columns in the order of the eigenvalues; in each the entry of
-        largest absolute value is positive.
+        A, with A'S'A = I (`trace_ratio_step`: A'A = I). In each column the entry of largest absolute value is positive.
     eigenvalues : array of shape (p,)
-        a'Sa / a'S'a of each column, ascending: the first column discriminates best.
+        a'Sa / a'S'a of the columns, ascending: the first column discriminates best.
     ridge_amount : float
         rho.
     """
@@ -65,32 +68,29 @@ class Projection:
     ridge_amount: float
 
 
-# ------------------------------------------------------------------------------------------------------- scatters
-
-
 def ridge_amount(kernel: NDArray[Any], graph: GraphPair, ridge: float, *, dimension: int | None = None) -> float:
-    """rho = ridge * tr(2 K L' K) / n, in O(n^2).
+    """Compute rho = ridge * tr(2 K L' K) / n, in O(n^2).
 
     Parameters
     ----------
     kernel : array of shape (n, n)
-        Symmetric K; for a linear method the transposed features (d, n) may stand here.
+        Symmetric K. Linear methods pass the transposed features (d, n).
     graph : GraphPair
     ridge : float
     dimension : int, optional
-        What the trace is divided by, when the features stand in coordinates of their own span; by default n (or d).
+        Divisor of the trace for features given in coordinates of their span; by default n (or d).
 
     Raises
     ------
     NotApplicable
-        tr(K L' K) is zero (to rounding): the kernel does not tell any two samples apart.
+        tr(K L' K) is zero to rounding: the kernel is constant over the samples.
     """
     rows = np.asarray(kernel, dtype=np.float64)
     trace = 2.0 * float(np.vdot(rows.T, graph.L_prime.apply(rows.T)))
     if not trace > _rounding(rows.shape[1]) * 2.0 * float(np.vdot(rows, rows)):
         raise NotApplicable(
-            "tr(K L' K) = 0: the combined kernel (or the features) is constant over the samples, so nothing can be "
-            "told apart; check the bandwidth and the weights"
+            "tr(K L' K) = 0: the combined kernel (or the features) is constant over the samples, so no class can be "
+            "discriminated. Check the bandwidth and the kernel weights."
         )
     return ridge * trace / (dimension or rows.shape[0])
 
@@ -98,12 +98,12 @@ def ridge_amount(kernel: NDArray[Any], graph: GraphPair, ridge: float, *, dimens
 def scatter_matrices(
     kernel: NDArray[Any], graph: GraphPair, ridge: float, *, dimension: int | None = None
 ) -> tuple[Array, Array, float]:
-    """S = 2 K L K + rho I and S' = 2 K L' K + rho I.
+    """Compute the scatter matrices S = 2 K L K + rho I and S' = 2 K L' K + rho I.
 
     Parameters
     ----------
     kernel, graph, ridge, dimension
-        As for `ridge_amount`; from transposed features (d, n) come the (d, d) scatters of a linear method.
+        As in `ridge_amount`. Transposed features (d, n) give the (d, d) scatters of a linear method.
 
     Returns
     -------
@@ -119,13 +119,13 @@ def scatter_matrices(
     rho = ridge_amount(kernel, graph, ridge, dimension=dimension)
     rows = np.asarray(kernel, dtype=np.float64)
     S, S_prime = (2.0 * rows @ operator.apply(rows.T) for operator in (graph.L, graph.L_prime))
-    return _with_ridge(_symmetrised(S), rho), _with_ridge(_symmetrised(S_prime), rho), rho
+    return _with_ridge(symmetrized(S), rho), _with_ridge(symmetrized(S_prime), rho), rho
 
 
 def ridge_traces(kernels: Matrices, graph: GraphPair) -> Array:
-    """T_mn = tr(K_m L' K_n), shape (M, M): what the ridge is proportional to, as a form in the kernel weights.
+    """Compute T_mn = tr(K_m L' K_n), shape (M, M): the ridge is proportional to beta'T beta.
 
-    It does not depend on A: compute it once. Cost O(M^2 n^2) and M products with L'.
+    T does not depend on A: compute it once. It costs O(M^2 n^2) and M products with L'.
     """
     return _cross_traces(kernels, graph.L_prime)
 
@@ -133,7 +133,7 @@ def ridge_traces(kernels: Matrices, graph: GraphPair) -> Array:
 def weight_matrices(
     kernels: Matrices, coefficients: Array, graph: GraphPair, ridge: float, traces: Array
 ) -> tuple[Array, Array]:
-    """The matrices of the beta-step, S_mn = 2 tr(A'K_m L K_n A) and S'_mn with L', ridge included.
+    """Compute the matrices of the beta-step, S_mn = 2 tr(A'K_m L K_n A) and S'_mn with L', ridge included.
 
     Parameters
     ----------
@@ -141,9 +141,9 @@ def weight_matrices(
     coefficients : array of shape (n, p)
     graph : GraphPair
     ridge : float
-        The one of the A-step.
+        As in `ridge_amount`.
     traces : array of shape (M, M)
-        From `ridge_traces`.
+        T, from `ridge_traces`.
 
     Returns
     -------
@@ -152,34 +152,31 @@ def weight_matrices(
 
     Notes
     -----
-    Cost O(M n^2 p): the projections Z_m = K_m A, one product with each Laplacian, and M^2 inner products as one GEMM.
-    The paper's K(i) matrices are never formed.
+    The cost is O(M n^2 p): the projections Z_m = K_m A, one product with each Laplacian, and M^2 inner products as one
+    matrix product. The paper's K(i) matrices are never formed.
     """
     n, p = coefficients.shape
     side_by_side = np.concatenate([np.asarray(K) @ coefficients for K in kernels], axis=1)
     penalty = (2.0 * ridge / n) * float(np.vdot(coefficients, coefficients)) * traces
     flat = _per_kernel(side_by_side, p)
     S, S_prime = (
-        _symmetrised(2.0 * flat @ _per_kernel(operator.apply(side_by_side), p).T + penalty)
+        symmetrized(2.0 * flat @ _per_kernel(operator.apply(side_by_side), p).T + penalty)
         for operator in (graph.L, graph.L_prime)
     )
     return S, S_prime
 
 
 def initial_weight_matrices(kernels: Matrices, graph: GraphPair, ridge: float, traces: Array) -> tuple[Array, Array]:
-    """`weight_matrices` for AA' = I with p = n, the paper's start: S_mn = 2 tr(K_m L K_n) and S'_mn = 2 T_mn.
+    """Compute `weight_matrices` for AA' = I with p = n, the paper's start: 2 tr(K_m L K_n) and 2 T_mn.
 
-    Then ||A||_F^2 = n, so that the ridge adds 2 ridge T to both.
+    Here ||A||_F^2 = n, so the ridge adds 2 ridge T to both matrices.
     """
     penalty = 2.0 * ridge * traces
     return 2.0 * _cross_traces(kernels, graph.L) + penalty, 2.0 * traces + penalty
 
 
-# ------------------------------------------------------------------------------------------------------ ratio trace
-
-
 def max_components(graph: GraphPair) -> int:
-    """How many dimensions an embedding can have: classes - 1 for the LDA graph, else the number of samples."""
+    """Return the largest number of components: classes - 1 for the LDA graph, else the number of samples."""
     classes = graph.lda_classes
     return graph.n if classes is None else classes.n_classes - 1
 
@@ -190,23 +187,18 @@ def ratio_trace_step(
     n_components: int,
     *,
     ridge: float,
-    method: Literal["auto", "cholesky", "eigen"] = "auto",
 ) -> Projection:
-    """Minimise tr((A'S'A)^-1 A'SA): the eigenvectors of S a = lambda S' a of smallest lambda (MKL-DR, (21)).
+    """Minimise tr((A'S'A)^-1 A'SA): the eigenvectors of S a = lambda S' a of smallest lambda.
 
     Parameters
     ----------
     kernel : array of shape (n, n)
     graph : GraphPair
     n_components : int
-        p. Fewer columns are returned where the kernel has fewer discriminating directions (LDA graph), or where S' has
-        a smaller rank (no ridge).
+        p. Fewer columns are returned where the kernel has fewer discriminating directions (LDA graph) or S' has a
+        smaller rank (no ridge).
     ridge : float
-        See `scatter_matrices`. 0 is allowed: then the common null space is left out.
-    method : {"auto", "cholesky", "eigen"}
-        "cholesky", for the LDA graph with a ridge: S' = S + FF' with F = sqrt(2) K(G - 1 1'G/n) of c columns, so
-        lambda = 1/(1+mu) with mu the eigenvalues of the c x c matrix F'S^-1F. "eigen": the n x n eigenproblem.
-        "auto": the first where it applies.
+        See `scatter_matrices`. With 0, the common null space is removed.
 
     Returns
     -------
@@ -215,48 +207,44 @@ def ratio_trace_step(
 
     Raises
     ------
-    ConfigError
-        "cholesky" asked for where it does not apply.
     NotApplicable
         The kernel is constant.
 
     Notes
     -----
-    (18) of the paper is a ratio of traces, which has a rank-one solution when the columns are not held orthogonal; its
-    algorithm, and this function, solve the trace of the ratio. `trace_ratio_step` solves (18) with A'A = I.
+    For the LDA graph with a ridge, S' = S + FF' with F = sqrt(2) K(G - 1 1'G/n) of c columns. One Cholesky
+    factorisation then replaces the (n, n) eigenproblem: lambda = 1/(1+mu) with mu the eigenvalues of F'S^-1F, (c, c).
+
+    MKL-DR, equation (21). Its equation (18) is a ratio of traces, which has a rank-one solution unless the columns are
+    orthogonal; its algorithm, and this function, solve the trace of the ratio. `trace_ratio_step` solves (18) with
+    A'A = I.
     """
-    if method not in ("auto", "cholesky", "eigen"):
-        raise ConfigError(f"method={method!r}: must be 'auto', 'cholesky' or 'eigen'")
     classes = graph.lda_classes
-    if classes is not None and method != "eigen":
+    if classes is not None:
         rho = ridge_amount(kernel, graph, ridge)
         K = np.asarray(kernel, dtype=np.float64)
-        # I - P is idempotent, so K (I - P) K is B'B with B = K - PK: half the work, and exactly symmetric.
+        # I - P is idempotent, so K (I - P) K = B'B with B = K - PK: half the work, and exactly symmetric.
         B = graph.L.apply(K)
         S = _with_ridge(2.0 * (B.T @ B), rho)
         if _is_regular(S, rho):
             values, vectors = _lda_by_cholesky(K, S, classes, n_components)
             return Projection(vectors, values, rho)
-    if method == "cholesky":
-        raise ConfigError(
-            "method='cholesky' needs the LDA graph and a ridge well above rounding: use 'eigen' or 'auto'"
-        )
     S, S_prime, rho = scatter_matrices(kernel, graph, ridge)
     values, vectors = smallest_of_pencil(S, S_prime, min(n_components, max_components(graph)), rho)
     return Projection(vectors, values, rho)
 
 
 def smallest_of_pencil(S: Array, S_prime: Array, n_components: int, rho: float) -> tuple[Array, Array]:
-    """Smallest eigenvalues and vectors of S a = lambda S' a with A'S'A = I; the null space of S' is left out.
+    """Solve S a = lambda S' a for the smallest eigenvalues, A'S'A = I, outside the null space of S'.
 
     Parameters
     ----------
     S, S_prime : arrays of shape (d, d)
         Symmetric, S' positive semidefinite.
     n_components : int
-        At most this many; fewer where the rank of S' is smaller.
+        The largest number of pairs p; fewer where the rank of S' is smaller.
     rho : float
-        What stands on the diagonal of both. Above rounding, S' is positive definite and Cholesky serves.
+        The ridge on the diagonal of both matrices. Above rounding, S' is positive definite and Cholesky applies.
 
     Returns
     -------
@@ -274,31 +262,28 @@ def smallest_of_pencil(S: Array, S_prime: Array, n_components: int, rho: float) 
 
 
 def _lda_by_cholesky(K: Array, S: Array, classes: ClassStructure, n_components: int) -> tuple[Array, Array]:
-    # F F' is the between-class scatter 2 K (P - J) K: G has class indicators over root counts, (I-J)GG'(I-J) = P - J.
+    # F F' is the between-class scatter 2 K (P - J) K: (I-J)GG'(I-J) = P - J for G, class indicators over root counts.
     root_counts = np.sqrt(classes.counts)
     F = np.sqrt(2.0) * (classes.means(K).T - K.mean(axis=1)[:, None]) * root_counts
     solved = cho_solve(cho_factor(S, lower=True, check_finite=False), F, check_finite=False)
-    mu, U = eigh(_symmetrised(F.T @ solved), check_finite=False)
+    mu, U = eigh(symmetrized(F.T @ solved), check_finite=False)
     mu, U = mu[::-1], U[:, ::-1]
-    # One of the c eigenvalues is 0 by construction (the classes' weighted means add up to the total mean).
+    # One of the c eigenvalues is 0 by construction: the weighted class means add up to the total mean.
     p = min(n_components, classes.n_classes - 1, int(np.sum(mu > _NEGLIGIBLE * mu[0])))
     mu = mu[:p]
     # A = S^-1 F U has A'SA = diag(mu) and A'S'A = diag(mu + mu^2).
     return 1.0 / (1.0 + mu), fix_signs((solved @ U[:, :p]) / np.sqrt(mu * (1.0 + mu)))
 
 
-# ------------------------------------------------------------------------------------------------------ trace ratio
-
-
 def trace_ratio_step(kernel: NDArray[Any], graph: GraphPair, n_components: int, *, ridge: float) -> Projection:
-    """Minimise tr(A'SA) / tr(A'S'A) with A'A = I: MKL-DR's (18) under the constraint that it needs.
+    """Minimise tr(A'SA) / tr(A'S'A) with A'A = I: MKL-DR's equation (18) with the constraint that it needs.
 
-    With exact kernel weights the alternation of this step is monotone. Parameters as for `ratio_trace_step`.
+    Alternated with exact kernel weights, this step never increases f. Parameters as in `ratio_trace_step`.
 
     Returns
     -------
     Projection
-        With A'A = I; within the optimal subspace, the basis is that of S - f S' in ascending order.
+        With A'A = I. The basis of the optimal subspace are eigenvectors of S - f S', ascending.
     """
     from mklearn.optimize.trace_ratio import trace_ratio
 
@@ -308,33 +293,32 @@ def trace_ratio_step(kernel: NDArray[Any], graph: GraphPair, n_components: int, 
     return Projection(A, values, rho)
 
 
-# ---------------------------------------------------------------------------------------------------------- scaling
-
-
 def rescale_columns(coefficients: Array, eigenvalues: Array, scaling: Scaling) -> Array:
-    """Columns in another scale, given A'S'A = I and A'SA = diag(eigenvalues).
+    """Rescale columns with A'S'A = I and A'SA = diag(eigenvalues).
 
     Parameters
     ----------
-    coefficients : array of shape (n, p), or (k, n, p) of several problems
+    coefficients : array of shape (n, p), or (k, n, p) for several problems
     eigenvalues : array of shape (p,), or (k, p)
     scaling : {"total", "within", "unit", "orthonormal"}
-        "total": A'S'A = I, left as they are. "within": A'SA = I, every feature has unit within-class scatter (ridge
-        included). "unit": columns of A of unit length. "orthonormal": an orthonormal basis of the same leading
-        subspaces (QR).
+        - "total": A'S'A = I, unchanged.
+        - "within": A'SA = I, unit within-class scatter of every component (ridge included).
+        - "unit": columns of unit length.
+        - "orthonormal": an orthonormal basis of the same leading subspaces (QR).
 
     Raises
     ------
+    ConfigError
+        Unknown scaling.
     NotApplicable
-        "within" where an eigenvalue is zero: the classes collapse, and no scale gives unit scatter.
+        "within" with an eigenvalue of zero: the classes collapse, and no scale gives unit scatter.
     """
-    if scaling not in get_args(Scaling):
-        raise ConfigError(f"scaling={scaling!r}: must be one of {', '.join(map(repr, get_args(Scaling)))}")
+    one_of(scaling, "scaling", get_args(Scaling))
     if scaling == "total":
         return coefficients
     if scaling == "within":
         if not (eigenvalues > _rounding(coefficients.shape[-2])).all():
-            raise NotApplicable("scaling='within' needs a within-class scatter that is not zero: raise the ridge")
+            raise NotApplicable("scaling='within' needs a nonzero within-class scatter: raise the ridge.")
         return coefficients / np.sqrt(eigenvalues)[..., None, :]
     if scaling == "unit":
         lengths = np.linalg.norm(coefficients, axis=-2, keepdims=True)
@@ -345,27 +329,24 @@ def rescale_columns(coefficients: Array, eigenvalues: Array, scaling: Scaling) -
 
 
 def projected_scatters(kernel: NDArray[Any], coefficients: Array, graph: GraphPair, rho: float) -> tuple[Array, Array]:
-    """A'SA and A'S'A, shape (p, p), without forming S: 2 Z'LZ + rho A'A with Z = K A."""
+    """Compute A'SA and A'S'A, shape (p, p), without forming S: 2 Z'LZ + rho A'A with Z = K A."""
     Z = np.asarray(kernel @ coefficients, dtype=np.float64)
     penalty = rho * (coefficients.T @ coefficients)
     return (
-        _symmetrised(2.0 * Z.T @ graph.L.apply(Z) + penalty),
-        _symmetrised(2.0 * Z.T @ graph.L_prime.apply(Z) + penalty),
+        symmetrized(2.0 * Z.T @ graph.L.apply(Z) + penalty),
+        symmetrized(2.0 * Z.T @ graph.L_prime.apply(Z) + penalty),
     )
 
 
 def diagonalised(projection: Projection, kernel: NDArray[Any], graph: GraphPair) -> Projection:
-    """The same subspace in the basis with A'S'A = I and A'SA diagonal, in order of discriminative power."""
+    """Return the basis of the same subspace with A'S'A = I and A'SA diagonal, ascending."""
     A = projection.coefficients
     values, inner = generalized_eigh(*projected_scatters(kernel, A, graph, projection.ridge_amount))
     return Projection(fix_signs(A @ inner), values, projection.ridge_amount)
 
 
-# ---------------------------------------------------------------------------------------------------------- helpers
-
-
 def _cross_traces(kernels: Matrices, operator: Any) -> Array:
-    """<K_m, L K_n>_F for all pairs, one product with L at a time."""
+    """Compute <K_m, L K_n>_F for all pairs, one product with L at a time."""
     M = len(kernels)
     traces = np.empty((M, M))
     for j in range(M):
@@ -376,13 +357,9 @@ def _cross_traces(kernels: Matrices, operator: Any) -> Array:
 
 
 def _per_kernel(side_by_side: Array, p: int) -> Array:
-    """(n, M p) -> (M, n p), one row of numbers per kernel."""
+    """Reshape (n, M p) to (M, n p), one row per kernel."""
     n = side_by_side.shape[0]
     return np.ascontiguousarray(side_by_side.reshape(n, -1, p).swapaxes(0, 1)).reshape(-1, n * p)
-
-
-def _symmetrised(matrix: Array) -> Array:
-    return (matrix + matrix.T) / 2.0
 
 
 def _with_ridge(matrix: Array, rho: float) -> Array:
@@ -395,5 +372,5 @@ def _rounding(n: int) -> float:
 
 
 def _is_regular(S: Array, rho: float) -> bool:
-    """Whether the ridge lifts a singular S clear of rounding errors."""
+    """Return whether the ridge lifts a singular S above rounding errors."""
     return rho > _rounding(S.shape[0]) * float(np.abs(np.diag(S)).max())

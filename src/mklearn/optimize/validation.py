@@ -1,0 +1,97 @@
+"""Checks of solvers' arguments, with messages that name the argument and say what is valid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklearn.errors import ConfigError, DataError
+
+Floats = NDArray[np.floating[Any]]
+
+
+def one_of(value: object, name: str, valid: Iterable[object]) -> None:
+    """Raise `ConfigError` unless ``value`` is one of ``valid``."""
+    if value not in (values := tuple(valid)):
+        raise ConfigError(f"Invalid value {value!r} for `{name}`: expected one of {', '.join(map(repr, values))}.")
+
+
+def integer(value: Any, name: str, least: int, most: int | None = None) -> int:
+    """Return ``value`` as an int; raise `ConfigError` unless it is an integer from ``least`` to ``most``."""
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
+        valid = f">= {least}" if most is None else f"from {least} to {most}"
+        raise ConfigError(f"Invalid value {value!r} for `{name}`: expected an integer {valid}.")
+    return int(value)
+
+
+def positive(value: float, name: str) -> None:
+    """Raise `ConfigError` unless ``value`` is a finite number > 0."""
+    if not (np.isfinite(value) and value > 0):
+        raise ConfigError(f"Invalid value {value!r} for `{name}`: expected a finite number > 0.")
+
+
+def square_matrix(matrix: ArrayLike, name: str, dtype: type[np.floating] | None = np.float64) -> Floats:
+    """Return a finite square matrix as an array.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (n, n), n >= 1
+    name : str
+        The argument's name, for messages.
+    dtype : type, optional
+        None keeps a floating dtype and converts every other one to float64.
+
+    Raises
+    ------
+    DataError
+        The matrix is not square, is empty or has entries that are not finite.
+    """
+    array = np.asarray(matrix, dtype=dtype)
+    if not np.issubdtype(array.dtype, np.floating):
+        array = array.astype(np.float64)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] == 0:
+        raise DataError(f"{name} has shape {array.shape}: expected a square matrix.")
+    if not np.isfinite(array).all():
+        raise DataError(f"{name} is not finite: it contains NaN or infinity.")
+    return array
+
+
+def same_shape(first: Floats, second: Floats, names: tuple[str, str] = ("S", "S_prime")) -> None:
+    """Raise `DataError` unless two matrices have the same shape."""
+    if first.shape != second.shape:
+        raise DataError(f"{names[1]} has shape {second.shape}, {names[0]} has {first.shape}: expected the same shape.")
+
+
+def symmetrized(matrix: Floats) -> Floats:
+    """Return the symmetric part of a square matrix."""
+    return (matrix + matrix.T) / 2
+
+
+def kernel_list(kernels: Iterable[NDArray[Any]], n: int) -> list[NDArray[Any]]:
+    """Return the kernels as a list; raise `DataError` unless there is one or more, all of shape (n, n)."""
+    found = list(kernels)
+    if not found or any(np.shape(K) != (n, n) for K in found):
+        shapes = ", ".join(str(np.shape(K)) for K in found) or "no kernel"
+        raise DataError(f"Found {shapes} for {n} samples: expected one or more kernels of shape ({n}, {n}).")
+    return found
+
+
+def weighted_sum(kernels: Sequence[NDArray[Any]], weights: Floats, n: int) -> Floats:
+    """Return sum_m weights_m K_m in double precision, shape (n, n); kernels of weight 0 are skipped."""
+    total = np.zeros((n, n))
+    for weight, kernel in zip(weights, kernels, strict=True):
+        if weight != 0:
+            total += weight * kernel
+    return total
+
+
+def not_positive_semidefinite(parameter: str) -> DataError:
+    """Return the error for a combined kernel with an eigenvalue below minus the ridge."""
+    return DataError(
+        "The combined kernel has an eigenvalue below minus the ridge: expected positive semidefinite kernels; repair "
+        f"them (psd_repair) or raise `{parameter}`."
+    )
