@@ -11,7 +11,7 @@ from typing import Any
 
 from mklearn.atomic import read_parquet
 from mklearn.config.study import read_study
-from mklearn.engine.lost_jobs import name_of
+from mklearn.engine.lost_fits import name_of
 from mklearn.errors import DataError
 from mklearn.plan.study import plan_study
 from mklearn.workflow import Targets

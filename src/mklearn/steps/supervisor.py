@@ -126,8 +126,8 @@ def _from_child(work: Callable[[], Iterator[Item]], end: float | None) -> Iterat
 
 def _produce(work: Callable[[], Iterator[Item]], receiver: Connection, sender: Connection, parent: int) -> None:
     """Send each item, then the end or the error, as pairs of kind and value."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM):  # a handler, not SIG_IGN, which processes that it starts inherit
+        signal.signal(number, lambda *_: None)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it died before the call above
         os._exit(1)
