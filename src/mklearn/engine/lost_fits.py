@@ -80,7 +80,7 @@ def cause_of(log: str, message: str, cluster_logs: Sequence[str], began: float) 
     slurm = _SLURM_STATE.search(message)
     parts = [f"SLURM job {slurm[1]} ended as {slurm[2]}"] if slurm else []
     parts += [reason] if reason else []
-    parts = parts or ["its job ended without a reason" if lines else "its job ended before it wrote a log"]
+    parts = parts or ["its job was killed" if lines else "its job ended before it wrote a log"]
     parts += [f"the last line of its log: {_shortened(last)}"] if last and not reason else []
     status = _STATUS_OF_STATE.get(slurm[2], "") if slurm else ""
     if not status and not reason:

@@ -19,14 +19,14 @@ SLURM = "SLURM-job '815' failed, SLURM status is: '{}'. Reason: Unknown."
 @pytest.mark.parametrize(
     ("log", "message", "status", "text"),
     [
-        (f"{COMMAND}[    1.0 s] m: split 2 of 5\n[    9.1 s] error: its process was killed by signal 11 (SIGSEGV)\n", "",
-         "lost", "its process was killed by signal 11 (SIGSEGV)"),
+        (f"{COMMAND}[    1.0 s] split 2 of 5\n[    9.1 s] error: its process was killed by signal 11 (SIGSEGV)\n",
+         "", "lost", "its process was killed by signal 11 (SIGSEGV)"),
         (f"{COMMAND}Traceback\n  ...\nE: a bug\nof two lines\n[    1.0 s] error: E: a bug of two lines\n", "", "lost",
          "E: a bug of two lines"),
         (f"{COMMAND}[    1.0 s] error: memory ran out: 12.0 GiB\n", "", "out_of_memory", "memory ran out: 12.0 GiB"),
         (f"{COMMAND}[    1.0 s] m: split 2 of 5\n", "", "lost",
-         "its job ended without a reason; the last line of its log: m: split 2 of 5"),
-        (COMMAND, "", "lost", "its job ended without a reason"),
+         "its job was killed; the last line of its log: m: split 2 of 5"),
+        (COMMAND, "", "lost", "its job was killed"),
         (None, "", "lost", "its job ended before it wrote a log"),
         (None, SLURM.format("CANCELLED"), "lost", "SLURM job 815 ended as CANCELLED"),
         (COMMAND, SLURM.format("OUT_OF_MEMORY"), "out_of_memory", "SLURM job 815 ended as OUT_OF_MEMORY"),
