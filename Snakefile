@@ -1,6 +1,5 @@
 """mklearn: from images, features or kernels to a table of methods. `make help` and the README say how to run it."""
 
-from mklearn.engine.lost_jobs import after_failure
 from snakemake.utils import min_version
 
 min_version("9.0")
@@ -19,9 +18,18 @@ container: "envs/mklearn.sif"
 report: "workflow/report/study.rst"
 
 
-# Jobs that died: the tables without them, with a row and a reason for each.
+# Not in a dry run: locks, what a killed run left in SLURM, the environment of jobs.
+onstart:
+    from mklearn.engine.session import begin
+
+    begin(workflow, targets.plan.study.mirror)
+
+
+# Jobs failed: the tables without their fits, with a row and a reason for each.
 onerror:
-    after_failure(targets, workflow)
+    from mklearn.engine.lost_fits import report_lost_fits
+
+    report_lost_fits(targets, workflow)
 
 
 include: "workflow/rules/common.smk"

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import os
 import re
-import shlex
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -19,47 +18,28 @@ from mklearn.errors import UserError
 from mklearn.plan import tables
 from mklearn.plan.datasets import PlannedDataset
 from mklearn.plan.study import Plan, plan_study
-from mklearn.provenance import PACKAGE, code_fingerprint, step_code
+from mklearn.provenance import code_fingerprint, step_code
 
 Wildcards = Any
 
 
 def open_study(config: Mapping[str, Any], workflow: Any) -> Targets:
-    """Check the study, plan it, and make what a killed run has left go away: its locks, and its jobs in SLURM.
+    """Check the study and plan it.
 
     Raises
     ------
     SystemExit
         After every mistake in the study was printed, one per line.
     """
-    from mklearn.engine.left_jobs import cancel_left_jobs
-    from mklearn.engine.lost_causes import listen
-    from mklearn.engine.run_lock import clear_stale_locks
-    from mklearn.engine.scheduling import coalesce_reevaluations
-
     source = ", ".join(os.path.relpath(path) for path in workflow.configfiles)
     try:
         for path in workflow.configfiles:
             read_yaml(path)  # Snakemake has read them, but not noticed a key that stands twice
-        plan = plan_study(check_study(dict(config), source=source))
-        if workflow.is_main_process:
-            clear_stale_locks(Path.cwd())
-            if not workflow.output_settings.dryrun:
-                cancel_left_jobs(Path.cwd())
+        return Targets(plan_study(check_study(dict(config), source=source)), source)
     except UserError as error:
         # Snakemake would add where in our code it was raised, which is no help with a study file.
         print(f"\nmklearn: {error}\nNothing was run.", file=sys.stderr)
         raise SystemExit(1) from None
-    if plan.study.mirror:
-        os.environ.setdefault("MKLEARN_MIRROR", plan.study.mirror)
-    if workflow.is_main_process:
-        os.environ["MKLEARN_COMMAND"] = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
-        coalesce_reevaluations()
-        listen()
-        # Jobs in a conda environment of their own find the package, which is not installed there.
-        paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-        os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
-    return Targets(plan, source)
 
 
 class Targets:

@@ -65,7 +65,7 @@ HUNGRY = (
 )
 """An allocation that the system refuses, for real."""
 EDITS = {
-    "subspace/mkldr.py": FAILING.format(name="MKLDR", what="os.kill(os.getpid(), signal.SIGKILL)"),
+    "subspace/mkldr.py": FAILING.format(name="MKLDR", what="os.kill(os.getppid(), signal.SIGKILL)"),
     "subspace/kernel_mmc.py": FAILING.format(name="KernelMMC", what="raise RuntimeError('a bug\\nof two lines')"),
     "subspace/kernel_pca.py": FAILING.format(
         name="KernelPCA", what=f"while _calls[0] > {CALLS_OF_A_SPLIT}: numpy.linalg.svd(numpy.ones((50, 50)))"
@@ -146,8 +146,8 @@ def test_the_table_comes_with_a_row_and_a_reason_for_each(failed, whole: Checkou
     by_split = scores.drop_duplicates(["method", "repeat"]).groupby("method", sort=False)["status"].agg(list)
     assert by_split.to_dict() == STATUSES
     said = scores.drop_duplicates(["method", "status"]).set_index(["method", "status"])["message"]
-    assert "killed by signal 9 (SIGKILL)" in said["killed", "lost"]
-    assert "RuntimeError: a bug" in said["buggy", "lost"]
+    assert "killed" in said["killed", "lost"]
+    assert "RuntimeError: a bug of two lines" in said["buggy", "lost"]
     assert "step describe" in said["kfd-hog", "lost"]
     assert "no gradients today" in said["kfd-hog", "lost"]
     assert "0.25 minutes" in said["slow", "time_limit"]
@@ -177,13 +177,13 @@ def test_summary_and_report_say_so(failed) -> None:
     assert summary.loc[["slow", "hungry"], "difference"].notna().all()
     page = (folder / "report" / "index.html").read_text(encoding="utf-8")
     markdown = (folder / "report" / "summary.md").read_text(encoding="utf-8")
-    for words in ("Fits that did not end well", "killed by signal 9", "no gradients today", "12.0 GiB", "0.25 minutes"):
+    for words in ("Fits that did not end well", "killed", "no gradients today", "12.0 GiB", "0.25 minutes"):
         assert words in page
     assert "out of memory" in markdown
     # The terminal: what is missing and why, where the table is, and what to do.
     said = done.stderr[done.stderr.index("mklearn: 3 of 8 fits have no result") :].split("\n\n")[0]
     assert len(said.splitlines()) == 6
-    for words in ("killed on digits", "SIGKILL", "buggy on digits", "a bug", "kfd-hog on digits", "step describe",
+    for words in ("killed on digits", "buggy on digits", "a bug", "kfd-hog on digits", "step describe",
                   "results/hurt/report/index.html", "make failed"):  # fmt: skip
         assert words in said
 

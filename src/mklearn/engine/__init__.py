@@ -1,1 +1,1 @@
-"""Between mklearn and Snakemake: locks, scheduling, jobs that died or were left behind, failures, explanations."""
+"""Between Snakemake and the steps: the start and the end of a run, lost fits, failures, explanations."""

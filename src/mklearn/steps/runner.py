@@ -1,59 +1,51 @@
-"""Running a step: the same call from a Snakemake script and from ``python -m mklearn step``."""
+"""Run a step: the same call from a Snakemake script and from ``python -m mklearn step``."""
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import json
 import os
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mklearn.contract.loading import load
 from mklearn.errors import ConfigError, UserError
 from mklearn.provenance import step_code
 from mklearn.steps import log
+from mklearn.steps.supervisor import SplitAborted, supervised
 
-STEPS: dict[str, str] = {
-    "download": "mklearn.steps.download:download",
-    "read": "mklearn.steps.read:read",
-    "resize": "mklearn.steps.resize:resize",
-    "learn": "mklearn.steps.learn:learn",
-    "describe": "mklearn.steps.describe:describe",
-    "pairwise": "mklearn.steps.pairwise:pairwise",
-    "pairwise_block": "mklearn.steps.pairwise_block:pairwise_block",
-    "kernel_set": "mklearn.steps.kernel_set:kernel_set",
-    "split": "mklearn.steps.split:split",
-    "fit": "mklearn.steps.fit:fit",
-    "scores": "mklearn.steps.scores:scores",
-    "summary": "mklearn.steps.summary:summary",
-    "report": "mklearn.steps.report:report",
-    "run_record": "mklearn.steps.run_record:run_record",
-}
+STEPS = (
+    "download", "read", "resize", "learn", "describe", "pairwise", "pairwise_block", "kernel_set", "split", "fit",
+    "scores", "summary", "report", "run_record",
+)  # fmt: skip
+"""Each is a function of a module of the same name in ``mklearn.steps``."""
 Files = Mapping[str, str | Sequence[str]]
 
 
 def load_step(name: str) -> Any:
-    """The function of a step, imported only now."""
+    """Import the function of a step."""
     if name not in STEPS:
         raise ConfigError(f"there is no step {name!r}. Steps: {', '.join(STEPS)}.")
-    module, function = STEPS[name].split(":")
-    return getattr(importlib.import_module(module), function)
+    return load(f"mklearn.steps.{name}:{name}")
 
 
 def call(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], threads: int = 1) -> None:
     """Run a step with explicit paths. Parameters of the step that are lists take one file or several.
 
+    Where the step's ``spec`` is a model, the specification is validated first.
+
     Raises
     ------
     ConfigError
-        Files that the step needs and did not get, or got and does not know; several where it takes one.
+        Files are missing, unknown, or several where the step takes one; or an invalid specification.
     """
     _limit_threads(1)
     step = load_step(name)
-    parameters = inspect.signature(step).parameters
+    parameters = inspect.signature(step, eval_str=True).parameters
     if "threads" not in parameters:  # else they are for processes that the step starts
         _limit_threads(threads)
     files = {key: value for key, value in {**inputs, **outputs}.items() if value}
@@ -74,11 +66,24 @@ def call(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], thre
         arguments[key] = paths if several else paths[0]
     if "threads" in parameters:
         arguments["threads"] = threads
-    step(**arguments, spec=dict(spec))
+    step(**arguments, spec=_specification(name, spec, parameters["spec"].annotation))
+
+
+def _specification(name: str, spec: Mapping[str, Any], model: Any) -> Any:
+    """Return the specification as the step takes it: a dictionary, or the model of its annotation."""
+    from pydantic import BaseModel, ValidationError
+
+    if not (isinstance(model, type) and issubclass(model, BaseModel)):
+        return dict(spec)
+    try:
+        return model.model_validate(spec)
+    except ValidationError as error:
+        wrong = [f"{'.'.join(map(str, entry['loc']))}: {entry['msg']}" for entry in error.errors()]
+        raise ConfigError(f"step {name}: invalid specification: {'; '.join(wrong)}.") from None
 
 
 def _limit_threads(threads: int) -> None:
-    """One BLAS thread unless the rule asks for more: jobs share cores, and the last bits of a sum depend on its parts.
+    """Limit BLAS to one thread unless the rule asks for more: jobs share cores, and the order of a sum has to be fixed.
 
     By environment for libraries that are not loaded yet (SciPy brings its own BLAS), by call for those that are.
     """
@@ -91,7 +96,7 @@ def _limit_threads(threads: int) -> None:
 
 
 def command(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], threads: int) -> str:
-    """The shell command that runs the same job outside Snakemake."""
+    """Return the shell command that runs the same job outside Snakemake."""
     words = ["python", "-m", "mklearn", "step", name, "--spec", json.dumps(spec, sort_keys=True)]
     for flag, files in (("--in", inputs), ("--out", outputs)):
         for key, value in files.items():
@@ -107,25 +112,33 @@ def command(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], t
 def run(name: str, snakemake: Any) -> None:
     """Run a step as a Snakemake job: all output goes to the job's log, whose first line is the command to replay it.
 
-    A user's mistake ends the job with its sentence, in the log and on the terminal, and without a traceback.
+    The step runs in a child process, so that the log of a job whose memory was not enough, or which has crashed, says
+    so. The last line of the log of a job that fails is its reason. A user's mistake is also printed on the terminal,
+    and has no traceback.
     """
     inputs, outputs = _named(snakemake.input), _named(snakemake.output)
     spec, threads = snakemake.params.spec, snakemake.threads
-    terminal = os.dup(2)
-    with open(snakemake.log[0], "w", encoding="utf-8", buffering=1) as stream:
-        os.dup2(stream.fileno(), 1)
-        os.dup2(stream.fileno(), 2)
-        print(command(name, inputs, outputs, spec, threads), file=stream, flush=True)
-        log.start(stream)
+
+    def work() -> Iterator[None]:
+        call(name, inputs, outputs, spec, threads)
+        yield
+
+    with log.output_in(snakemake.log[0]) as terminal:
+        print(command(name, inputs, outputs, spec, threads), flush=True)
         try:
-            call(name, inputs, outputs, spec, threads)
-        except UserError as error:
+            list(supervised(work, minutes=None))
+        except (UserError, SplitAborted) as error:
             log.logger.error("error: %s", error)
             os.write(terminal, f"\nmklearn, step {name}: {error}\n\n".encode())
-            stream.flush()
-            os._exit(1)
-        log.logger.info("done")
-        sys.stdout.flush()
+        except Exception as error:
+            traceback.print_exc()
+            log.logger.error("error: %s: %s", type(error).__name__, " ".join(str(error).split()))
+        except KeyboardInterrupt:
+            log.logger.error("interrupted")
+        else:
+            log.logger.info("done")
+            return
+    sys.exit(1)
 
 
 def _named(files: Any) -> dict[str, Any]:

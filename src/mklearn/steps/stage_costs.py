@@ -1,38 +1,36 @@
-"""What each stage of a run cost: its jobs, their seconds, their files. Read from Snakemake's records of its jobs.
+"""What each stage of a run cost: jobs, seconds and files, read from Snakemake's records of its jobs.
 
-Artefacts carry no times, so that equal inputs give equal bytes; the engine keeps when each output was begun and done,
-and of what it was made, in a JSON file per output below ``.snakemake/metadata``.
+Artefacts carry no times, so that equal inputs give equal bytes. Snakemake keeps when each output was begun and done,
+and its inputs, in a JSON file per output below ``.snakemake/metadata``.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from base64 import urlsafe_b64encode
-from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 RECORDS = Path(".snakemake/metadata")
 """In the folder that Snakemake was started in."""
-STAGES = ("read", "resize", "learn", "describe", "pairwise", "kernel_set", "split", "fit")
-_OF_FOLDER = {
-    "data": "read", "resized": "resize", "descriptors": "describe", "pairwise": "pairwise", "kernels": "kernel_set",
-    "splits": "split", "fits": "fit",
+_STAGE_OF_FOLDER = {
+    "data": "read", "resized": "resize", "learned": "learn", "descriptors": "describe", "pairwise": "pairwise",
+    "kernels": "kernel_set", "splits": "split", "fits": "fit",
 }  # fmt: skip
-_CACHED = re.compile(rf"(?:^|/)cache/({'|'.join(_OF_FOLDER)})/")
+STAGES = tuple(_STAGE_OF_FOLDER.values())
 _ENDINGS = (".labels.parquet", ".parquet", ".npz", ".json")
-_MARKED = 0.01
-"""Seconds that no job is done in: an output that was only marked as done (``--touch``) says nothing of its job."""
+_MARKED_SECONDS = 0.01
+"""No job is faster: an output that ``--touch`` has marked as done says nothing of its job."""
 _LONGEST_NAME = 254
-"""A record's name has so many characters; what comes before the last of them are folders whose names begin with @."""
+"""Characters of a file name; what comes before the last of them are folders whose names begin with @."""
 
 
 def stage_costs(records: Path, table: str) -> list[dict[str, Any]]:
-    """Jobs, seconds and bytes of each stage that a score table comes from.
+    """Return the jobs, seconds and bytes of each stage that a score table comes from.
 
-    From record to record: those of the table name its fits, those of the fits their kernels, and so on. Jobs of other
-    studies in the same folder do not count.
+    The record of the table names its fits, the records of the fits their kernels, and so on. Jobs of other studies in
+    the same folder do not count. A job's time is from its start, on a cluster from its submission, until its output was
+    complete.
 
     Parameters
     ----------
@@ -47,52 +45,33 @@ def stage_costs(records: Path, table: str) -> list[dict[str, Any]]:
         For each stage with jobs, in the order of the workflow: ``stage``; ``jobs``; ``known``, how many of them have a
         record with times; ``seconds``, the sum of their wall-clock times, ``longest``, the largest one, and
         ``longest_job``, its output without its ending - these three None where no job is known; ``bytes`` of the
-        outputs that are there. Empty where nothing is known of the table.
-
-    Notes
-    -----
-    A job's time is from its start, on a cluster from its submission, to the last change of its output when it had
-    ended. Records may have been dropped, and results may come from another place: such jobs are not known, and neither
-    is what they alone were made from.
+        outputs that exist. Empty where nothing is known of the table.
     """
     jobs: dict[str, dict[str, float | None]] = {stage: {} for stage in STAGES}
-    todo, seen = list(_inputs(_record(records, table))), {table}
+    todo, seen = list(_record(records, table).get("input") or []), {table}
     while todo:
         output = todo.pop()
-        job = _job(output)
-        if output in seen or job is None:
+        ending = next((ending for ending in _ENDINGS if output.endswith(ending)), None)
+        stage = _stage(output)
+        if output in seen or ending is None or stage is None:
             continue
         seen.add(output)
-        record = _record(records, output)
-        todo += _inputs(record)
-        held, seconds = jobs[_stage(job)].get(job), _seconds(record)
-        jobs[_stage(job)][job] = seconds if held is None or (seconds or 0.0) > held else held
+        record, job = _record(records, output), output.removesuffix(ending)
+        todo += record.get("input") or []
+        times = [seconds for seconds in (jobs[stage].get(job), _seconds(record)) if seconds is not None]
+        jobs[stage][job] = max(times, default=None)  # of a job with two outputs, until the later one
     return [_row(stage, jobs[stage]) for stage in STAGES if jobs[stage]]
 
 
 def record_path(records: Path, output: str) -> Path:
-    """Where Snakemake keeps the record of an output."""
+    """Return where Snakemake keeps the record of an output."""
     name = urlsafe_b64encode(output.encode()).decode()
     parts = [name[start : start + _LONGEST_NAME] for start in range(0, len(name), _LONGEST_NAME)]
     return records.joinpath(*(f"@{part}" for part in parts[:-1]), parts[-1])
 
 
-def _row(stage: str, jobs: dict[str, float | None]) -> dict[str, Any]:
-    times = {job: seconds for job, seconds in jobs.items() if seconds is not None}
-    longest = max(sorted(times), key=lambda job: times[job], default=None)
-    return {
-        "stage": stage,
-        "jobs": len(jobs),
-        "known": len(times),
-        "seconds": round(sum(times.values()), 2) if times else None,
-        "longest": None if longest is None else round(times[longest], 2),
-        "longest_job": longest,
-        "bytes": sum(size for job in jobs for size in _sizes(job)),
-    }
-
-
 def _record(records: Path, output: str) -> dict[str, Any]:
-    """What is known of an output; nothing where there is no record, or none that can be read."""
+    """Return the record of an output; empty where there is none, or none that can be read."""
     try:
         record = json.loads(record_path(records, output).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -100,34 +79,31 @@ def _record(records: Path, output: str) -> dict[str, Any]:
     return record if isinstance(record, dict) else {}
 
 
-def _inputs(record: dict[str, Any]) -> list[str]:
-    return [str(path) for path in record.get("input") or []]
-
-
 def _seconds(record: dict[str, Any]) -> float | None:
-    """From start to end; None where they are missing, or out of order as for files that were only marked as done."""
-    try:
-        seconds = float(record["endtime"]) - float(record["starttime"])
-    except (KeyError, TypeError, ValueError):
+    if not record.get("starttime") or not record.get("endtime"):
         return None
-    return seconds if seconds > _MARKED else None
+    seconds = float(record["endtime"]) - float(record["starttime"])
+    return seconds if seconds > _MARKED_SECONDS else None
 
 
-def _job(output: str) -> str | None:
-    """The output without its ending, which a job's outputs have in common; None for what no job of a stage makes."""
-    ending = next((ending for ending in _ENDINGS if output.endswith(ending)), None)
-    return output.removesuffix(ending) if ending and _CACHED.search(output) else None
+def _stage(output: str) -> str | None:
+    """Return the stage that makes a file of ``results/cache/FOLDER``; None for other files."""
+    if output.endswith(".learned.npz"):
+        return "learn"
+    parts = PurePath(output).parts
+    return _STAGE_OF_FOLDER.get(parts[parts.index("cache") + 1]) if "cache" in parts[:-1] else None
 
 
-def _stage(job: str) -> str:
-    found = _CACHED.search(job)
-    assert found is not None
-    return "learn" if job.endswith(".learned") else _OF_FOLDER[found[1]]
-
-
-def _sizes(job: str) -> Iterator[int]:
-    for ending in _ENDINGS:
-        try:
-            yield Path(job + ending).stat().st_size
-        except OSError:
-            continue
+def _row(stage: str, jobs: dict[str, float | None]) -> dict[str, Any]:
+    times = {job: seconds for job, seconds in sorted(jobs.items()) if seconds is not None}
+    longest = max(times, key=lambda job: times[job], default=None)
+    files = [Path(job + ending) for job in jobs for ending in _ENDINGS]
+    return {
+        "stage": stage,
+        "jobs": len(jobs),
+        "known": len(times),
+        "seconds": round(sum(times.values()), 2) if times else None,
+        "longest": None if longest is None else round(times[longest], 2),
+        "longest_job": longest,
+        "bytes": sum(file.stat().st_size for file in files if file.is_file()),
+    }

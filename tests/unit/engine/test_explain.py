@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,11 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from snakemake.jobs import Reason
 
 from mklearn.atomic import write_npz, write_parquet, write_text
-from mklearn.engine.explain import KEY, _made_with, _study_of, explain
-from mklearn.engine.explain_job import Job, Reasons, Record, ask_snakemake
-from mklearn.engine.explain_reasons import code_differences, differences, input_states, sentences, spec_differences
+from mklearn.engine.differences import code_differences, differences, input_states, spec_differences
+from mklearn.engine.explain import KEY, DryRun, _made_with, dry_run, explain, reasons, study_of
 from mklearn.errors import ConfigError, DataError
 from mklearn.provenance import canonical, file_digest, input_digests, stamp
 from mklearn.stamps import read_stamp, stamp_beside, write_beside
@@ -38,31 +38,36 @@ SPECS = st.dictionaries(
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The present folder, with two inputs, and two source files behind every step."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(
-        "mklearn.engine.explain_job.step_code", lambda step, spec: sorted(map(str, tmp_path.glob("*.py")))
-    )
+    monkeypatch.setattr("mklearn.engine.explain.step_code", lambda step, spec: code())
     for name in ("a.py", "b.py", "x.npz", "y.npz"):
         Path(name).write_text(f"# {name}\n", encoding="utf-8")
     return tmp_path
 
 
-def job(**changes: Any) -> Job:
-    made = Job(
-        rule="describe", message="", inputs={"samples": ["x.npz"], "blocks": ["y.npz"]},
-        outputs={"features": "out.npz"}, log=[], spec={"kind": "hog", "parameters": {"cell": 4}}, follows_code=True,
-        threads=1, runs=True, reasons=Reasons(), records={},
-    )  # fmt: skip
-    return replace(made, **changes)
+def code() -> list[str]:
+    return sorted(map(str, Path.cwd().glob("*.py")))
 
 
-def stamped(made: Job) -> dict[str, Any]:
-    inputs = {name: paths[0] for name, paths in made.inputs.items()}
-    return stamp(made.spec, input_digests(**inputs), made.code)
+SPEC = {"kind": "hog", "parameters": {"cell": 4}}
+INPUTS = {"samples": ["x.npz"], "blocks": ["y.npz"]}
 
 
-def recorded(made: Job) -> Record:
-    paths = [path for files in made.inputs.values() for path in files]
-    return Record(1.0, 2.0, ["log"], sorted(paths), made.spec)
+def stamped(inputs: dict[str, Any] = INPUTS) -> dict[str, Any]:
+    return stamp(SPEC, input_digests(**inputs), code())
+
+
+def planned(why: dict[str, Any], inputs: dict[str, list[str]] = INPUTS, record: Any = None) -> tuple[Any, DryRun]:
+    """A job as Snakemake plans it, and its plan."""
+    job = SimpleNamespace(
+        rule=SimpleNamespace(name="describe"), params={"spec": SPEC, "code": "f"}, input=inputs, output=["out.npz"]
+    )
+    reason: Any = Reason()
+    for name, value in why.items():
+        getattr(reason, name).update(value) if isinstance(value, set) else setattr(reason, name, value)
+    workflow = SimpleNamespace(
+        dag=SimpleNamespace(reason=lambda job: reason), persistence=SimpleNamespace(metadata=lambda file: record)
+    )
+    return job, DryRun("config.yaml", workflow, job)
 
 
 # --- stamps
@@ -137,71 +142,75 @@ def test_each_key_that_differs_has_its_words() -> None:
     assert len(spec_differences({"a": "x" * 500}, {"a": "y" * 500})[0]) < 140
 
 
+def states(inputs: dict[str, list[str]], held: Any) -> list[str]:
+    return [state for *_, state in input_states(inputs, held)]
+
+
 def test_nothing_differs_at_first(folder: Path) -> None:
-    made = job()
-    assert differences(made, stamped(made), recorded(made)) == []
-    assert differences(made, stamped(made), None) == []
-    assert {state for *_, state in input_states(made, stamped(made))} == {"as it was"}
+    assert differences(stamped(), SPEC, code()) == []
+    assert states(INPUTS, stamped()) == ["as it was", "as it was"]
 
 
 def test_changed_code_is_named(folder: Path) -> None:
-    made = job()
-    held = stamped(made)
+    held = stamped()
     Path("b.py").write_text("# another\n", encoding="utf-8")
-    assert code_differences(made, held) == ["b.py"]
-    assert differences(made, held, None) == ["its code has changed: b.py"]
-    assert differences(job(follows_code=False), held, None) == []
+    assert differences(held, SPEC, code()) == ["its code has changed: b.py"]
     Path("c.py").write_text("# new\n", encoding="utf-8")
     Path("a.py").unlink()
-    assert code_differences(made, held) == ["b.py", "c.py (new)", "a.py (no longer used)"]
-    assert code_differences(made, None) == []
+    assert code_differences(held, code()) == ["b.py", "c.py (new)", "a.py (no longer used)"]
+    assert code_differences({}, code()) == []
+    job, plan = planned({"forced": True})
+    job.params["code"] = ""  # a rule whose jobs do not follow its code
+    write_npz("out.npz", provenance=canonical(held))
+    assert reasons(job, plan) == ["Snakemake says: Forced execution"]
 
 
 def test_inputs_are_compared_by_content(folder: Path) -> None:
-    made = job()
-    held = stamped(made)
+    held = stamped()
     Path("x.npz").write_bytes(b"other")
     Path("y.npz").unlink()
-    states = [(name, path, state) for name, path, _, state in input_states(made, held)]
-    assert states == [("samples", "x.npz", "has other content now"), ("blocks", "y.npz", "is not there")]
-    assert [state for *_, state in input_states(made, None)] == ["is there", "is not there"]
+    assert states(INPUTS, held) == ["has other content now", "is not there"]
+    assert states(INPUTS, None) == ["is there", "is not there"]
+    assert states({"samples": [], "new": ["x.npz"]}, held) == ["is there"]
+
+
+def test_several_files_of_an_input_are_told_apart(folder: Path) -> None:
+    held = stamped({"parts": ["y.npz", "x.npz"]})
+    Path("y.npz").write_bytes(b"other")
+    assert states({"parts": ["x.npz", "y.npz"]}, held) == ["as it was", "has other content now"]
+    assert states({"parts": ["x.npz"]}, held) == ["is there"], "there were two"
 
 
 def test_matrices_are_compared_by_their_numbers(folder: Path) -> None:
     """A manifest has the digest of the numbers; the file around them may be another."""
     write_npz("x.npz", matrix=np.eye(2), sha256="ab12")
-    made = job(inputs={"matrices": ["x.npz"]})
-    held = stamp(made.spec, {"matrices": {"hog/chi2": "ab12"}}, [])
-    assert [state for *_, state in input_states(made, held)] == ["as it was"]
-    held = stamp(made.spec, {"matrices": {"hog/chi2": "cd34"}}, [])
-    assert [state for *_, state in input_states(made, held)] == ["has other content now"]
+    for digest, state in (("ab12", "as it was"), ("cd34", "has other content now")):
+        held = stamp(SPEC, {"matrices": {"hog/chi2": digest}}, [])
+        assert states({"matrices": ["x.npz"]}, held) == [state]
 
 
 @pytest.mark.parametrize(
-    ("reasons", "said"),
+    ("why", "said"),
     [
-        (Reasons(missing=["out.npz"]), "out.npz does not exist"),
-        (Reasons(interrupted=True), "a job that was to make it has not ended"),
-        (Reasons(newer=["x.npz"]), "input samples (x.npz) is newer"),
-        (Reasons(remade=["y.npz"]), "input blocks (y.npz) is made again first"),
-        (Reasons(environment_differs=True), "the software environment of its rule has changed"),
-        (Reasons(other="Forced execution"), "Snakemake says: Forced execution"),
+        ({"missing_output": {"out.npz"}}, "out.npz does not exist"),
+        ({"incomplete_output": {"out.npz"}}, "the job that was to make it did not end well"),
+        ({"updated_input": {"x.npz"}}, "input samples (x.npz) is newer"),
+        ({"updated_input_run": {"y.npz"}}, "input blocks (y.npz) is made again first"),
+        ({"software_stack_changed": True}, "the software environment of its rule has changed"),
+        ({"forced": True}, "Snakemake says: Forced execution"),
     ],
 )
-def test_every_reason_of_snakemake_has_a_sentence(folder: Path, reasons: Reasons, said: str) -> None:
-    made = job(reasons=reasons)
-    (sentence,) = sentences(made, stamped(made), recorded(made))
+def test_every_reason_of_snakemake_has_a_sentence(folder: Path, why: dict[str, Any], said: str) -> None:
+    (sentence,) = reasons(*planned(why))
     assert sentence.startswith(said)
 
 
 def test_other_inputs_and_many_of_them(folder: Path) -> None:
-    made = job()
-    record = replace(recorded(made), inputs=["old.npz", "x.npz"])
-    found = sentences(job(reasons=Reasons(inputs_differ=True)), stamped(made), record)
+    record = SimpleNamespace(rule="describe", input=["old.npz", "x.npz"])
+    found = reasons(*planned({"input_changed": True}, record=record))
     assert found == ["it has another input now: y.npz", "an input is no longer planned: old.npz"]
     many = [f"{number}.npz" for number in range(30)]
-    made = job(inputs={"fits": many}, reasons=Reasons(remade=many))
-    found = sentences(made, None, None)
+    found = reasons(*planned({"updated_input_run": set(many)}, inputs={"fits": many}))
     assert len(found) == 9
     assert found[-1] == "22 more of its inputs are made again first"
 
@@ -216,7 +225,7 @@ def test_names_without_the_key_of_their_specification() -> None:
 
 
 def test_outside_a_checkout_there_is_nothing_to_ask(folder: Path) -> None:
-    for ask in (lambda: explain("x.csv"), lambda: ask_snakemake("x.csv")):
+    for ask in (lambda: explain("x.csv"), lambda: dry_run("x.csv")):
         with pytest.raises(ConfigError, match="has no Snakefile"):
             ask()
     with pytest.raises(DataError, match="is a folder"):
@@ -225,7 +234,7 @@ def test_outside_a_checkout_there_is_nothing_to_ask(folder: Path) -> None:
 
 def test_a_record_that_is_cut_off_is_named(folder: Path) -> None:
     Path("table.csv").write_text("x\n", encoding="utf-8")
-    for name, ask in {"provenance.json": explain, "run.json": _study_of}.items():
+    for name, ask in {"provenance.json": explain, "run.json": study_of}.items():
         Path(name).write_text('{"files": {"table.csv"', encoding="utf-8")
         with pytest.raises(DataError, match=name):
             ask("table.csv")
@@ -242,10 +251,10 @@ def test_a_log_that_begins_with_no_command_is_asked_about_as_it_is(folder: Path)
 def test_a_checkout_without_its_study(folder: Path, repository: Path) -> None:
     shutil.copy(repository / "Snakefile", folder)
     with pytest.raises(ConfigError, match=r"Snakemake can't plan it: .*config\.yaml"):
-        ask_snakemake("x.npz")
+        dry_run("x.npz")
 
 
 def test_a_study_that_is_not_there(folder: Path, repository: Path) -> None:
     shutil.copy(repository / "Snakefile", folder)
     with pytest.raises(ConfigError, match=r"--study: there is no file 'none\.yaml'"):
-        ask_snakemake("x.npz", "none.yaml")
+        dry_run("x.npz", "none.yaml")

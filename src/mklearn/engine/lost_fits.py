@@ -1,0 +1,302 @@
+"""After a run in which jobs failed: tables and report of the fits that exist, with a row and a reason for each other.
+
+Snakemake's rules for the tables need every fit, so one job that was killed would leave no table at all. The end of a
+failed run (``onerror`` in the Snakefile) therefore calls the same steps with the fits that exist, and marks the tables
+as incomplete: the next run makes what is missing and writes them again.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mklearn.atomic import read_parquet
+from mklearn.datasets.splits import Splits
+from mklearn.engine.session import failure_log
+from mklearn.errors import UserError
+from mklearn.steps.log import output_in
+from mklearn.steps.rows import fit_of
+from mklearn.steps.runner import call
+from mklearn.steps.supervisor import supervised
+from mklearn.workflow import Targets
+
+REASONS_SHOWN = 4
+"""Reasons that the terminal lists; the report has all of them."""
+_TIME_STAMP = re.compile(r"^\[ *\d+\.\d s\] ")
+_SLURM_STATE = re.compile(r"SLURM-job '([^']*)'.*?SLURM status is: '(\w+)'", re.DOTALL)
+_STATUS_OF_STATE = {"OUT_OF_MEMORY": "out_of_memory", "TIMEOUT": "time_limit", "DEADLINE": "time_limit"}
+_OUT_OF_MEMORY = re.compile(r"oom[-_ ]kill|out of memory|exceeded (job )?memory limit", re.IGNORECASE)
+_OUT_OF_TIME = "DUE TO TIME LIMIT"
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why a fit has no result: the status of its rows, a sentence without a full stop, and a log."""
+
+    status: str
+    text: str
+    log: str = ""
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A fit without a result, by its place in the plan and its key."""
+
+    position: int
+    key: tuple[str, str, str]
+    cause: Cause
+    outdated: float | None = None
+    """Modification time of a result of an earlier state of the study, where there is one."""
+
+
+# --- causes
+
+
+def cause_of(log: str, message: str, cluster_logs: Sequence[str], began: float) -> Cause:
+    """Return why a job failed: the last line of its log, and what the scheduler of a cluster reported.
+
+    Parameters
+    ----------
+    log : str
+        Path of the job's log; the job may have died before it wrote one.
+    message : str
+        The executor's message.
+    cluster_logs : sequence of str
+        Paths of other logs: a cluster's own.
+    began : float
+        When the run began, in seconds since the epoch: an older log is of another run.
+    """
+    lines = [line for line in _text(log, began).splitlines() if line.strip()]
+    last = _TIME_STAMP.sub("", lines[-1]) if len(lines) > 1 else ""  # the first is the command
+    reason = _shortened(last.removeprefix("error: ").rstrip(".")) if last.startswith("error: ") else ""
+    slurm = _SLURM_STATE.search(message)
+    parts = [f"SLURM job {slurm[1]} ended as {slurm[2]}"] if slurm else []
+    parts += [reason] if reason else []
+    parts = parts or ["its job was killed" if lines else "its job ended before it wrote a log"]
+    parts += [f"the last line of its log: {_shortened(last)}"] if last and not reason else []
+    status = _STATUS_OF_STATE.get(slurm[2], "") if slurm else ""
+    if not status and not reason:
+        told = "\n".join([message, *(_text(path, began) for path in cluster_logs)])
+        status = "out_of_memory" if _OUT_OF_MEMORY.search(told) else "time_limit" if _OUT_OF_TIME in told else ""
+    if not status and reason.startswith("memory ran out"):
+        status = "out_of_memory"
+    return Cause(status or "lost", "; ".join(parts), log if lines else "")
+
+
+def _text(path: str, began: float) -> str:
+    """Return the end of a log of this run; a file system's clock may differ a little."""
+    try:
+        if os.stat(path).st_mtime < began - 5:
+            return ""
+        return Path(path).read_text(encoding="utf-8", errors="replace")[-100_000:]
+    except OSError:
+        return ""
+
+
+def _shortened(text: str, limit: int = 300) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."
+
+
+# --- the end of a failed run
+
+
+def report_lost_fits(targets: Targets, workflow: Any) -> None:
+    """Print which fits a failed run has lost and why, and write the study's tables and report without them.
+
+    A run that was interrupted (Ctrl-C, SIGTERM) has lost nothing: what it did not do is not reported as failed. No
+    tables are written where the run was not asked for them, or no fit has a result.
+    """
+    if _ended_early(workflow.scheduler):
+        _print("the run ended early: the tables were not written. The same command goes on where this run stopped.")
+        return
+    lost = _lost_fits(targets, workflow)
+    if not lost:
+        return
+    _remove_unfinished(workflow.scheduler.failed)
+    n_fits, table = len(targets.plan.fits), targets.path("{study}/scores.parquet")
+    lines = [f"{len(lost)} of {n_fits} fits {'has' if len(lost) == 1 else 'have'} no result:", *_reasons(targets, lost)]
+    again = "Correct the cause if it is one of yours; then the same command runs what is missing"
+    if len(lost) < n_fits and table in _jobs_by_output(workflow):
+        lines.append(_write_tables(targets, workflow, lost))
+        again += ", and so does `make failed`"
+    _print("\n  ".join([*lines, f"{again}."]))
+
+
+def _print(text: str) -> None:
+    print(f"\nmklearn: {text}\n", file=sys.stderr, flush=True)
+
+
+def _ended_early(scheduler: Any) -> bool:
+    """Return whether jobs were left that could have run: after Ctrl-C they still count as running or ready."""
+    if not scheduler.keepgoing and scheduler.failed:
+        return False
+    return bool(scheduler.running or scheduler.open_jobs)
+
+
+def _jobs_by_output(workflow: Any) -> dict[str, Any]:
+    return {str(path): job for job in workflow.dag.jobs for path in job.output}
+
+
+def _lost_fits(targets: Targets, workflow: Any) -> list[Lost]:
+    """Return the fits that this run was to make and that have no result, or one of an earlier state of the study."""
+    dag, jobs, lost = workflow.dag, _jobs_by_output(workflow), []
+    failures = failure_log()
+
+    @functools.cache
+    def cause(job: Any) -> Cause:
+        if job in workflow.scheduler.failed:
+            log = str(next(iter(job.log), ""))
+            message, logs = failures.reports.get(job.jobid, ("", []))
+            return cause_of(log, message, [path for path in logs if path != log], failures.began)
+        before = _failed_before(job, workflow)
+        if before is None:
+            return Cause("lost", "it was not run: the run ended before its turn")
+        named = " ".join(map(str, before.wildcards))
+        own = cause(before)
+        step = f"{before.rule.name} ({named})" if named else before.rule.name
+        return Cause("lost", f"step {step} before it failed: {own.text}", own.log)
+
+    planned = zip(targets.plan.fits, targets.all_scores(), targets.all_models(), strict=True)
+    for position, (key, scores, model) in enumerate(planned):
+        job, whole = jobs.get(scores), Path(scores).exists() and Path(model).exists()
+        if job is None:
+            if not whole:
+                lost.append(Lost(position, key, Cause("lost", "it was not run: this run was not asked for it")))
+        elif not whole or (dag.needrun(job) and not dag.finished(job)):
+            lost.append(Lost(position, key, cause(job), os.stat(scores).st_mtime if whole else None))
+    return lost
+
+
+def _failed_before(job: Any, workflow: Any) -> Any | None:
+    """Return the nearest job that failed among those that a job needs, directly or not."""
+    seen, level = {job}, [job]
+    while level:
+        level = list(dict.fromkeys(b for a in level for b in workflow.dag.dependencies[a] if b not in seen))
+        seen.update(level)
+        if failed := [other for other in level if other in workflow.scheduler.failed]:
+            return failed[0]
+    return None
+
+
+def _remove_unfinished(failed: Sequence[Any]) -> None:
+    """Remove the temporary files that jobs of this run were writing when they were killed."""
+    for path in (Path(file) for job in failed for file in job.output):
+        for left in path.parent.glob(f".{path.stem}.*.tmp{path.suffix}"):
+            with suppress(OSError):
+                left.unlink()
+
+
+def _reasons(targets: Targets, lost: Sequence[Lost]) -> list[str]:
+    """Return a line for each reason, with the fits that it cost."""
+    by_cause: dict[Cause, list[str]] = {}
+    for entry in lost:
+        by_cause.setdefault(entry.cause, []).append(name_of(targets, entry.key))
+    lines = []
+    for cause, names in list(by_cause.items())[:REASONS_SHOWN]:
+        who = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+        lines.append(f"{who}: {cause.text}" + (f" ({cause.log})" if cause.log else ""))
+    more = len(by_cause) - REASONS_SHOWN
+    return lines + ([f"... and {more} more reasons"] if more > 0 else [])
+
+
+def name_of(targets: Targets, key: tuple[str, str, str], setting: str = "") -> str:
+    """Return a fit's name for people: method, data set, protocol; or the protocol at one of its training sizes."""
+    fit = targets.plan.fits[key]
+    names = [entry["protocol"] for entry in fit.spec["settings"]]
+    return f"{fit.method_id} on {fit.dataset.id}, {setting or (names[0] if len(names) == 1 else fit.protocol_id)}"
+
+
+# --- the tables
+
+
+def _write_tables(targets: Targets, workflow: Any, lost: Sequence[Lost]) -> str:
+    """Write scores, summary, run record and page of the other fits; return a sentence that says where they are."""
+    names = ("scores.parquet", "summary.parquet", "run.json", "report/index.html")
+    scores, summary, record, page = (targets.path(f"{{study}}/{name}") for name in names)
+    missing = {entry.position for entry in lost}
+
+    def without(values: Sequence[Any]) -> list[Any]:
+        return [value for position, value in enumerate(values) if position not in missing]
+
+    # Without what descriptors show of the images: the report draws that with the code that may just have failed.
+    spec = targets.report_spec()
+    read = [
+        (path, entry)
+        for path, entry in zip(targets.all_samples(), spec["datasets"], strict=True)
+        if os.path.exists(path)
+    ]
+    spec |= {"fits": without(spec["fits"]), "datasets": [entry | {"descriptors": []} for _, entry in read]}
+    shown = {"scores": scores, "summary": summary, "record": record, "models": without(targets.all_models()),
+             "samples": [path for path, _ in read]}  # fmt: skip
+    log = Path(targets.log("{study}/lost.log"))
+    log.parent.mkdir(parents=True, exist_ok=True)
+
+    def write() -> Iterator[str]:
+        with output_in(log):
+            entries = [_entry(targets, entry) for entry in lost]
+            table = targets.scores_spec() | {"lost": entries}
+            call("scores", {"fits": without(targets.all_scores())}, {"table": scores}, table)
+            call("summary", {"scores": scores}, {"table": summary}, targets.summary_spec())
+            call("run_record", {"scores": scores}, {"record": record}, targets.run_spec())
+            yield "the tables"
+            call("report", shown, {"page": page}, spec)
+            yield "the report"
+
+    made, problem = [], ""
+    try:
+        for part in supervised(write, minutes=None):  # figures and compiled code must not take the run with them
+            made.append(part)
+    except Exception as error:
+        problem = f" ({type(error).__name__}: {error}; log: {log})"
+        with log.open("a", encoding="utf-8") as stream:
+            traceback.print_exception(error, file=stream)
+    jobs = _jobs_by_output(workflow)
+    for path in (scores, summary, record, page) if made else ():
+        if path in jobs:
+            workflow.persistence.started(jobs[path])  # and not finished: the next run makes it again
+    rest = f"of the other {len(targets.plan.fits) - len(lost)}, with a row for each of these"
+    if len(made) == 2:
+        return f"The report {rest}: {page}"
+    if made:
+        return f"The tables {rest}, are in {targets.path('{study}')}; the page could not be written{problem}"
+    return f"The tables {rest}, could not be written{problem}"
+
+
+def _entry(targets: Targets, lost: Lost) -> dict[str, Any]:
+    """Return a lost fit as the step ``scores`` takes it, and as ``python -m mklearn failed`` reads it."""
+    spec, cause = targets.plan.fits[lost.key].spec, lost.cause
+    return {
+        "position": lost.position,
+        "key": list(lost.key),
+        "fits": [fit_of(spec, setting) for setting in spec["settings"]],
+        "splits": _splits(targets, lost.key),
+        "status": cause.status,
+        "message": cause.text + (f"; log: {cause.log}" if cause.log else ""),
+        "reason": cause.text,
+        "log": cause.log,
+        "outdated": lost.outdated,
+    }
+
+
+def _splits(targets: Targets, key: tuple[str, str, str]) -> list[list[list[int]]]:
+    """Return repeat, fold and sizes of each split at each training size, as far as they were drawn."""
+    dataset, protocol, _ = key
+    fit = targets.plan.fits[key]
+    sizes = [setting["train_size"] for setting in fit.spec["settings"]]
+    try:
+        labels, _ = read_parquet(targets.path(f"cache/data/{fit.dataset.original}.labels.parquet"))
+        drawn = Splits.load(targets.path(f"cache/splits/{dataset}/{protocol}.parquet"), labels["id"].to_numpy(str))
+    except UserError:
+        return [[] for _ in sizes]
+    return [
+        [[split.repeat, split.fold, len(split.train), len(split.test)] for split in drawn.of_size(size)]
+        for size in sizes
+    ]

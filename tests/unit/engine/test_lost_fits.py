@@ -1,0 +1,92 @@
+"""Why a job left no result, as far as its log and a cluster's scheduler say; and which runs lose nothing."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from mklearn.engine.lost_fits import _ended_early, cause_of, report_lost_fits
+
+COMMAND = "python -m mklearn step fit --spec '{}'\n"
+SLURM = "SLURM-job '815' failed, SLURM status is: '{}'. Reason: Unknown."
+
+
+@pytest.mark.parametrize(
+    ("log", "message", "status", "text"),
+    [
+        (f"{COMMAND}[    1.0 s] split 2 of 5\n[    9.1 s] error: its process was killed by signal 11 (SIGSEGV)\n",
+         "", "lost", "its process was killed by signal 11 (SIGSEGV)"),
+        (f"{COMMAND}Traceback\n  ...\nE: a bug\nof two lines\n[    1.0 s] error: E: a bug of two lines\n", "", "lost",
+         "E: a bug of two lines"),
+        (f"{COMMAND}[    1.0 s] error: memory ran out: 12.0 GiB\n", "", "out_of_memory", "memory ran out: 12.0 GiB"),
+        (f"{COMMAND}[    1.0 s] m: split 2 of 5\n", "", "lost",
+         "its job was killed; the last line of its log: m: split 2 of 5"),
+        (COMMAND, "", "lost", "its job was killed"),
+        (None, "", "lost", "its job ended before it wrote a log"),
+        (None, SLURM.format("CANCELLED"), "lost", "SLURM job 815 ended as CANCELLED"),
+        (COMMAND, SLURM.format("OUT_OF_MEMORY"), "out_of_memory", "SLURM job 815 ended as OUT_OF_MEMORY"),
+        (f"{COMMAND}[    1.0 s] m: split 2 of 5\n", SLURM.format("TIMEOUT"), "time_limit",
+         "SLURM job 815 ended as TIMEOUT; the last line of its log: m: split 2 of 5"),
+    ],
+)  # fmt: skip
+def test_why(log: str | None, message: str, status: str, text: str, tmp_path: Path) -> None:
+    path = tmp_path / "job.log"
+    if log is not None:
+        path.write_text(log, encoding="utf-8")
+    cause = cause_of(str(path), message, [], time.time())
+    assert (cause.status, cause.text, cause.log) == (status, text, str(path) if log else "")
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("slurmstepd: error: Detected 1 oom_kill event in StepId=815.0. Some step tasks have been OOM Killed.",
+         "out_of_memory"),
+        ("slurmstepd: error: *** JOB 815 ON n1 CANCELLED AT 2026-11-21T09:14:08 DUE TO TIME LIMIT ***", "time_limit"),
+        ("slurmstepd: error: *** JOB 815 ON n1 CANCELLED AT 2026-11-21T09:14:08 ***", "lost"),
+    ],
+)  # fmt: skip
+def test_the_logs_of_a_cluster_are_read_where_accounting_says_nothing(text: str, status: str, tmp_path: Path) -> None:
+    (tmp_path / "job.log").write_text(COMMAND, encoding="utf-8")
+    (tmp_path / "815.log").write_text(f"Building DAG of jobs...\n{text}\n", encoding="utf-8")
+    cause = cause_of(str(tmp_path / "job.log"), SLURM.format("FAILED"), [str(tmp_path / "815.log")], time.time())
+    assert (cause.status, cause.text) == (status, "SLURM job 815 ended as FAILED")
+
+
+def test_a_log_of_an_earlier_run_says_nothing_of_this(tmp_path: Path) -> None:
+    path = tmp_path / "job.log"
+    path.write_text(f"{COMMAND}[ 1.0 s] error: long ago\n", encoding="utf-8")
+    os.utime(path, (1.6e9, 1.6e9))
+    cause = cause_of(str(path), SLURM.format("CANCELLED"), [], time.time())
+    assert (cause.text, cause.log) == ("SLURM job 815 ended as CANCELLED", "")
+
+
+def scheduler(**state: Any) -> SimpleNamespace:
+    ended: dict[str, Any] = {"running": set(), "keepgoing": True, "open_jobs": [], "failed": set()}
+    return SimpleNamespace(**ended | state)
+
+
+@pytest.mark.parametrize(
+    ("state", "early"),
+    [
+        ({}, False),
+        ({"failed": {"fit"}}, False),
+        ({"running": {"fit"}}, True),
+        ({"open_jobs": ["fit"], "failed": {"other"}}, True),
+        ({"open_jobs": ["fit"], "failed": {"other"}, "keepgoing": False}, False),
+        ({"open_jobs": ["fit"], "keepgoing": False}, True),
+    ],
+)
+def test_runs_that_ended_early(state: dict[str, Any], early: bool) -> None:
+    assert _ended_early(scheduler(**state)) is early
+
+
+def test_an_interrupted_run_reports_nothing_as_lost(capsys: pytest.CaptureFixture[str]) -> None:
+    nothing: Any = None
+    report_lost_fits(nothing, SimpleNamespace(scheduler=scheduler(running={"fit"})))
+    assert capsys.readouterr().err.strip().startswith("mklearn: the run ended early: the tables were not written.")
