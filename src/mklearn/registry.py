@@ -9,11 +9,11 @@ from typing import Any, get_args
 
 from pydantic_core import PydanticUndefined
 
-from mklearn.config.base import Registered
 from mklearn.config.descriptors import DescriptorConfig
 from mklearn.config.kernels import KernelConfig
 from mklearn.config.methods import MethodConfig
 from mklearn.config.protocols import ProtocolConfig
+from mklearn.contract.model import Registered
 from mklearn.datasets.registry import registry
 from mklearn.errors import ConfigError
 

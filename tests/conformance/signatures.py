@@ -6,7 +6,7 @@ import importlib
 import inspect
 from typing import Any
 
-from mklearn.config.base import Registered
+from mklearn.contract.model import Registered
 
 
 def implementation(model: type[Registered]) -> Any:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from mklearn.config.base import Slug, Strict
+from mklearn.contract.model import Slug, Strict
 
 
 class Resize(Strict):

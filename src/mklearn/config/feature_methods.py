@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from mklearn.config.base import Slug
 from mklearn.config.method_base import Deciding, Embedding, Lam, Tuned, TunedCount
+from mklearn.contract.model import Slug
 
 
 class FeatureMethod(Embedding):

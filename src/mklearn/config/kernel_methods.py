@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from mklearn.config.base import Slug
 from mklearn.config.method_base import Deciding, Embedding, Lam, Method, Tuned, TunedCount
+from mklearn.contract.model import Slug
 
 GivenWeights = Annotated[dict[Slug, Annotated[float, Field(ge=0)]], Field(min_length=1)]
 Constraint = Literal["rkhs", "coef", "sample"]

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from mklearn.config.base import Registered, Slug
+from mklearn.contract.model import Registered, Slug
 
 Positive = Annotated[float, Field(gt=0)]
 

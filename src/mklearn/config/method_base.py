@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from mklearn.config.base import Registered
+from mklearn.contract.model import Registered
 
 Positive = Annotated[float, Field(gt=0)]
 Tuned = Positive | Annotated[list[Positive], Field(min_length=1)]

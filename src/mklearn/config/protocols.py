@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from mklearn.config.base import Registered, Slug
+from mklearn.contract.model import Registered, Slug
 
 Count = Annotated[int, Field(ge=1)]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.contract.loading import load
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
 
 
@@ -37,8 +37,7 @@ def accuracy_by_iteration(
     -------
     curves : dict from size to array of shape (max_iter,)
     """
-    module, name = spec["implementation"].split(":")
-    fit_iterations = getattr(importlib.import_module(module), name)
+    fit_iterations = load(spec["implementation"])
     curves = {}
     for size in spec["sizes"]:
         if size > min(train.shape[1:]):

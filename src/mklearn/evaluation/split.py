@@ -7,7 +7,6 @@ estimator shares the work of leaving each sample out, the kernels of all trainin
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import time
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.evaluation.inputs import Indices, MethodInput, Prepared
 from mklearn.evaluation.selection import (
@@ -142,7 +142,7 @@ def evaluate_split(
         weights = _weights_by_accuracy(source, method, y, train, neighbours=neighbours, inner=inner, seed=seed)
         method = {**method, "parameters": {**method["parameters"], "kernel_weights": weights}}
     grid = candidates(method, source.n_kernels)
-    estimator = _load(method["implementation"])
+    estimator = load(method["implementation"])
     sweep = method.get("sweep", LEADING)
     classifies = sweep["kind"] == "labels"
     rules = [""] if classifies else list(neighbours)
@@ -218,7 +218,7 @@ def _weights_by_accuracy(
         name = validate_on.tobytes()
         if name not in prepared:
             prepared[name] = source.prepare(train[fit_on], train[validate_on])
-        unfitted = _load(method["implementation"])(**candidate.parameters, **source.parameters)
+        unfitted = load(method["implementation"])(**candidate.parameters, **source.parameters)
         labels = y[train]
         fitted = _fit(unfitted, candidate, prepared[name], source.n_kernels, labels[fit_on], sweep)
         return fitted.outcome.accuracies(rule, labels[fit_on], labels[validate_on])
@@ -229,11 +229,6 @@ def _weights_by_accuracy(
     if not squared.sum() > 0:
         raise SolverFailed("no kernel alone tells anything apart in the inner cross-validation: there are no weights")
     return [float(weight) for weight in squared / squared.sum()]
-
-
-def _load(implementation: str) -> Any:
-    module, name = implementation.split(":")
-    return getattr(importlib.import_module(module), name)
 
 
 def _fit(

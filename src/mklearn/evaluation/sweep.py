@@ -8,7 +8,6 @@ curve is over the sizes that were fitted.
 
 from __future__ import annotations
 
-import importlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.contract.loading import load
 from mklearn.nearest_neighbour import accuracy_by_dimension, nearest_neighbour_predictions
 
 LEADING: Mapping[str, Any] = {"kind": "leading"}
@@ -103,8 +103,7 @@ def _refit(
 ) -> list[Any]:
     """One fit for each size; with what the fits share computed once, where there is a function for that."""
     if "implementation" in sweep:
-        module, function = sweep["implementation"].split(":")
-        return list(getattr(importlib.import_module(module), function)(estimator, train, y, sizes=sizes))
+        return list(load(sweep["implementation"])(estimator, train, y, sizes=sizes))
     from sklearn.base import clone
 
     return [clone(estimator).set_params(n_components=size).fit(train, y) for size in sizes]

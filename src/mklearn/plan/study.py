@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mklearn.config.base import Registered
 from mklearn.config.study import Study
+from mklearn.contract.model import Registered
 from mklearn.errors import ConfigError
 from mklearn.plan.datasets import PlannedDataset, planned_dataset
 from mklearn.plan.descriptors import PlannedDescriptor

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import resource
 import sys
@@ -15,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
+from mklearn.contract.loading import load
 from mklearn.datasets.samples import SampleSet
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import DataError, NotApplicable
@@ -207,8 +207,7 @@ def _iteration_rows(
     method = spec["method"]
     if "iterations" not in method:
         return []
-    module, name = method["implementation"].split(":")
-    estimator = getattr(importlib.import_module(module), name)(**method["parameters"])
+    estimator = load(method["implementation"])(**method["parameters"])
     rule = spec["evaluation"]["neighbours"][0]
     labels = y[split.train], y[split.test]
     try:

@@ -5,13 +5,13 @@ What depends on the split - bandwidth, centring, normalisation, repair - is fitt
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mklearn.atomic import read_npz, write_npz
+from mklearn.contract.loading import load
 from mklearn.datasets.samples import SampleSet
 from mklearn.descriptors.point_sets import PointSets
 from mklearn.errors import DataError
@@ -38,8 +38,7 @@ def pairwise(
         if blocks:
             values = _merged(blocks, ids)
         elif "implementation" in spec:
-            module, function = spec["implementation"].split(":")
-            compute = getattr(importlib.import_module(module), function)
+            compute = load(spec["implementation"])
             values = compute(PointSets.from_arrays(held), **spec["parameters"])
         else:
             values = MEASURES[spec["measure"]](held["features"])

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mklearn.config.base import nearest
+from mklearn.config.mistakes import nearest
 from mklearn.config.study import check_study
 from mklearn.errors import ConfigError
 from mklearn.plan.study import plan_study

@@ -1,4 +1,4 @@
-"""The strict base of all configuration models, and readable errors from what pydantic finds."""
+"""Readable errors from what pydantic finds wrong in a study file."""
 
 from __future__ import annotations
 
@@ -7,42 +7,12 @@ import re
 import types
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
 _TAG = re.compile(r"(dict|list|literal|tuple)\[.*\]$")
 """What pydantic calls the members of a union that are no models; no key of a user has brackets."""
-Slug = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$", max_length=60)]
-
-
-class Strict(BaseModel):
-    """A frozen model that refuses keys it does not know, at every level."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
-
-
-class Registered(Strict):
-    """A model of something that mklearn implements: it names the code, and is its entry in the registry.
-
-    The class attributes are what ``python -m mklearn kernels|methods|descriptors`` lists; ``implementation`` is
-    ``module:function`` and is imported only when a step runs.
-    """
-
-    implementation: ClassVar[str] = ""
-    title: ClassVar[str] = ""
-    reference: ClassVar[str] = ""
-
-    def parameters(self) -> dict[str, Any]:
-        """What the implementation is called with: the fields that are not the study's own bookkeeping."""
-        return self.model_dump(exclude=set(self.bookkeeping) | {"kind"})
-
-    def specification(self) -> dict[str, Any]:
-        """The code and what it is called with: what the key of its results is made from."""
-        kind = getattr(self, "kind")  # noqa: B009 - every registered model has one, of its own literal type
-        return {"kind": kind, "implementation": self.implementation, "parameters": self.parameters()}
-
-    bookkeeping: ClassVar[frozenset[str]] = frozenset()
 
 
 @dataclass(frozen=True, order=True)

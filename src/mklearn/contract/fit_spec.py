@@ -1,0 +1,84 @@
+"""Frozen specifications of a fit: the method, its inputs, how its components are swept, and how it is evaluated.
+
+The plan writes them as plain dictionaries into the parameters of a job; the step validates them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from mklearn.contract.model import Strict
+
+InputKind = Literal["kernels", "features", "images"]
+InnerFolds = Annotated[int, Field(ge=2)] | Literal["leave_one_out"]
+Rule = Literal["cosine", "euclidean"]
+
+
+class Implementation(Strict):
+    """Code that a specification names, and the parameters that it is called with."""
+
+    implementation: str
+    """``"module:name"``."""
+    parameters: dict[str, Any] = {}
+
+
+class InputSpec(Strict):
+    """One named input of a method."""
+
+    kind: InputKind
+    """Kernels (n, n_train, n_kernels), features (n, d), or images (n, rows, columns)."""
+    descriptor: str | None = None
+    """Key of the descriptor whose features they are."""
+    training_only: bool = False
+    """Whether the input exists for training samples only, such as privileged features."""
+
+
+class MethodSpec(Implementation):
+    """A method as evaluation fits it."""
+
+    id: str
+    grid: dict[str, list[Any]] = {}
+    """Candidate values of each parameter that inner cross-validation chooses."""
+    kernel_choice: Literal["best_single", "cv_accuracy", "oracle_single"] | None = None
+    """How evaluation chooses among the kernels or weights them; None: the method takes all of them."""
+    inputs: Annotated[dict[str, InputSpec], Field(min_length=1)]
+    """Inputs by name. The first is ``X``; the others are keyword arguments of the same name."""
+    sweep: Implementation
+    """A class of :mod:`mklearn.evaluation.sweeps`, or one of another package."""
+    iterations: Mapping[str, Any] | None = None
+    """Where accuracy after each iteration is recorded: ``sizes`` and ``implementation``."""
+
+
+class EvaluationSpec(Strict):
+    """How a method is evaluated on each split."""
+
+    neighbours: Annotated[list[Rule], Field(min_length=1)]
+    inner_folds: InnerFolds
+    metrics: Annotated[list[str], Field(min_length=1)] = ["accuracy"]
+    """Metrics that are reported, by name."""
+    choose_by: str = "accuracy"
+    """Metric that chooses parameters and the number of components in the inner cross-validation."""
+    time_limit: float | None = None
+    """Minutes for one training size; None: no limit."""
+
+
+class Setting(Strict):
+    """One training size of a protocol, as its score rows name it: ``faces-p2`` and 2 of protocol ``faces``."""
+
+    protocol: str
+    train_size: int | None
+
+
+class FitSpec(Strict):
+    """A method on every training size and repeat of one protocol of one data set."""
+
+    dataset: str
+    settings: Annotated[list[Setting], Field(min_length=1)]
+    method: MethodSpec
+    kernels: list[dict[str, Any]] = []
+    """Kernel specifications, as :func:`mklearn.kernels.specs.build_stack` takes them; empty without kernels."""
+    evaluation: EvaluationSpec
+    seed: int

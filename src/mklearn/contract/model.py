@@ -1,0 +1,40 @@
+"""Base classes of every model that a study file can name: strict, frozen, and registered with its paper and code."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Slug = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$", max_length=60)]
+"""Name of a data set, descriptor, kernel, method, protocol or study."""
+
+
+class Strict(BaseModel):
+    """A frozen model that refuses unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
+
+
+class Registered(Strict):
+    """A model of something that mklearn, or an installed package, implements.
+
+    ``python -m mklearn kernels|methods|descriptors`` lists the class attributes. ``implementation`` is
+    ``"module:name"``; it is imported only when a step runs.
+    """
+
+    implementation: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    reference: ClassVar[str] = ""
+
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
+    """Fields that the study uses itself: they are not passed to the implementation."""
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters that the implementation is called with."""
+        return self.model_dump(exclude=set(self.bookkeeping) | {"kind"})
+
+    def specification(self) -> dict[str, Any]:
+        """Return the implementation with its parameters: the key of its results is made from it."""
+        kind = getattr(self, "kind")  # noqa: B009 - every registered model has one, of its own literal type
+        return {"kind": kind, "implementation": self.implementation, "parameters": self.parameters()}
