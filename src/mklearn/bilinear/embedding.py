@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from mklearn.base.validation import checked_array, checked_labels
 from mklearn.bilinear.alternation import Alternation, Problem, Side, alternate, starting_projection
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.subspace.inputs import checked_array, checked_labels
 
 Array = NDArray[np.floating]
 

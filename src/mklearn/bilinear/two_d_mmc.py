@@ -37,7 +37,7 @@ class TwoDMMC(BilinearEmbedding):
         (l1, l2), or both at once. By default 10 a side, or the whole side where it is shorter.
     shape : (int, int), optional
         (rows, cols) of pictures that come flat; see `fit`.
-    lam : "trace_ratio" or float
+    trade_off : "trace_ratio" or float
         lambda: a number, or tr S_b / tr S_w of the pictures themselves, as in the paper's experiments.
     init : {"identity", "random"} or array of shape (cols, l2)
         The first V: (I, 0)' or other orthonormal columns. The paper takes "any".
@@ -58,7 +58,7 @@ class TwoDMMC(BilinearEmbedding):
         f after every half step; never decreases.
     n_iter_ : int
     status_ : {"converged", "max_iter"}
-    lam_ : float
+    trade_off_ : float
     classes_ : array of shape (n_classes,)
     embedding_ : array of shape (n, l1 * l2) or (n, l1, l2)
     shape_ : (rows, cols)
@@ -70,7 +70,7 @@ class TwoDMMC(BilinearEmbedding):
     DataError
         X not finite or of another shape than said, y missing or malformed.
     NotApplicable
-        One class only, more components than rows or columns, or ``lam="trace_ratio"`` where no class varies.
+        One class only, more components than rows or columns, or ``trade_off="trace_ratio"`` where no class varies.
     ConfigError
         ``n_components``, ``shape`` or ``init`` that are not legal.
 
@@ -100,7 +100,7 @@ class TwoDMMC(BilinearEmbedding):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BilinearEmbedding._parameter_constraints,
-        "lam": [StrOptions({"trace_ratio"}), Interval(Real, 0, None, closed="left")],
+        "trade_off": [StrOptions({"trace_ratio"}), Interval(Real, 0, None, closed="left")],
     }
 
     def __init__(
@@ -108,7 +108,7 @@ class TwoDMMC(BilinearEmbedding):
         n_components: int | tuple[int, int] | None = None,
         *,
         shape: tuple[int, int] | None = None,
-        lam: str | float = "trace_ratio",
+        trade_off: str | float = "trace_ratio",
         init: Any = "identity",
         max_iter: int = 20,
         tol: float = 1e-8,
@@ -117,7 +117,7 @@ class TwoDMMC(BilinearEmbedding):
     ) -> None:
         self.n_components = n_components
         self.shape = shape
-        self.lam = lam
+        self.trade_off = trade_off
         self.init = init
         self.max_iter = max_iter
         self.tol = tol
@@ -128,16 +128,16 @@ class TwoDMMC(BilinearEmbedding):
         assert labels is not None
         between, within = class_differences(pictures, labels)
         spread, noise = energy(between), energy(within)
-        if isinstance(self.lam, str):
+        if isinstance(self.trade_off, str):
             # Rounding leaves residuals of the size of the pixels times 1e-16 where a class does not vary.
             if noise <= 1e-24 * energy(pictures):
                 raise NotApplicable(
-                    "lam='trace_ratio' is tr S_b / tr S_w, but no class varies (S_w = 0): give more than one different "
-                    "picture per class, or lam as a number"
+                    "trade_off='trace_ratio' is tr S_b / tr S_w, but no class varies (S_w = 0): give several different "
+                    "images per class, or trade_off as a number"
                 )
-            self.lam_ = spread / noise
+            self.trade_off_ = spread / noise
         else:
-            self.lam_ = float(self.lam)
-        stacked = StackedScatter.of((1.0, between), (-self.lam_, within))
+            self.trade_off_ = float(self.trade_off)
+        stacked = StackedScatter.of((1.0, between), (-self.trade_off_, within))
         scatter: Scatter = stacked if sweep is None else stacked.for_sweep(sweep)
-        return TraceProblem(scatter, spread + self.lam_ * noise)
+        return TraceProblem(scatter, spread + self.trade_off_ * noise)
