@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import Literal
+from typing import ClassVar, Literal
 
 import pytest
 import sklearn
@@ -28,7 +28,11 @@ def test_private_names_of_scikit_learn_exist(module, names):
 
 
 class Estimator(BaseEstimator):
-    _parameter_constraints = {"size": [None, at_least(2)], "ridge": [NONNEGATIVE], "rule": [one_of(Literal["a", "b"])]}
+    _parameter_constraints: ClassVar = {
+        "size": [None, at_least(2)],
+        "ridge": [NONNEGATIVE],
+        "rule": [one_of(Literal["a", "b"])],
+    }
 
     def __init__(self, size=None, ridge=0.0, rule="a"):
         self.size = size

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.bilinear.conftest import make_pictures
+from tests.unit.bilinear.conftest import make_images
 
 from mklearn.bilinear.two_d_mmc import TwoDMMC
 from mklearn.errors import NotApplicable
@@ -18,7 +18,7 @@ def scatters(X, y, U, V):
     for k in np.unique(y):
         class_mean = X[y == k].mean(axis=0)
         between += np.sum(y == k) * np.sum((U.T @ (class_mean - mean) @ V) ** 2)
-        within += sum(np.sum((U.T @ (picture - class_mean) @ V) ** 2) for picture in X[y == k])
+        within += sum(np.sum((U.T @ (image - class_mean) @ V) ** 2) for image in X[y == k])
     return between, within
 
 
@@ -40,7 +40,7 @@ def mmc_matrix(X, y, trade_off):
     st.one_of(st.just("trace_ratio"), st.floats(0, 20)), st.sampled_from(["identity", "random"]),
 )  # fmt: skip
 def test_every_half_step_gains(seed, l1, l2, trade_off, init):
-    X, y = make_pictures(seed, rows=6, noise=2.0)
+    X, y = make_images(seed, rows=6, noise=2.0)
     model = TwoDMMC((l1, l2), trade_off=trade_off, init=init, random_state=seed % 1000, tol=0.0).fit(X, y)
     U, V = model.left_components_, model.right_components_
     spread, noise = scatters(X, y, np.eye(6), np.eye(5))
@@ -56,9 +56,9 @@ def test_every_half_step_gains(seed, l1, l2, trade_off, init):
     np.testing.assert_allclose(V.T @ V, np.eye(l2), atol=1e-12)
 
 
-def test_the_history_is_the_objective_at_every_half_step(pictures):
+def test_the_history_is_the_objective_at_every_half_step(images):
     """By the loops of Algorithm 1, corrected; the values are of (U1, V0), (U1, V1), (U2, V1), ..."""
-    X, y = pictures
+    X, y = images
     trade_off, V, values = 0.7, np.eye(5, 2), []
     mean = X.mean(axis=0)
     means = {k: X[y == k].mean(axis=0) for k in np.unique(y)}
@@ -78,12 +78,12 @@ def test_the_history_is_the_objective_at_every_half_step(pictures):
 
 
 @pytest.mark.parametrize("trade_off", ["trace_ratio", 1.0, 0.0])
-def test_identity_on_one_side_is_mmc_of_the_stacked_rows(pictures, trade_off):
-    """With VV' = I only U is left, and S_b, S_w are sums over the columns of the pictures: vectors in their own right.
+def test_identity_on_one_side_is_mmc_of_the_stacked_rows(images, trade_off):
+    """With VV' = I only U is left, and S_b, S_w are sums over the columns of the images: vectors in their own right.
 
-    Column j of all pictures is a set of vectors with the classes of the pictures; the matrices of the sets add up.
+    Column j of all images is a set of vectors with the classes of the images; the matrices of the sets add up.
     """
-    X, y = pictures
+    X, y = images
     model = TwoDMMC((3, 5), trade_off=trade_off).fit(X, y)
     stacked = sum(mmc_matrix(X[:, :, j], y, model.trade_off_) for j in range(5))
     values, vectors = np.linalg.eigh(stacked)
@@ -95,8 +95,8 @@ def test_identity_on_one_side_is_mmc_of_the_stacked_rows(pictures, trade_off):
     np.testing.assert_allclose(np.abs(model.right_components_.T @ vectors[:, :-3:-1]), np.eye(2), atol=1e-8)
 
 
-def test_of_vectors_it_is_mmc(pictures):
-    X, y = pictures
+def test_of_vectors_it_is_mmc(images):
+    X, y = images
     flat = X.reshape(len(X), -1)
     model = TwoDMMC(3, trade_off=1.0).fit(flat, y)
     leading = np.linalg.eigh(mmc_matrix(flat, y, 1.0))[1][:, :-4:-1]
@@ -104,9 +104,9 @@ def test_of_vectors_it_is_mmc(pictures):
     np.testing.assert_allclose(np.abs(model.left_components_.T @ leading), np.eye(3), atol=1e-7)
 
 
-def test_full_size_changes_no_distance(pictures):
-    X, y = pictures
-    others, _ = make_pictures(1)
+def test_full_size_changes_no_distance(images):
+    X, y = images
+    others, _ = make_images(1)
     model = TwoDMMC((7, 5)).fit(X, y)
     raw = ((others[:, None] - X[None]) ** 2).sum(axis=(2, 3))
     projected = ((model.transform(others)[:, None] - model.embedding_[None]) ** 2).sum(axis=2)
@@ -114,8 +114,8 @@ def test_full_size_changes_no_distance(pictures):
     np.testing.assert_array_equal(projected.argmin(axis=1), raw.argmin(axis=1))
 
 
-def test_no_random_projection_beats_a_half_step(pictures):
-    X, y = pictures
+def test_no_random_projection_beats_a_half_step(images):
+    X, y = images
     model = TwoDMMC((3, 2), max_iter=500, tol=1e-15).fit(X, y)
     assert model.status_ == "converged"
     U, V, best = model.left_components_, model.right_components_, model.objective_history_[-1]
@@ -126,8 +126,8 @@ def test_no_random_projection_beats_a_half_step(pictures):
             assert np.subtract(*np.multiply(scatters(X, y, *pair), (1, model.trade_off_))) <= best + 1e-9
 
 
-def test_the_start_hardly_matters(pictures):
-    X, y = pictures
+def test_the_start_hardly_matters(images):
+    X, y = images
     ends = [
         TwoDMMC((3, 2), init="random", random_state=s, max_iter=300, tol=1e-13).fit(X, y).objective_history_[-1]
         for s in range(5)
