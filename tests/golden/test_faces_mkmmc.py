@@ -93,7 +93,7 @@ def curves(name: str, train_size: int, mirror: Path) -> tuple[dict[str, np.ndarr
     linear: dict[str, Callable[[], object]] = {
         "pca": PCA,
         "mmc": lambda: MMC(c),
-        "mmc_trace_ratio": lambda: MMC(c, lam="trace_ratio"),
+        "mmc_trace_ratio": lambda: MMC(c, trade_off="trace_ratio"),
         "lda": Fisherface,
         "lda_unit": lambda: Fisherface(scaling="unit"),
         "lda_within": lambda: Fisherface(scaling="within"),

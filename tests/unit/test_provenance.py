@@ -100,8 +100,8 @@ def test_package_files_that_jobs_load_only_re_export(every_step: EveryStep) -> N
 
 
 BUILT_ON = {
-    "kernel_voting": {"kernel_fda", "kernel_samme"},
-    "kernel_samme": {"kernel_fda", "kernel_voting"},
+    "kernel_voting": {"kernel_fda"},
+    "kernel_samme": {"kernel_fda"},
     "embedded_linear_svc": {"kernel_fda"},
 }
 """Methods that have others as their parts, which they are to be fitted again with: discriminants that vote."""

@@ -1,4 +1,4 @@
-"""Estimators that embed pictures (matrices) by one projection of their rows and one of their columns: Y = U'XV."""
+"""Estimators that embed images (matrices) by a projection of their rows and one of their columns: Y = U'XV."""
 
 import lazy_loader as _lazy
 

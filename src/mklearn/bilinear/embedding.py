@@ -1,20 +1,20 @@
-"""What the bilinear estimators share: pictures in either form, sizes, the alternation and the projection Y = L'XR."""
+"""Base of the bilinear estimators: images in either form, sizes, the alternation and the projection Y = L'XR."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from numbers import Integral
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
-from sklearn.utils._param_validation import Interval
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, at_least, fit_context
+from mklearn.base.validation import checked_array, checked_labels
 from mklearn.bilinear.alternation import Alternation, Problem, Side, alternate, starting_projection
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.subspace.inputs import checked_array, checked_labels
 
 Array = NDArray[np.floating]
 
@@ -22,24 +22,24 @@ _DEFAULT_SIZE = 10
 
 
 class BilinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base of the estimators that embed a picture X (rows, cols) as Y = L'XR (l1, l2).
+    """Base of the estimators that embed an image X (rows, cols) as Y = L'XR (l1, l2).
 
-    A subclass says what is optimised (`_problem`), whether it needs labels, and from which side's projection the
-    alternation starts. It has at least the parameters ``n_components``, ``shape``, ``init``, ``max_iter``, ``tol``,
-    ``flatten`` and ``random_state``.
+    A subclass defines the problem (`_problem`), whether it needs labels, and the side whose projection is fixed at the
+    start. It has at least the parameters ``n_components``, ``shape``, ``init``, ``max_iter``, ``tol``, ``flatten`` and
+    ``random_state``.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_components": [None, Interval(Integral, 1, None, closed="left"), tuple, list],
+        "n_components": [*N_COMPONENTS, tuple, list],
         "shape": [None, tuple, list],
         "init": [str, "array-like"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [at_least(1)],
+        "tol": [NONNEGATIVE],
         "flatten": ["boolean"],
         "random_state": ["random_state"],
     }
     _needs_labels: ClassVar[bool] = True
-    _held: ClassVar[Side] = "right"
+    _fixed_side: ClassVar[Side] = "right"
 
     n_components: int | tuple[int, int] | None
     shape: tuple[int, int] | None
@@ -50,23 +50,23 @@ class BilinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     random_state: Any
     shape_: tuple[int, int]
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> BilinearEmbedding:
+    @fit_context
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Find both projections.
 
         Parameters
         ----------
         X : array of shape (n, rows, cols), or (n, rows * cols) with ``shape=(rows, cols)``
-            Flat pictures are row by row. Without ``shape`` a flat sample is a picture of a single column.
+            Flat images are row by row. Without ``shape`` a flat sample is an image of one column.
         y : array of shape (n,), optional
-            Class labels; needed by the discriminant methods, ignored by the others.
+            Class labels; ignored by unsupervised methods.
         """
-        pictures, labels, dtype = self._training_pictures(X, y)
-        self._finish(pictures, dtype, self._solved(self._problem(pictures, labels, None)))
+        images, labels, dtype = self._training_images(X, y)
+        self._set_fitted(images, dtype, self._solve(self._problem(images, labels, None)))
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Embed pictures: L'XR.
+        """Embed images: L'XR.
 
         Parameters
         ----------
@@ -83,11 +83,11 @@ class BilinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             X has another shape than in ``fit``, or is not finite.
         """
         check_is_fitted(self)
-        array = self._checked(X, reset=False)
-        return self._embedded(array.reshape(-1, *self.shape_), array.dtype)
+        array = self._check_images(X, reset=False)
+        return self._embed(array.reshape(-1, *self.shape_), array.dtype)
 
     def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None, **fit_params: Any) -> NDArray[np.floating]:
-        """Fit, and embed the training pictures: `embedding_`."""
+        """Fit, and return the embedded training images, `embedding_`."""
         return self.fit(X, y, **fit_params).embedding_
 
     def __sklearn_tags__(self) -> Any:
@@ -103,97 +103,97 @@ class BilinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     # ------------------------------------------------------------------------------------------------ for subclasses
 
-    def _problem(self, pictures: Array, labels: NDArray[np.intp] | None, sweep: Sequence[int] | None) -> Problem:
-        """What is optimised; ``sweep`` names the sizes if many fits will be made of these pictures, else None."""
+    def _problem(self, images: Array, labels: NDArray[np.intp] | None, sweep: Sequence[int] | None) -> Problem:
+        """Return the problem; ``sweep`` holds the sizes if many fits to these images follow, else None."""
         raise NotImplementedError
 
-    def _centred(self, pictures: Array) -> Array:
-        """Pictures as they are projected; a subclass may subtract its mean."""
-        return pictures
+    def _centred(self, images: Array) -> Array:
+        """Return the images to project; a subclass may subtract its mean."""
+        return images
 
     # ------------------------------------------------------------------------------- also for `mklearn.bilinear.path`
 
-    def _training_pictures(
+    def _training_images(
         self, X: ArrayLike, y: ArrayLike | None
     ) -> tuple[Array, NDArray[np.intp] | None, np.dtype[Any]]:
-        """The checked pictures (n, rows, cols), class codes 0..c-1 (None without labels) and the dtype to answer in."""
-        array = self._checked(X, reset=True)
-        pictures = array.reshape(-1, *self.shape_).astype(np.float64, copy=False)
+        """Return the checked images (n, rows, cols), class codes 0..c-1 (None without labels) and the dtype of X."""
+        array = self._check_images(X, reset=True)
+        images = array.reshape(-1, *self.shape_).astype(np.float64, copy=False)
         if not self._needs_labels:
-            return pictures, None, array.dtype
-        labels = checked_labels(self, y, len(pictures))
+            return images, None, array.dtype
+        labels = checked_labels(self, y, len(images))
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise NotApplicable(
-                f"y holds one class only ({self.classes_[0]!r}): {type(self).__name__} needs at least two to tell apart"
+                f"y holds one class only ({self.classes_[0]!r}): {type(self).__name__} needs at least two classes"
             )
-        return pictures, codes.astype(np.intp), array.dtype
+        return images, codes.astype(np.intp), array.dtype
 
     def _sizes(self) -> tuple[int, int]:
-        """(l1, l2), checked against the pictures."""
+        """Return (l1, l2), checked against the shape of the images."""
         rows, cols = self.shape_
         wanted = self.n_components
         if wanted is None:
             return min(rows, _DEFAULT_SIZE), min(cols, _DEFAULT_SIZE)
         if isinstance(wanted, Integral):
-            # a picture of one column is a vector: it has dimensions on its left only
+            # an image of one column is a vector: it has components on the left only
             sizes = (int(wanted), 1 if cols == 1 else int(wanted))
         else:
             sizes = _pair(wanted, "n_components")
         if sizes[0] > rows or sizes[1] > cols:
             raise NotApplicable(
-                f"n_components={wanted}: pictures of {rows} x {cols} pixels have at most {rows} dimensions on the left "
+                f"n_components={wanted}: images of {rows} x {cols} pixels have at most {rows} components on the left "
                 f"and {cols} on the right"
             )
         return sizes
 
     def _start(self, sizes: tuple[int, int]) -> Array:
-        side = 1 if self._held == "right" else 0
+        side = 1 if self._fixed_side == "right" else 0
         return starting_projection(self.init, self.shape_[side], sizes[side], self.random_state)
 
-    def _solved(self, problem: Problem) -> Alternation:
+    def _solve(self, problem: Problem) -> Alternation:
         sizes = self._sizes()
-        return alternate(problem, self._start(sizes), self._held, sizes, self.max_iter, self.tol)
+        return alternate(problem, self._start(sizes), self._fixed_side, sizes, self.max_iter, self.tol)
 
-    def _finish(self, pictures: Array, dtype: np.dtype[Any], found: Alternation) -> None:
-        """Set the attributes that every estimator has."""
+    def _set_fitted(self, images: Array, dtype: np.dtype[Any], found: Alternation) -> None:
+        """Set the attributes that all these estimators have."""
         self.left_components_ = found.left
         self.right_components_ = found.right
         self.objective_history_ = found.history
         self.n_iter_ = found.n_iter
         self.status_ = found.status
-        self.embedding_ = self._embedded(pictures, dtype)
+        self.embedding_ = self._embed(images, dtype)
 
-    def _embedded(self, pictures: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[np.floating]:
-        n, rows, cols = pictures.shape
-        half = (self._centred(pictures).reshape(n * rows, cols) @ self.right_components_).reshape(n, rows, -1)
+    def _embed(self, images: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[np.floating]:
+        n, rows, cols = images.shape
+        half = (self._centred(images).reshape(n * rows, cols) @ self.right_components_).reshape(n, rows, -1)
         features = np.matmul(self.left_components_.T, half)
         return np.asarray(features.reshape(n, -1) if self.flatten else features, dtype=dtype)
 
     # ------------------------------------------------------------------------------------------------------- checks
 
-    def _checked(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
-        """X as a checked matrix with one flat picture per row; sets `shape_` when ``reset``."""
+    def _check_images(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
+        """Return X as a checked matrix with one flat image per row; set `shape_` if ``reset``."""
         given: Any = X if hasattr(X, "ndim") else _as_array(X)
         name = type(self).__name__
         if given.ndim == 3:
             shape = given.shape[1:]
             given = np.asarray(given).reshape(len(given), shape[0] * shape[1])
             if not reset and shape != self.shape_:
-                raise DataError(f"X has pictures of shape {shape}, but {name} was fitted with {self.shape_}")
+                raise DataError(f"X has images of shape {shape}, but {name} was fitted with {self.shape_}")
         else:
             shape = None
         if reset and self.shape is not None:
             wanted = _pair(self.shape, "shape")
             if shape is not None and shape != wanted:
-                raise DataError(f"X has pictures of shape {shape}, but shape={wanted}: leave shape out, or mend it")
+                raise DataError(f"X has images of shape {shape}, but shape={wanted}: omit `shape` or correct it")
             shape = wanted
         array = checked_array(self, given, reset=reset)
         if reset:
             if shape is not None and shape[0] * shape[1] != array.shape[1]:
                 raise DataError(
-                    f"X has {array.shape[1]} pixels in a row, but shape={shape} needs {shape[0] * shape[1]}: give "
-                    "pictures as (n, rows, cols), or the right shape"
+                    f"X has {array.shape[1]} pixels per row, but shape={shape} needs {shape[0] * shape[1]}: correct "
+                    "`shape`, or give images as (n, rows, cols)"
                 )
             self.shape_ = (array.shape[1], 1) if shape is None else (int(shape[0]), int(shape[1]))
         return array
@@ -207,11 +207,11 @@ def _as_array(X: ArrayLike) -> NDArray[Any]:
 
 
 def _pair(value: Any, name: str) -> tuple[int, int]:
-    """Two whole numbers, at least 1."""
+    """Check a pair of integers >= 1."""
     try:
         first, second = value
     except (TypeError, ValueError):
-        raise ConfigError(f"{name}={value!r}: must be two whole numbers, one for rows and one for columns") from None
+        raise ConfigError(f"invalid value {value!r} for {name}: expected two integers, (rows, columns)") from None
     if not all(isinstance(v, Integral) and not isinstance(v, bool) and int(v) >= 1 for v in (first, second)):
-        raise ConfigError(f"{name}={value!r}: both must be whole numbers, at least 1")
+        raise ConfigError(f"invalid value {value!r} for {name}: expected two integers >= 1, (rows, columns)")
     return int(first), int(second)

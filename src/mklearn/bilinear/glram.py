@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mklearn.bilinear.alternation import Alternation, Problem, Side, TraceProblem
 from mklearn.bilinear.embedding import BilinearEmbedding
-from mklearn.bilinear.scatter import Scatter, StackedScatter, energy
+from mklearn.bilinear.scatter import StackedScatter, energy
 from mklearn.errors import DataError
 
 Array = NDArray[np.floating]
@@ -20,25 +20,25 @@ Array = NDArray[np.floating]
 class GLRAM(BilinearEmbedding):
     """Generalised low rank approximations of matrices.
 
-    Minimises sum_i ||X_i - L Y_i R'||_F^2 over L'L = I, R'R = I and Y_i, which is to maximise
+    Minimises sum_i ||X_i - L Y_i R'||_F^2 over L'L = I, R'R = I and Y_i, that is, maximises
 
         sum_i ||L'X_i R||_F^2,   Y_i = L'X_i R,
 
-    by taking in turn the leading eigenvectors of sum_i X_i'LL'X_i and of sum_i X_i RR'X_i'.
+    by alternating between the leading eigenvectors of sum_i X_i'LL'X_i and of sum_i X_i RR'X_i'.
 
     Parameters
     ----------
     n_components : int or (int, int), optional
-        (l1, l2), or both at once. By default 10 a side, or the whole side where it is shorter.
+        (l1, l2), or one number for both. By default 10 per side, or the length of a shorter side.
     shape : (int, int), optional
-        (rows, cols) of pictures that come flat; see `fit`.
+        (rows, cols) of flat images; see `fit`.
     centre : bool
-        Subtract the mean picture first. The paper does not.
+        Subtract the mean image first. The paper does not.
     init : {"identity", "random"} or array of shape (rows, l1)
-        The first L: (I, 0)' as in the paper, or other orthonormal columns.
+        The initial L: (I, 0)' as in the paper, or other orthonormal columns.
     max_iter : int
     tol : float
-        Stop when an iteration adds at most this share of sum_i ||X_i||_F^2 to the objective.
+        Stop when an iteration increases the objective by at most this fraction of sum_i ||X_i||_F^2.
     flatten : bool
         Features as (n, l1 * l2), or as (n, l1, l2).
     random_state : int, RandomState or None
@@ -53,9 +53,9 @@ class GLRAM(BilinearEmbedding):
     n_iter_ : int
     status_ : {"converged", "max_iter"}
     reconstruction_error_ : float
-        Root mean square over pictures of ||X_i - L Y_i R'||_F.
+        Root mean square over images of ||X_i - L Y_i R'||_F.
     mean_ : array of shape (rows, cols)
-        What is subtracted: zeros without ``centre``.
+        The subtracted image: zeros without ``centre``.
     embedding_ : array of shape (n, l1 * l2) or (n, l1, l2)
     shape_ : (rows, cols)
     n_features_in_ : int
@@ -64,11 +64,11 @@ class GLRAM(BilinearEmbedding):
     Raises
     ------
     DataError
-        X not finite, or of no or another shape than said.
+        X not finite or of an unexpected shape.
     NotApplicable
         More components than rows or columns.
     ConfigError
-        ``n_components``, ``shape`` or ``init`` that are not legal.
+        Invalid ``n_components``, ``shape`` or ``init``.
 
     References
     ----------
@@ -76,14 +76,14 @@ class GLRAM(BilinearEmbedding):
 
     Notes
     -----
-    The optimum found is local: it depends on the start in theory, hardly in practice. The paper stops on the root mean
-    square error; here the same is said of the energy kept, which is the same number turned round.
+    The optimum is local: in theory it depends on the start, in practice hardly. The paper stops by the root mean square
+    error; here the equivalent condition on the objective is used.
 
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> pictures = load_digits().images
-    >>> GLRAM(n_components=3).fit_transform(pictures).shape
+    >>> images = load_digits().images
+    >>> GLRAM(n_components=3).fit_transform(images).shape
     (1797, 9)
     """
 
@@ -92,7 +92,7 @@ class GLRAM(BilinearEmbedding):
         "centre": ["boolean"],
     }
     _needs_labels: ClassVar[bool] = False
-    _held: ClassVar[Side] = "left"
+    _fixed_side: ClassVar[Side] = "left"
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class GLRAM(BilinearEmbedding):
         self.random_state = random_state
 
     def inverse_transform(self, Y: ArrayLike) -> NDArray[np.floating]:
-        """Pictures from features: L Y R' (plus the mean).
+        """Reconstruct images from features: L Y R' (plus the mean).
 
         Parameters
         ----------
@@ -136,23 +136,22 @@ class GLRAM(BilinearEmbedding):
         features = np.asarray(Y)
         if features.shape[1:] not in {sizes, (sizes[0] * sizes[1],)}:
             raise DataError(f"Y has shape {features.shape}: it must be (m, {sizes[0] * sizes[1]}) or (m, *{sizes})")
-        return self._restored(features.reshape(-1, *sizes))
+        return self._reconstruct(features.reshape(-1, *sizes))
 
-    def _problem(self, pictures: Array, labels: NDArray[np.intp] | None, sweep: Sequence[int] | None) -> Problem:
-        self.mean_ = pictures.mean(axis=0) if self.centre else np.zeros(self.shape_)
-        stacked = StackedScatter.of((1.0, self._centred(pictures)))
-        scatter: Scatter = stacked if sweep is None else stacked.for_sweep(sweep)
-        return TraceProblem(scatter, energy(self._centred(pictures)))
+    def _problem(self, images: Array, labels: NDArray[np.intp] | None, sweep: Sequence[int] | None) -> Problem:
+        self.mean_ = images.mean(axis=0) if self.centre else np.zeros(self.shape_)
+        scatter = StackedScatter.of((1.0, self._centred(images))).for_sweep(sweep)
+        return TraceProblem(scatter, energy(self._centred(images)))
 
-    def _centred(self, pictures: Array) -> Array:
-        return pictures - self.mean_ if self.centre else pictures
+    def _centred(self, images: Array) -> Array:
+        return images - self.mean_ if self.centre else images
 
-    def _finish(self, pictures: Array, dtype: np.dtype[Any], found: Alternation) -> None:
-        super()._finish(pictures, dtype, found)
-        # from the residuals and not as a difference of energies, which would leave rounding where nothing is lost
+    def _set_fitted(self, images: Array, dtype: np.dtype[Any], found: Alternation) -> None:
+        super()._set_fitted(images, dtype, found)
+        # From the residuals: a difference of energies would leave rounding errors where nothing is lost.
         sizes = (found.left.shape[1], found.right.shape[1])
-        features = self._embedded(pictures, np.dtype(np.float64)).reshape(-1, *sizes)
-        self.reconstruction_error_ = float(np.sqrt(energy(pictures - self._restored(features)) / len(pictures)))
+        features = self._embed(images, np.dtype(np.float64)).reshape(-1, *sizes)
+        self.reconstruction_error_ = float(np.sqrt(energy(images - self._reconstruct(features)) / len(images)))
 
-    def _restored(self, features: NDArray[Any]) -> Array:
+    def _reconstruct(self, features: NDArray[Any]) -> Array:
         return self.left_components_ @ features @ self.right_components_.T + self.mean_

@@ -1,13 +1,13 @@
-"""Many fits of a bilinear method to the same pictures: one for each size, or one after each iteration.
+"""Many fits of a bilinear method to the same images: one per size, or one after each iteration.
 
-The projections on l dimensions are not the first l of those on l + 1: a sweep over l has to fit anew for every l. What
-depends on the pictures alone is done once: checks, class means, stacked differences or their second moments.
+The projections of size l are not the leading part of those of size l + 1: a sweep needs a fit for every l. Computed
+once are checks, class means, and stacked differences or their second moments.
 
-Cost, for n pictures of r x r pixels, sizes 1..l and T iterations: the differences cost O(n r^2). A half step costs
-O(n r^2 l + r^3) from stacked differences. From second moments, which are taken once in O(n r^4) and hold r^4 / 4
-numbers, it costs O(r^4 / 4 + r^3), whatever n and l. The cheaper one is chosen: for 32 x 32 pixels second moments from
-about 26 pictures on (2 MB), for large pictures the differences. The sizes iterate side by side, with
-one matrix product and one stacked eigenproblem for all of them. Results differ by rounding only.
+Cost, for n images of r x r pixels, sizes 1..l and T iterations: the differences cost O(n r^2). A half step costs
+O(n r^2 l + r^3) from stacked differences. From second moments, which are computed once in O(n r^4) and hold r^4 / 4
+numbers, it costs O(r^4 / 4 + r^3) for any n and l. The cheaper form is chosen: for 32 x 32 pixels second moments from
+about 26 images on (2 MB), for large images the differences. All sizes iterate side by side, with one matrix product and
+one stacked eigenproblem. Results differ by rounding only.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from mklearn.bilinear.alternation import Alternation, alternate_all, iterates
 from mklearn.bilinear.embedding import BilinearEmbedding
@@ -29,12 +30,12 @@ Method = TypeVar("Method", bound=BilinearEmbedding)
 def fit_path(
     estimator: Method, X: ArrayLike, y: ArrayLike | None = None, sizes: Iterable[Any] = range(1, 21)
 ) -> list[Method]:
-    """One fitted clone of the estimator for each size.
+    """Fit a clone of the estimator for each size.
 
     Parameters
     ----------
     estimator : GLRAM, TwoDLDA or TwoDMMC
-        Its ``n_components`` is replaced, itself it stays as it is.
+        Not modified; cloned for each size.
     X, y
         As for the estimator's ``fit``.
     sizes : iterable of int or (int, int)
@@ -43,41 +44,41 @@ def fit_path(
     Returns
     -------
     list of fitted estimators, in the order of ``sizes``
-        The same as fitting each by itself, up to rounding.
+        As if fitted one by one, up to rounding.
 
     Raises
     ------
     ConfigError
-        No sizes.
+        ``sizes`` is empty.
     UserError
-        As the estimator's ``fit``; a size that is too large raises `NotApplicable`.
+        As the estimator's ``fit``; `NotApplicable` if a size is too large.
     """
     wanted = list(sizes)
     if not wanted:
         raise ConfigError("sizes is empty: give at least one n_components, for example range(1, 21)")
-    models = [_clone(estimator).set_params(n_components=size) for size in wanted]
+    models = [clone(estimator).set_params(n_components=size) for size in wanted]
     for model in models:
         model._validate_params()
     first = models[0]
-    pictures, labels, dtype = first._training_pictures(X, y)
-    _share_learned(models)
-    shapes = [model._sizes() for model in models]  # refuses a size that is too large before anything is computed
-    problem = first._problem(pictures, labels, [max(shape) for shape in shapes])
-    _share_learned(models)
+    images, labels, dtype = first._training_images(X, y)
+    _share_fitted(models)
+    shapes = [model._sizes() for model in models]  # raises if a size is too large, before any computation
+    problem = first._problem(images, labels, [max(shape) for shape in shapes])
+    _share_fitted(models)
     starts = [model._start(shape) for model, shape in zip(models, shapes, strict=True)]
-    solved = alternate_all(problem, starts, first._held, shapes, first.max_iter, first.tol)
+    solved = alternate_all(problem, starts, first._fixed_side, shapes, first.max_iter, first.tol)
     for model, found in zip(models, solved, strict=True):
-        model._finish(pictures, dtype, found)
+        model._set_fitted(images, dtype, found)
     return models
 
 
 def fit_iterations(estimator: Method, X: ArrayLike, y: ArrayLike | None = None, iterations: int = 20) -> list[Method]:
-    """The estimator as it stands after 1, 2, ..., ``iterations`` iterations, at the cost of one fit.
+    """Return the estimator after 1, 2, ..., ``iterations`` iterations, at the cost of one fit.
 
     Parameters
     ----------
     estimator : GLRAM, TwoDLDA or TwoDMMC
-        Its ``max_iter`` and ``tol`` are not used, itself it stays as it is.
+        Not modified; its ``max_iter`` and ``tol`` are ignored.
     X, y
         As for the estimator's ``fit``.
     iterations : int
@@ -89,31 +90,24 @@ def fit_iterations(estimator: Method, X: ArrayLike, y: ArrayLike | None = None, 
     """
     if iterations < 1:
         raise ConfigError(f"iterations={iterations}: must be at least 1")
-    models = [_clone(estimator).set_params(max_iter=t, tol=0.0) for t in range(1, iterations + 1)]
+    models = [clone(estimator).set_params(max_iter=t, tol=0.0) for t in range(1, iterations + 1)]
     first = models[0]
     first._validate_params()
-    pictures, labels, dtype = first._training_pictures(X, y)
+    images, labels, dtype = first._training_images(X, y)
     sizes = first._sizes()
-    problem = first._problem(pictures, labels, None)
-    _share_learned(models)
+    problem = first._problem(images, labels, None)
+    _share_fitted(models)
     history: list[float] = []
-    steps = islice(iterates(problem, first._start(sizes), first._held, sizes), iterations)
+    steps = islice(iterates(problem, first._start(sizes), first._fixed_side, sizes), iterations)
     for t, (model, iterate) in enumerate(zip(models, steps, strict=True), start=1):
         history += iterate.values
-        model._finish(pictures, dtype, Alternation(iterate.left, iterate.right, np.array(history), t, "max_iter"))
+        model._set_fitted(images, dtype, Alternation(iterate.left, iterate.right, np.array(history), t, "max_iter"))
     return models
 
 
-def _clone(estimator: Method) -> Method:
-    from sklearn.base import clone
-
-    copy: Method = clone(estimator)
-    return copy
-
-
-def _share_learned(models: Sequence[BilinearEmbedding]) -> None:
-    """Give all what the first one learned of the pictures before the alternation (classes_, shape_, lam_, ...)."""
+def _share_fitted(models: Sequence[BilinearEmbedding]) -> None:
+    """Copy the attributes that the first one fitted before the alternation (classes_, shape_, trade_off_, ...)."""
     parameters = models[0].get_params()
-    learned = {name: value for name, value in vars(models[0]).items() if name not in parameters}
+    fitted = {name: value for name, value in vars(models[0]).items() if name not in parameters}
     for model in models[1:]:
-        model.__dict__.update(learned)
+        model.__dict__.update(fitted)

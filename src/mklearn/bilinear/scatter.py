@@ -1,7 +1,7 @@
-"""One-sided scatter matrices of pictures: sum_i w_i D_i R R'D_i' for a projection R of their columns, and its mirror.
+"""One-sided scatter matrices of images: sum_i w_i D_i R R'D_i' for a projection R of their columns, and its transpose.
 
 Every bilinear method alternates between these two. They are computed from stacked differences by two matrix products,
-or, in a sweep over many projections of the same pictures, from their second moments by one.
+or, in a sweep over many projections of the same images, from their second moments by one.
 """
 
 from __future__ import annotations
@@ -17,23 +17,26 @@ from scipy.linalg.blas import dsyrk
 Array = NDArray[np.floating]
 Side = Literal["left", "right"]
 
-_MOST_MOMENTS = 1 << 22  # entries of second moments that a sweep may hold: 32 MB, four times that while they are made
+_MOST_MOMENTS = 1 << 22  # entries of second moments in a sweep: 32 MB, and four times that while they are computed
 
 
 class Scatter(Protocol):
-    """Scatter of matrices D_i (rows, cols) with weights w_i, seen from one side at a time."""
+    """Scatter of matrices D_i (rows, cols) with weights w_i."""
 
-    def left(self, right: Array) -> Array:
-        """sum_i w_i D_i R R'D_i', shape (rows, rows), of R (cols, l)."""
+    def one_sided(self, side: Side, projections: Sequence[Array]) -> Array:
+        """Compute the one-sided scatter for each of k projections of the other side.
 
-    def right(self, left: Array) -> Array:
-        """sum_i w_i D_i'L L'D_i, shape (cols, cols), of L (rows, l)."""
+        Parameters
+        ----------
+        side : {"left", "right"}
+            "left": sum_i w_i D_i R R'D_i' for R (cols, l); "right": sum_i w_i D_i'L L'D_i for L (rows, l).
+        projections : sequence of k arrays
+            R or L; their numbers of columns may differ.
 
-    def lefts(self, rights: Sequence[Array]) -> Array:
-        """`left` of several, shape (k, rows, rows); they may have different numbers of columns."""
-
-    def rights(self, lefts: Sequence[Array]) -> Array:
-        """`right` of several, shape (k, cols, cols)."""
+        Returns
+        -------
+        array of shape (k, rows, rows) or (k, cols, cols)
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,17 +45,18 @@ class StackedScatter:
 
     A step costs O(N rows cols l + N side^2 l) for N matrices in all, both terms matrix products.
 
-    Parameters
+    Attributes
     ----------
-    terms : sequence of (weight, stack)
-        Each stack an array of shape (N_k, rows, cols); weights of any sign.
+    terms : sequence of (weight, rows_first, cols_first)
+        A weight of any sign and a stack of shape (N_k, rows, cols), stored twice: as (rows, N_k, cols) and as
+        (cols, N_k, rows), so that the products of either side run over contiguous rows.
     """
 
     terms: tuple[tuple[float, Array, Array], ...]
 
     @classmethod
     def of(cls, *terms: tuple[float, Array]) -> StackedScatter:
-        """From (weight, stack) pairs. Each stack is kept twice, so that either side's products run over whole rows."""
+        """Build from (weight, stack) pairs, each stack of shape (N_k, rows, cols)."""
         return cls(
             tuple(
                 (
@@ -74,32 +78,30 @@ class StackedScatter:
         """N, over all stacks."""
         return sum(rows_first.shape[1] for _, rows_first, _ in self.terms)
 
-    def left(self, right: Array) -> Array:
-        """sum_i w_i D_i R R'D_i'."""
-        return _sum([weight * _outer(rows_first, right) for weight, rows_first, _ in self.terms])
+    def one_sided(self, side: Side, projections: Sequence[Array]) -> Array:
+        """See `Scatter`: computed for one projection after the other."""
+        return np.stack([self._one_sided(side, projection) for projection in projections])
 
-    def right(self, left: Array) -> Array:
-        """sum_i w_i D_i'L L'D_i."""
-        return _sum([weight * _outer(cols_first, left) for weight, _, cols_first in self.terms])
-
-    def lefts(self, rights: Sequence[Array]) -> Array:
-        """`left` of several, one after the other."""
-        return np.stack([self.left(right) for right in rights])
-
-    def rights(self, lefts: Sequence[Array]) -> Array:
-        """`right` of several, one after the other."""
-        return np.stack([self.right(left) for left in lefts])
+    def _one_sided(self, side: Side, projection: Array) -> Array:
+        products = [
+            weight * _outer(rows_first if side == "left" else cols_first, projection)
+            for weight, rows_first, cols_first in self.terms
+        ]
+        total = products[0]
+        for product in products[1:]:
+            total = total + product
+        return total
 
     def condensed(self) -> CondensedScatter:
-        """The same from second moments: O((rows cols)^2 / 4) a step, whatever N and l."""
+        """Compute the second moments: a step then costs O((rows cols)^2 / 4) for any N and l."""
         rows, cols = self.shape
         moments = np.zeros((rows * cols, rows * cols), order="F")
         for weight, rows_first, _ in self.terms:
             samples = rows_first.transpose(1, 0, 2).reshape(-1, rows * cols)
             moments = dsyrk(weight, samples.T, beta=1.0, c=moments, overwrite_c=True)
         triangles = (_Triangle.of(rows), _Triangle.of(cols))
-        # sum_i w_i D_i[a, c] D_i[b, d], wanted only symmetric in (a, b) and in (c, d); `dsyrk` gives b >= a, if need be
-        # with c >= d only.
+        # Needed is sum_i w_i D_i[a, c] D_i[b, d], made symmetric in (a, b) and in (c, d). `dsyrk` computes the entries
+        # with b > a, and those with b = a and d >= c.
         condensed = np.empty((len(triangles[0].positions), len(triangles[1].positions)))
         end = 0
         for a in range(rows):
@@ -112,52 +114,40 @@ class StackedScatter:
         condensed /= 2
         return CondensedScatter(condensed, triangles)
 
-    def for_sweep(self, sizes: Sequence[int]) -> Scatter:
-        """The cheaper of the two forms for many steps with projections on so many dimensions."""
+    def for_sweep(self, sizes: Sequence[int] | None) -> Scatter:
+        """Return the cheaper of the two forms for a sweep over sizes of projections; itself if there is no sweep."""
+        if sizes is None:
+            return self
         rows, cols = self.shape
         entries = rows * (rows + 1) * cols * (cols + 1) // 4
         stacked = self.n_matrices * rows * cols * max(1.0, float(np.mean(sizes)))
-        # the moments cost about as much as a few steps of every size save, for they are one product
+        # The moments are one product, and cost about as much as a few steps of every size save.
         return self.condensed() if entries <= min(stacked, _MOST_MOMENTS) else self
 
 
 @dataclass(frozen=True, eq=False)
 class CondensedScatter:
-    """A scatter as a linear map from RR' to the scatter, both symmetric and stored by their upper triangles.
+    """A scatter as a linear map from RR' to the one-sided scatter, both symmetric and stored by upper triangles.
 
-    Parameters
+    Attributes
     ----------
     moments : array of shape (rows (rows + 1) / 2, cols (cols + 1) / 2)
-    triangles : how symmetric matrices of size rows, and of size cols, are stored
+    triangles : storage of symmetric matrices of size rows, and of size cols
     """
 
     moments: Array
     triangles: tuple[_Triangle, _Triangle]
 
-    def left(self, right: Array) -> Array:
-        """sum_i w_i D_i R R'D_i'."""
-        scatter: Array = self.lefts([right])[0]
-        return scatter
-
-    def right(self, left: Array) -> Array:
-        """sum_i w_i D_i'L L'D_i."""
-        scatter: Array = self.rights([left])[0]
-        return scatter
-
-    def lefts(self, rights: Sequence[Array]) -> Array:
-        """`left` of several by one matrix product."""
-        return self.seen("left", self.packed("left", rights))
-
-    def rights(self, lefts: Sequence[Array]) -> Array:
-        """`right` of several by one matrix product."""
-        return self.seen("right", self.packed("right", lefts))
+    def one_sided(self, side: Side, projections: Sequence[Array]) -> Array:
+        """See `Scatter`: computed by one matrix product."""
+        return self.one_sided_of_packed(side, self.packed(side, projections))
 
     def packed(self, side: Side, projections: Sequence[Array]) -> Array:
-        """The other side's projections as `seen` takes them: the same for all scatters of pictures of one shape."""
+        """Pack projections for `one_sided_of_packed`: valid for all scatters of images of one shape."""
         return self.triangles[1 if side == "left" else 0].packed(projections)
 
-    def seen(self, side: Side, packed: Array) -> Array:
-        """`lefts` or `rights`, of projections that are packed."""
+    def one_sided_of_packed(self, side: Side, packed: Array) -> Array:
+        """Compute `one_sided` of packed projections."""
         if side == "left":
             return self.triangles[0].unpacked(packed @ self.moments.T)
         return self.triangles[1].unpacked(packed @ self.moments)
@@ -169,53 +159,56 @@ class _Triangle:
 
     Attributes
     ----------
-    positions : where its entries are in the flattened matrix
-    multiplicity : how many entries of the matrix each stands for, 1 or 2
-    places : (size, size), where each entry of the matrix is in the triangle
+    positions : int array of shape (entries,)
+        Position of each entry of the triangle in the flattened matrix.
+    multiplicity : array of shape (entries,)
+        How many entries of the matrix each stands for, 1 or 2.
+    index : int array of shape (size, size)
+        Position of each entry of the matrix in the triangle.
     """
 
     positions: NDArray[np.intp]
     multiplicity: Array
-    places: NDArray[np.intp]
+    index: NDArray[np.intp]
 
     @classmethod
     def of(cls, size: int) -> _Triangle:
         row, col = np.triu_indices(size)
-        places = np.empty((size, size), dtype=np.intp)
-        places[row, col] = places[col, row] = np.arange(len(row))
-        return cls(row * size + col, np.where(row == col, 1.0, 2.0), places)
+        index = np.empty((size, size), dtype=np.intp)
+        index[row, col] = index[col, row] = np.arange(len(row))
+        return cls(row * size + col, np.where(row == col, 1.0, 2.0), index)
 
     def packed(self, projections: Sequence[Array]) -> Array:
-        """Each RR' as the weights of a sum over the whole matrix that runs over the triangle only, (k, entries)."""
-        padded = np.zeros((len(projections), len(self.places), max(R.shape[1] for R in projections)))
-        for place, projection in zip(padded, projections, strict=True):
-            place[:, : projection.shape[1]] = projection
+        """Return the triangle of each RR' times the multiplicity, shape (k, entries)."""
+        padded = np.zeros((len(projections), len(self.index), max(R.shape[1] for R in projections)))
+        for row, projection in zip(padded, projections, strict=True):
+            row[:, : projection.shape[1]] = projection
         products = padded @ padded.transpose(0, 2, 1)
         packed: Array = products.reshape(len(projections), -1)[:, self.positions] * self.multiplicity
         return packed
 
-    def unpacked(self, triangle: Array) -> Array:
-        """The symmetric matrix, or matrices where there are several triangles, (..., entries)."""
-        return triangle[..., self.places]
+    def unpacked(self, triangles: Array) -> Array:
+        """Return the symmetric matrices of triangles of shape (..., entries)."""
+        return triangles[..., self.index]
 
 
-def seen_together(side: Side, scatters: Sequence[Scatter], projections: Sequence[Array]) -> list[Array]:
-    """`lefts` or `rights` of several scatters of pictures of one shape; what they share is done once."""
-    condensed = [scatter for scatter in scatters if isinstance(scatter, CondensedScatter)]
-    if len(condensed) < len(scatters):
-        return [scatter.lefts(projections) if side == "left" else scatter.rights(projections) for scatter in scatters]
-    packed = condensed[0].packed(side, projections)
-    return [scatter.seen(side, packed) for scatter in condensed]
+def scatter_pair(side: Side, scatters: tuple[Scatter, Scatter], projections: Sequence[Array]) -> tuple[Array, Array]:
+    """Compute `one_sided` of two scatters of the same images; condensed scatters share the packed projections."""
+    first, second = scatters
+    if isinstance(first, CondensedScatter) and isinstance(second, CondensedScatter):
+        packed = first.packed(side, projections)
+        return first.one_sided_of_packed(side, packed), second.one_sided_of_packed(side, packed)
+    return first.one_sided(side, projections), second.one_sided(side, projections)
 
 
-def class_differences(pictures: Array, labels: NDArray[np.intp]) -> tuple[Array, Array]:
-    """What the between- and the within-class scatter are the second moments of.
+def class_differences(images: Array, labels: NDArray[np.intp]) -> tuple[Array, Array]:
+    """Compute the matrices whose second moments are the between- and the within-class scatter.
 
     Parameters
     ----------
-    pictures : array of shape (n, rows, cols)
+    images : array of shape (n, rows, cols)
     labels : array of shape (n,)
-        Class codes 0..c-1, each occurring.
+        Class codes 0..c-1; each must occur.
 
     Returns
     -------
@@ -224,31 +217,24 @@ def class_differences(pictures: Array, labels: NDArray[np.intp]) -> tuple[Array,
     within : array of shape (n, rows, cols)
         X_i - M_k of its class: residuals.
     """
-    n = len(pictures)
-    # about the mean from the start: the differences are then as exact as the pixels, however bright the pictures
-    centred = pictures.reshape(n, -1) - pictures.reshape(n, -1).mean(axis=0)
+    n = len(images)
+    # Centred first: the differences are then as exact as the pixels, however bright the images.
+    centred = images.reshape(n, -1) - images.reshape(n, -1).mean(axis=0)
     counts = np.bincount(labels)
     indicator = np.zeros((len(counts), n))
     indicator[labels, np.arange(n)] = 1.0
     means = (indicator @ centred) / counts[:, None]
     between = np.sqrt(counts)[:, None] * means
-    return between.reshape(-1, *pictures.shape[1:]), (centred - means[labels]).reshape(pictures.shape)
+    return between.reshape(-1, *images.shape[1:]), (centred - means[labels]).reshape(images.shape)
 
 
 def energy(stack: Array) -> float:
-    """Sum of squares: the trace of the stack's scatter."""
+    """Compute the sum of squares: the trace of the stack's scatter."""
     return float(np.vdot(stack, stack))
 
 
-def _sum(matrices: list[Array]) -> Array:
-    total = matrices[0]
-    for matrix in matrices[1:]:
-        total = total + matrix
-    return total
-
-
 def _outer(side_first: Array, projection: Array) -> Array:
-    """sum_i E_i R R'E_i' for E stacked as (side, N, other side): one product with R, one of the result with itself."""
+    """Compute sum_i E_i R R'E_i' for E stacked as (side, N, other side), by two matrix products."""
     side = side_first.shape[0]
     projected = (side_first.reshape(-1, side_first.shape[2]) @ projection).reshape(side, -1)
     return projected @ projected.T

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from mklearn.base.parameters import NONNEGATIVE, StrOptions
 from mklearn.bilinear.alternation import Problem, TraceProblem
 from mklearn.bilinear.embedding import BilinearEmbedding
-from mklearn.bilinear.scatter import Scatter, StackedScatter, class_differences, energy
+from mklearn.bilinear.scatter import StackedScatter, class_differences, energy
 from mklearn.errors import NotApplicable
 
 Array = NDArray[np.floating]
@@ -25,26 +24,26 @@ class TwoDMMC(BilinearEmbedding):
 
         S_b = sum_k n_k ||U'(M_k - M)V||_F^2,   S_w = sum_k sum_{X in k} ||U'(X - M_k)V||_F^2,
 
-    M_k the mean picture of class k and M that of all, by taking in turn the leading eigenvectors of
+    M_k the mean image of class k and M the mean image, by alternating between the leading eigenvectors of
 
         sum_k n_k (M_k - M)VV'(M_k - M)' - lambda sum_k sum_{X in k} (X - M_k)VV'(X - M_k)'
 
-    for U, and of the same with transposed pictures and U for V. lambda is fixed before the first step.
+    for U, and those for V, of the same problem with transposed images. lambda is fixed before the first step.
 
     Parameters
     ----------
     n_components : int or (int, int), optional
-        (l1, l2), or both at once. By default 10 a side, or the whole side where it is shorter.
+        (l1, l2), or one number for both. By default 10 per side, or the length of a shorter side.
     shape : (int, int), optional
-        (rows, cols) of pictures that come flat; see `fit`.
-    lam : "trace_ratio" or float
-        lambda: a number, or tr S_b / tr S_w of the pictures themselves, as in the paper's experiments.
+        (rows, cols) of flat images; see `fit`.
+    trade_off : "trace_ratio" or float
+        lambda: a number, or tr S_b / tr S_w of the images, as in the paper's experiments.
     init : {"identity", "random"} or array of shape (cols, l2)
-        The first V: (I, 0)' or other orthonormal columns. The paper takes "any".
+        The initial V: (I, 0)' or other orthonormal columns. The paper takes "any".
     max_iter : int
         20 in the paper.
     tol : float
-        Stop when an iteration adds at most this share of tr S_b + lambda tr S_w to f.
+        Stop when an iteration increases f by at most this fraction of tr S_b + lambda tr S_w.
     flatten : bool
         Features as (n, l1 * l2), or as (n, l1, l2).
     random_state : int, RandomState or None
@@ -58,7 +57,8 @@ class TwoDMMC(BilinearEmbedding):
         f after every half step; never decreases.
     n_iter_ : int
     status_ : {"converged", "max_iter"}
-    lam_ : float
+    trade_off_ : float
+        lambda as a number.
     classes_ : array of shape (n_classes,)
     embedding_ : array of shape (n, l1 * l2) or (n, l1, l2)
     shape_ : (rows, cols)
@@ -68,11 +68,11 @@ class TwoDMMC(BilinearEmbedding):
     Raises
     ------
     DataError
-        X not finite or of another shape than said, y missing or malformed.
+        X not finite or of an unexpected shape, y missing or malformed.
     NotApplicable
-        One class only, more components than rows or columns, or ``lam="trace_ratio"`` where no class varies.
+        One class only, more components than rows or columns, or ``trade_off="trace_ratio"`` if no class varies.
     ConfigError
-        ``n_components``, ``shape`` or ``init`` that are not legal.
+        Invalid ``n_components``, ``shape`` or ``init``.
 
     References
     ----------
@@ -81,14 +81,14 @@ class TwoDMMC(BilinearEmbedding):
 
     Notes
     -----
-    Read differently from print: equations (7), (8) and Algorithm 1 exchange S_b and S_w against (3) to (6), which
-    selects the directions that do not discriminate; (8) and step 5 lack transposes; M_k lacks 1/n_k; V is (cols, l2);
-    the eigenproblems are of size rows and cols, so an iteration costs
-    O(rows^3 + cols^3 + n rows cols (l1 + l2) + n rows^2 l2 + n cols^2 l1), not l1^3 + l2^3. ``max_iter`` iterations
-    are made, where "t <= T" makes T + 1.
+    Corrections of the paper: equations (7), (8) and Algorithm 1 exchange S_b and S_w of (3) to (6), which would select
+    the directions that do not discriminate; (8) and step 5 lack transposes; M_k lacks 1/n_k; V is (cols, l2); the
+    eigenproblems are of size rows and cols, so an iteration costs
+    O(rows^3 + cols^3 + n rows cols (l1 + l2) + n rows^2 l2 + n cols^2 l1), not l1^3 + l2^3; there are ``max_iter``
+    iterations, while "t <= T" makes T + 1.
 
-    f grows with l1 and l2 only as long as eigenvalues are positive; further columns are those with eigenvalue zero,
-    then negative ones. A vector is a picture of one column, and the method is then the maximum margin criterion.
+    f grows with l1 and l2 only as long as eigenvalues are positive; further columns have eigenvalue zero, then negative
+    eigenvalues. For images of one column the method is the maximum margin criterion.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class TwoDMMC(BilinearEmbedding):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BilinearEmbedding._parameter_constraints,
-        "lam": [StrOptions({"trace_ratio"}), Interval(Real, 0, None, closed="left")],
+        "trade_off": [StrOptions({"trace_ratio"}), NONNEGATIVE],
     }
 
     def __init__(
@@ -108,7 +108,7 @@ class TwoDMMC(BilinearEmbedding):
         n_components: int | tuple[int, int] | None = None,
         *,
         shape: tuple[int, int] | None = None,
-        lam: str | float = "trace_ratio",
+        trade_off: str | float = "trace_ratio",
         init: Any = "identity",
         max_iter: int = 20,
         tol: float = 1e-8,
@@ -117,27 +117,26 @@ class TwoDMMC(BilinearEmbedding):
     ) -> None:
         self.n_components = n_components
         self.shape = shape
-        self.lam = lam
+        self.trade_off = trade_off
         self.init = init
         self.max_iter = max_iter
         self.tol = tol
         self.flatten = flatten
         self.random_state = random_state
 
-    def _problem(self, pictures: Array, labels: NDArray[np.intp] | None, sweep: Sequence[int] | None) -> Problem:
+    def _problem(self, images: Array, labels: NDArray[np.intp] | None, sweep: Sequence[int] | None) -> Problem:
         assert labels is not None
-        between, within = class_differences(pictures, labels)
+        between, within = class_differences(images, labels)
         spread, noise = energy(between), energy(within)
-        if isinstance(self.lam, str):
-            # Rounding leaves residuals of the size of the pixels times 1e-16 where a class does not vary.
-            if noise <= 1e-24 * energy(pictures):
+        if isinstance(self.trade_off, str):
+            # Rounding leaves residuals of 1e-16 times the pixels if no class varies.
+            if noise <= 1e-24 * energy(images):
                 raise NotApplicable(
-                    "lam='trace_ratio' is tr S_b / tr S_w, but no class varies (S_w = 0): give more than one different "
-                    "picture per class, or lam as a number"
+                    "trade_off='trace_ratio' is tr S_b / tr S_w, but no class varies (S_w = 0): give several different "
+                    "images per class, or trade_off as a number"
                 )
-            self.lam_ = spread / noise
+            self.trade_off_ = spread / noise
         else:
-            self.lam_ = float(self.lam)
-        stacked = StackedScatter.of((1.0, between), (-self.lam_, within))
-        scatter: Scatter = stacked if sweep is None else stacked.for_sweep(sweep)
-        return TraceProblem(scatter, spread + self.lam_ * noise)
+            self.trade_off_ = float(self.trade_off)
+        scatter = StackedScatter.of((1.0, between), (-self.trade_off_, within)).for_sweep(sweep)
+        return TraceProblem(scatter, spread + self.trade_off_ * noise)

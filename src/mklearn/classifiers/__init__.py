@@ -5,7 +5,8 @@ import lazy_loader as _lazy
 __getattr__, __dir__, __all__ = _lazy.attach(
     __name__,
     submod_attrs={
-        "ensembles": ["KernelSAMME", "KernelVoting"],
+        "kernel_voting": ["KernelVoting"],
+        "kernel_samme": ["KernelSAMME"],
         "kernel_ridge": ["KernelRidgeClassifier"],
         "embedded_linear_svc": ["EmbeddedLinearSVC"],
         "ledoit_wolf_lda": ["LedoitWolfLDA"],

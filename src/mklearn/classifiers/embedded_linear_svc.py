@@ -1,26 +1,26 @@
-"""A linear support vector machine on the directions of an embedding: discriminant analysis, then one-vs-rest."""
+"""Linear support vector machine in the embedding of kernel Fisher discriminant analysis."""
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
+from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
-from sklearn.utils._param_validation import Interval
 
+from mklearn.base.kernel_input import KernelInput, fixed_weights
+from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, POSITIVE
 from mklearn.classifiers.kernel_classifier import KernelClassifier
-from mklearn.subspace.kernel_embedding import fixed_weights
+from mklearn.kernels.stack import KernelStack
 from mklearn.subspace.kfd import KernelFDA
 
 
 class EmbeddedLinearSVC(KernelClassifier):
-    """One-vs-rest linear SVM on the kernel Fisher embedding of a fixed mix of kernels, cosine-normalised.
+    """One-vs-rest linear SVM on the kernel Fisher embedding of a fixed combination of kernels.
 
-    The embedding of each sample, less the mean of the training embedding, is scaled to unit length: with a ridge, new
-    samples shrink towards the mean where training samples do not, and lengths tell them apart, not classes.
+    Embedded samples, less the mean of the training embedding, are scaled to unit length: with a ridge, new samples are
+    closer to the mean than training samples, so that lengths do not discriminate classes.
 
     Parameters
     ----------
@@ -62,11 +62,11 @@ class EmbeddedLinearSVC(KernelClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelClassifier._parameter_constraints,
-        "n_components": [None, Interval(Integral, 1, None, closed="left")],
+        **KernelInput._parameter_constraints,
+        "n_components": N_COMPONENTS,
         "kernel_weights": "no_validation",
-        "ridge": [Interval(Real, 0, None, closed="left")],
-        "C": [Interval(Real, 0, None, closed="neither")],
+        "ridge": [NONNEGATIVE],
+        "C": [POSITIVE],
         "random_state": ["random_state"],
     }
 
@@ -87,45 +87,32 @@ class EmbeddedLinearSVC(KernelClassifier):
         self.C = C
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> EmbeddedLinearSVC:
-        """Embed, normalise, and fit one linear SVM per class.
-
-        Parameters
-        ----------
-        X : array of shape (n, d), or (n, n, n_kernels) with ``kernels="precomputed"``
-        y : array of shape (n,)
-            Class labels.
-        """
-        stack = self._training_stack(X)
-        codes = self._encoded(y, stack.n_columns)
+    def _fit_kernels(self, stack: KernelStack, codes: NDArray[np.intp]) -> None:
         self.kernel_weights_ = fixed_weights(self.kernel_weights, len(stack))
         self.embedder_ = KernelFDA(self.n_components, ridge=self.ridge)
         Z = self.embedder_.fit_transform(stack.combine(self.kernel_weights_), codes)
         self.mean_ = Z.mean(axis=0)
-        self.svc_ = LinearSVC(C=self.C, random_state=self.random_state, max_iter=10_000).fit(self._normalised(Z), codes)
-        return self
+        svc = LinearSVC(C=self.C, random_state=self.random_state, max_iter=10_000)
+        self.svc_ = svc.fit(self._centre_and_normalise(Z), codes)
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Signed distances, shape (m, n_classes); of two classes shape (m,), positive for the second.
+        """Compute signed distances, shape (m, n_classes); for two classes shape (m,), positive for the second.
 
         Parameters
         ----------
         X : array of shape (m, d), or (m, n_train, n_kernels) with ``kernels="precomputed"``
         """
-        Z = self._embedded(X)
+        Z = self._embed(X)
         return self.svc_.decision_function(Z)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Class labels, shape (m,)."""
-        Z = self._embedded(X)
+        """Predict class labels, shape (m,)."""
+        Z = self._embed(X)
         return self.classes_[self.svc_.predict(Z)]
 
-    def _embedded(self, X: ArrayLike) -> NDArray[np.floating]:
-        stack = self._new_stack(X)
-        return self._normalised(self.embedder_.transform(stack.combine(self.kernel_weights_)))
+    def _embed(self, X: ArrayLike) -> NDArray[np.floating]:
+        stack, _ = self._new_stack(X)
+        return self._centre_and_normalise(self.embedder_.transform(stack.combine(self.kernel_weights_)))
 
-    def _normalised(self, Z: NDArray[np.floating]) -> NDArray[np.floating]:
-        from sklearn.preprocessing import normalize
-
+    def _centre_and_normalise(self, Z: NDArray[np.floating]) -> NDArray[np.floating]:
         return normalize(Z - self.mean_)

@@ -1,31 +1,31 @@
-"""Kernel ridge classification: least squares on class indicators, in the feature space of a fixed mix of kernels."""
+"""Kernel ridge classification on a fixed combination of kernels."""
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval
 
+from mklearn.base.kernel_input import KernelInput, fixed_weights
+from mklearn.base.parameters import POSITIVE
+from mklearn.classifiers.class_scores import ClassScores
 from mklearn.classifiers.kernel_classifier import KernelClassifier
 from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.normalise import centred_trace
-from mklearn.subspace.kernel_embedding import fixed_weights
+from mklearn.kernels.stack import KernelStack
 
 
-class KernelRidgeClassifier(KernelClassifier):
-    """Kernel ridge regression on class indicators, with an intercept; the class of the largest output.
+class KernelRidgeClassifier(ClassScores, KernelClassifier):
+    """Kernel ridge regression on class indicators; predicts the class of the largest output.
 
     With K = sum_m beta_m K_m, Y the one-hot labels and H = I - 11'/n,
 
         f(x) = k(x)'A + b,   A = (H K H + lambda I)^-1 H Y,   b = mean over samples of (Y - K A),
 
-    the least-squares solution with penalty lambda tr(A'K A) and an intercept that is not penalised. Adding a constant
-    to a kernel changes nothing.
+    the least-squares solution with penalty lambda tr(A'K A) and an unpenalised intercept. Adding a constant to a kernel
+    does not change f.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class KernelRidgeClassifier(KernelClassifier):
     kernel_weights : None, "uniform", int or array of shape (n_kernels,)
         The average, one kernel by its position, or given weights (scaled to sum 1).
     alpha : float
-        lambda relative to the centred trace of K, tr(K)/n - 1'K1/n^2: the scale of the kernels does not matter.
+        lambda relative to the centred trace of K, tr(K)/n - 1'K1/n^2: f does not depend on the scale of K.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class KernelRidgeClassifier(KernelClassifier):
     kernel_ids_ : tuple of str
     classes_ : array of shape (n_classes,)
     coefficients_ : array of shape (n_train, n_classes)
-        A; its columns sum to 0, and so do its rows.
+        A; its rows and columns sum to 0.
     intercept_ : array of shape (n_classes,)
     ridge_amount_ : float
         lambda.
@@ -52,11 +52,11 @@ class KernelRidgeClassifier(KernelClassifier):
     Raises
     ------
     DataError
-        X or y malformed, or a combined kernel so far from positive semidefinite that K + lambda I is too.
+        X or y malformed, or K + lambda I not positive semidefinite.
     NotApplicable
         One class only, or a constant kernel.
     ConfigError
-        Kernel weights or specs that are not legal.
+        Invalid kernel weights or specs.
 
     References
     ----------
@@ -71,9 +71,9 @@ class KernelRidgeClassifier(KernelClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelClassifier._parameter_constraints,
+        **KernelInput._parameter_constraints,
         "kernel_weights": "no_validation",
-        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "alpha": [POSITIVE],
     }
 
     def __init__(self, *, kernels: Any = "precomputed", kernel_weights: Any = None, alpha: float = 1e-3) -> None:
@@ -81,24 +81,13 @@ class KernelRidgeClassifier(KernelClassifier):
         self.kernel_weights = kernel_weights
         self.alpha = alpha
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> KernelRidgeClassifier:
-        """Solve for the coefficients.
-
-        Parameters
-        ----------
-        X : array of shape (n, d), or (n, n, n_kernels) with ``kernels="precomputed"``
-        y : array of shape (n,)
-            Class labels.
-        """
-        stack = self._training_stack(X)
-        codes = self._encoded(y, stack.n_columns)
+    def _fit_kernels(self, stack: KernelStack, codes: NDArray[np.intp]) -> None:
         weights = fixed_weights(self.kernel_weights, len(stack))
         kernel = np.asarray(stack.combine(weights), dtype=np.float64)
         n = len(kernel)
         variance = centred_trace(kernel)
         if not variance > 10 * n * np.finfo(np.float64).eps * float(np.abs(np.diagonal(kernel)).max()):
-            raise NotApplicable("the combined kernel is constant over the samples: nothing can be told apart")
+            raise NotApplicable("the combined kernel is constant over the samples: no class can be discriminated")
         amount = self.alpha * variance
         rows = kernel.mean(axis=0)
         system = kernel - rows - rows[:, None] + rows.mean()
@@ -112,28 +101,19 @@ class KernelRidgeClassifier(KernelClassifier):
                 f"alpha={self.alpha:g}"
             ) from None
         coefficients = cho_solve(factor, targets - targets.mean(axis=0), check_finite=False)
-        # They sum to 0 but for rounding, which the constant part of an uncentred kernel would multiply.
+        # The columns sum to 0 up to rounding, which the constant part of an uncentred kernel would multiply.
         self.coefficients_ = coefficients - coefficients.mean(axis=0)
         self.intercept_ = targets.mean(axis=0) - rows @ self.coefficients_
         self.ridge_amount_ = amount
         self.kernel_weights_ = weights
-        return self
 
-    def decision_function(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Outputs f, shape (m, n_classes), with rows that sum to 1; of two classes their difference, shape (m,).
+    def class_scores(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Compute the outputs f, shape (m, n_classes), with rows that sum to 1.
 
         Parameters
         ----------
         X : array of shape (m, d), or (m, n_train, n_kernels) with ``kernels="precomputed"``
         """
-        return self._decision(self._outputs(X))
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Class of the largest output, shape (m,)."""
-        outputs = self._outputs(X)
-        return self.classes_[outputs.argmax(axis=1)]
-
-    def _outputs(self, X: ArrayLike) -> NDArray[np.float64]:
-        stack = self._new_stack(X)
+        stack, _ = self._new_stack(X)
         outputs: NDArray[np.float64] = stack.combine(self.kernel_weights_) @ self.coefficients_ + self.intercept_
         return outputs

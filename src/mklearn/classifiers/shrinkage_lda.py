@@ -1,4 +1,4 @@
-"""scikit-learn's discriminant analysis with shrinkage, and a word where there is none."""
+"""scikit-learn's discriminant analysis with shrinkage, with a status if nothing was shrunk."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from numpy.typing import ArrayLike
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 UNSHRUNK = (
-    "scikit-learn shrinks each class's own covariance, and with two samples in a class the Ledoit-Wolf estimate of the "
-    "shrinkage is exactly 0: the pooled covariance stays singular; give more samples per class or shrinkage as a "
-    "number, or pool before shrinking (ledoit_wolf_lda)"
+    "scikit-learn shrinks the covariance of each class, and with two samples per class the Ledoit-Wolf estimate of the "
+    "shrinkage is 0: the pooled covariance stays singular; give more samples per class or shrinkage as a number, or "
+    "use ledoit_wolf_lda, which pools before shrinking"
 )
 
 
 class ShrinkageLDA(LinearDiscriminantAnalysis):
-    """`sklearn.discriminant_analysis.LinearDiscriminantAnalysis`, which says when nothing was shrunk.
+    """`sklearn.discriminant_analysis.LinearDiscriminantAnalysis` with a status if nothing was shrunk.
 
-    scikit-learn shrinks each class's own covariance. With two samples v and -v about their mean, the Ledoit-Wolf
-    estimate of the shrinkage is exactly 0, and the classifier goes on with a singular covariance: on faces it then
-    decides at chance level, without a word. Parameters and attributes are scikit-learn's, and:
+    scikit-learn shrinks the covariance of each class. With two samples v and -v about their mean, the Ledoit-Wolf
+    estimate of the shrinkage is exactly 0, and scikit-learn uses a singular covariance without a warning. Parameters
+    and attributes are scikit-learn's, and:
 
     Attributes
     ----------
     status_ : {"ok", "inaccurate"}
     message_ : str
-        Why it is inaccurate.
+        Why the fit is inaccurate; empty if it is not.
     """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Any:

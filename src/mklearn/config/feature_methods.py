@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from mklearn.config.method_base import Deciding, Embedding, Lam, Tuned, TunedCount
+from mklearn.config.method_base import Deciding, Embedding, TradeOff, Tuned, TunedCount
 from mklearn.contract.model import Slug
 
 
@@ -38,7 +38,7 @@ class MMC(FeatureMethod):
     implementation = "mklearn.subspace.mmc:MMC"
 
     kind: Literal["mmc"]
-    lam: Lam = 1.0
+    trade_off: TradeOff = 1.0
     """Weight of the within-class scatter, or the ratio of the traces of the two scatters."""
 
 

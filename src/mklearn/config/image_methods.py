@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from mklearn.config.method_base import Lam, Method
+from mklearn.config.method_base import Method, TradeOff
 
 Count = Annotated[int, Field(ge=1)]
 
@@ -64,4 +64,4 @@ class TwoDMMC(ImageMethod):
     implementation = "mklearn.bilinear.two_d_mmc:TwoDMMC"
 
     kind: Literal["two_d_mmc"]
-    lam: Lam = "trace_ratio"
+    trade_off: TradeOff = "trace_ratio"

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from mklearn.config.method_base import Deciding, Embedding, Lam, Method, Tuned, TunedCount
+from mklearn.config.method_base import Deciding, Embedding, Method, TradeOff, Tuned, TunedCount
 from mklearn.contract.model import Slug
 
 GivenWeights = Annotated[dict[Slug, Annotated[float, Field(ge=0)]], Field(min_length=1)]
@@ -128,7 +128,7 @@ class KernelMMC(OneKernel):
     kind: Literal["kernel_mmc"]
     constraint: Constraint = "rkhs"
     """A'KA = I, the printed A'A = I (coef), or orthonormal features (sample)."""
-    lam: Lam = 1.0
+    trade_off: TradeOff = 1.0
     """Weight of the within-class scatter, or the ratio of the traces of the two scatters."""
 
 
@@ -142,7 +142,7 @@ class MKMMC(LearnedCombination):
     kind: Literal["mkmmc"]
     constraint: Constraint = "rkhs"
     """A'KA = I, or the printed A'A = I (coef)."""
-    lam: Annotated[float, Field(gt=0)] = 1.0
+    trade_off: Annotated[float, Field(gt=0)] = 1.0
     theta_step: Literal["exact", "local"] = "exact"
     """Global maximum over the simplex, or a local one from the current weights."""
     max_iter: TunedCount = 50
@@ -200,7 +200,7 @@ class KernelVoting(KernelMethod, Deciding):
 
     title = "KFD-Voting"
     reference = "Lin, Liu, Fuh 2008, section 5"
-    implementation = "mklearn.classifiers.ensembles:KernelVoting"
+    implementation = "mklearn.classifiers.kernel_voting:KernelVoting"
 
     kind: Literal["kernel_voting"]
     neighbour: Literal["cosine", "euclidean"] = "cosine"
@@ -211,7 +211,7 @@ class KernelSAMME(KernelMethod, Deciding):
 
     title = "KFD-SAMME"
     reference = "Zhu, Zou, Rosset, Hastie 2009; Lin, Liu, Fuh 2008, section 5"
-    implementation = "mklearn.classifiers.ensembles:KernelSAMME"
+    implementation = "mklearn.classifiers.kernel_samme:KernelSAMME"
 
     kind: Literal["kernel_samme"]
     neighbour: Literal["cosine", "euclidean"] = "cosine"

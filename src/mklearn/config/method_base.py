@@ -11,7 +11,7 @@ from mklearn.contract.model import Registered
 Positive = Annotated[float, Field(gt=0)]
 Tuned = Positive | Annotated[list[Positive], Field(min_length=1)]
 TunedCount = Annotated[int, Field(ge=1)] | Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)]
-Lam = Literal["trace_ratio"] | Tuned
+TradeOff = Literal["trace_ratio"] | Tuned
 InnerFolds = Annotated[int, Field(ge=2)] | Literal["leave_one_out"]
 
 

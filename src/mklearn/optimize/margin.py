@@ -90,7 +90,7 @@ def kernel_trace_ratio(kernel: Array, y: ArrayLike) -> float:
     between, within = (float(np.trace(operator(y).apply(kernel))) for operator in (between_laplacian, within_laplacian))
     if not within > 1e-14 * abs(between):
         raise NotApplicable(
-            "lam='trace_ratio' divides by the within-class scatter, which is zero: pass lam as a number."
+            "trade_off='trace_ratio' divides by the within-class scatter, which is zero: give trade_off as a number"
         )
     return between / within
 

@@ -33,6 +33,8 @@ UNKNOWN_SAMPLES = 2000
 """Taken until a user's own data are read; jobs are submitted after that."""
 UNKNOWN_SPLITS = 20
 """Taken where the user gives the splits in a file."""
+ENSEMBLES = ("mklearn.classifiers.kernel_voting:", "mklearn.classifiers.kernel_samme:")
+"""Classifiers with one fit per kernel."""
 FIT_SECONDS = {"mklearn.classifiers.shrinkage_lda:ShrinkageLDA": 1.2}
 """Of a small fit, where it is far above 0.2: a covariance of all features for each class (measured: 40 of 1024)."""
 
@@ -184,7 +186,7 @@ def number_of_candidates(method: Spec, n_kernels: int) -> int:
     parameters = method["parameters"]
     count = math.prod(len(value) for value in parameters.values() if isinstance(value, list) and value)
     one_by_one = parameters.get("kernel_weights") in ("best_single", "oracle_single", "cv_accuracy")
-    if one_by_one or method["implementation"].startswith("mklearn.classifiers.ensembles:"):
+    if one_by_one or method["implementation"].startswith(ENSEMBLES):
         count *= max(1, n_kernels)
     return count * max(1, len(method["sweep"].get("sizes") or ()))
 

@@ -1,27 +1,26 @@
-"""Convex multiple kernel learning for discriminant analysis: the kernel weights of the largest ratio trace."""
+"""Convex multiple kernel learning for discriminant analysis: kernel weights of the largest ratio trace."""
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, get_args
+from numbers import Real
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from numpy.typing import NDArray
 
+from mklearn.base.parameters import NONNEGATIVE, POSITIVE, Interval, at_least, one_of
 from mklearn.errors import NotApplicable
 from mklearn.graphs import lda_graph
+from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.convex_ratio_trace import RatioTraceObjective, between_factor, convex_ratio_trace
 from mklearn.optimize.eigen import fix_signs
 from mklearn.optimize.graph_embedding import Projection, Scaling
-from mklearn.subspace.inputs import checked_labels
-from mklearn.subspace.kernel_embedding import KernelEmbedding
+from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 
 Denominator = Literal["total", "within"]
 
 
-class ConvexMKLDR(KernelEmbedding):
+class ConvexMKLDR(RatioTraceEmbedding):
     """Discriminant analysis with kernel weights from a convex problem (ratio-trace multiple kernel learning).
 
     Maximises, over kernel weights theta >= 0 with ||theta||_p <= M^(1/p - 1),
@@ -29,32 +28,32 @@ class ConvexMKLDR(KernelEmbedding):
         F(theta) = max over V of tr((V'(S_d + lambda I)V)^-1 V'S_b V)
 
     in the feature space of K = sum_m theta_m K_m, with S_b the between-class scatter and S_d the total or within-class
-    scatter. F is concave, so the weights are the global optimum, and a duality gap proves it. Where MKL-DR minimises a
-    ratio of traces by turns, this maximises the trace of the ratio over all classes - 1 directions at once; the best
-    n_components of them are kept.
+    scatter. F is concave, so the weights are the global optimum, and a duality gap proves it. MKL-DR minimises a ratio
+    of traces by alternation; this method maximises the trace of the ratio over all classes - 1 directions at once and
+    keeps the best n_components of them.
 
     Parameters
     ----------
     n_components : int, optional
-        At most, and by default, the number of classes less one (fewer by default where the kernel has a smaller rank).
-        It does not touch the weights.
+        At most, and by default, the number of classes less one (fewer by default if the kernel has a smaller rank).
+        It does not change the weights.
     kernels : "precomputed" or list of kernel specs
         "precomputed": X is (n_samples, n_train, n_kernels). Specs: X is (n_samples, n_features); see
-        `mklearn.kernels.specs.StackTransform`. Kernels must be positive semidefinite. Their scales matter: the norm
-        constraint compares them as they are (scale them, for instance to unit centred trace).
+        `mklearn.kernels.specs.StackTransform`. Kernels must be positive semidefinite. Their scales matter to
+        the norm constraint: scale them, for instance to unit centred trace.
     p : float
         Norm of the weights, from 1 (sparse) to infinity (equal weights). The radius M^(1/p - 1) has equal weights 1/M
         on its boundary for every p.
     denominator : {"total", "within"}
-        S_d. With "total" each direction adds at most 1 to F; with "within" the best direction may outweigh all others.
+        S_d. With "total" each direction adds at most 1 to F; with "within" one direction may outweigh all others.
     ridge : float
-        lambda relative to the mean over kernels of the centred trace tr(K_m)/n - 1'K_m 1/n^2; positive. lambda stands
-        on the norm in feature space (K in coefficients), not on that of the coefficients as in `KernelFDA`, and it does
-        not depend on the weights. Small ridges reward kernels close to the identity.
+        lambda relative to the mean over kernels of the centred trace tr(K_m)/n - 1'K_m 1/n^2; positive. lambda
+        penalises the norm in feature space (K in coefficients), not that of the coefficients as in `KernelFDA`, and it
+        does not depend on the weights. Small ridges reward kernels close to the identity.
     max_iter : int
-        Newton steps at most.
+        Largest number of Newton steps.
     tol : float
-        On the relative duality gap.
+        Largest relative duality gap at an optimum.
     scaling : {"total", "within", "unit", "orthonormal"}
         Scale of A's columns, with S' = 2(K L_t K + lambda K) and S = 2(K L_w K + lambda K): A'S'A = I, A'SA = I, unit
         length, or orthonormal.
@@ -78,15 +77,15 @@ class ConvexMKLDR(KernelEmbedding):
     objective_ : float
         F(theta_).
     objective_history_ : array of shape (n_iter_,)
-        F at equal weights and after every step: it never falls.
+        F at equal weights and after every step: it never decreases.
     gradient_ : array of shape (n_kernels,)
         dF/dtheta at theta_.
     certificate_ : dict
         "value" (F), "bound" (no feasible weights have a larger F) and "gap" (their relative distance).
     n_iter_ : int
-        Iterates, equal weights included: one more than the steps taken.
+        Number of iterates, equal weights included: one more than the steps taken.
     status_ : {"optimal", "max_iter", "stalled"}
-        "optimal": the gap is at most ``tol``. "stalled": no step raises F beyond rounding; see the gap.
+        "optimal": the gap is at most ``tol``. "stalled": no step increases F beyond rounding; see the gap.
     embedding_ : array of shape (n_train, n_components)
     n_features_in_ : int
 
@@ -96,9 +95,9 @@ class ConvexMKLDR(KernelEmbedding):
         X or y malformed: not finite, not square or not symmetric, of different lengths, not class labels; kernels far
         from positive semidefinite.
     NotApplicable
-        One class only, more components than there are, constant kernels.
+        One class only, too many components, constant kernels.
     ConfigError
-        Kernel specs that are not legal.
+        Invalid kernel specs.
 
     References
     ----------
@@ -110,9 +109,9 @@ class ConvexMKLDR(KernelEmbedding):
     Notes
     -----
     The formulas are derived independently (see `mklearn.optimize.convex_ratio_trace`): the papers solve semidefinite or
-    semi-infinite programs, this a smooth concave problem in M variables by Newton's method. lambda is given, not
-    learned as in Ye, Ji, Chen. A global optimum of F is not the best accuracy: F grows as classes collapse on the
-    training samples, so compare with equal weights (p = infinity) always.
+    semi-infinite programs; here a smooth concave problem in M variables is solved by Newton's method. lambda is given,
+    not learned as in Ye, Ji, Chen. The global optimum of F need not have the best accuracy: F grows as the classes
+    collapse on the training samples. Always compare with equal weights (p = infinity).
 
     Examples
     --------
@@ -124,12 +123,12 @@ class ConvexMKLDR(KernelEmbedding):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelEmbedding._parameter_constraints,
+        **RatioTraceEmbedding._parameter_constraints,
         "p": [Interval(Real, 1, np.inf, closed="both")],
-        "denominator": [StrOptions(set(get_args(Denominator)))],
-        "ridge": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 0, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "denominator": [one_of(Denominator)],
+        "ridge": [POSITIVE],
+        "max_iter": [at_least(0)],
+        "tol": [NONNEGATIVE],
     }
 
     def __init__(
@@ -153,18 +152,8 @@ class ConvexMKLDR(KernelEmbedding):
         self.tol = tol
         self.scaling = scaling
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> ConvexMKLDR:
-        """Learn the kernel weights and the projection.
-
-        Parameters
-        ----------
-        X : array of shape (n, d), or (n, n, n_kernels) with ``kernels="precomputed"``
-        y : array of shape (n,)
-            Class labels.
-        """
-        stack = self._training_stack(X)
-        labels = checked_labels(self, y, stack.n_columns)
+    def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any] | None) -> None:
+        assert labels is not None
         graph = lda_graph(labels)
         wanted = self._wanted_components(graph, labels)
         classes = graph.lda_classes
@@ -172,7 +161,7 @@ class ConvexMKLDR(KernelEmbedding):
         variance = float(stack.centred_traces().mean())
         largest = max(float(np.abs(np.diagonal(K)).max()) for K in stack)
         if not variance > 10 * stack.n_columns * np.finfo(np.float64).eps * largest:
-            raise NotApplicable("the kernels are constant over the samples: nothing can be told apart")
+            raise NotApplicable("the kernels are constant over the samples: no class can be discriminated")
         objective = RatioTraceObjective(
             list(stack),
             between_factor(classes),
@@ -190,9 +179,8 @@ class ConvexMKLDR(KernelEmbedding):
         else:
             eigenvalues, total = 1.0 / (1.0 + omega), 1.0 + omega
         projection = Projection(fix_signs(s * A / np.sqrt(2.0 * total)), eigenvalues, objective.ridge_amount / s)
-        self._check_found(projection)
+        self._check_projection(projection)
 
-        self.classes_ = classes.labels
         self.theta_ = found.theta
         self.ratios_ = omega
         self.objective_ = found.value
@@ -201,5 +189,4 @@ class ConvexMKLDR(KernelEmbedding):
         self.certificate_ = {"value": found.value, "bound": found.bound, "gap": found.gap}
         self.n_iter_ = len(found.history)
         self.status_ = found.status
-        self._finish(stack.combine(found.weights), found.weights, projection)
-        return self
+        self._set_projection(stack.combine(found.weights), found.weights, projection)

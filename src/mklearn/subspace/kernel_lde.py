@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from mklearn.base.kernel_input import fixed_weights
+from mklearn.base.parameters import at_least, fit_context, one_of
 from mklearn.graphs import Counting, lde_graph
 from mklearn.optimize.graph_embedding import Scaling, ratio_trace_step
-from mklearn.subspace.inputs import checked_labels
-from mklearn.subspace.kernel_embedding import KernelEmbedding, fixed_weights, neighbour_distances
+from mklearn.subspace.kernel_embedding import RatioTraceEmbedding, neighbour_distances
 
 
-class KernelLDE(KernelEmbedding):
+class KernelLDE(RatioTraceEmbedding):
     """Kernel local discriminant embedding.
 
     Minimises tr((A'S'A)^-1 A'SA) with S = 2 K L K + rho I and S' = 2 K L' K + rho I, K = sum_m beta_m K_m with given
-    weights: L joins near samples of one class, L' near samples of different classes, and
+    weights. L joins near samples of one class, L' near samples of different classes, and
     rho = ridge * tr(2 K L' K) / n.
 
     Parameters
@@ -31,9 +28,9 @@ class KernelLDE(KernelEmbedding):
     kernels, kernel_weights, ridge, scaling
         As for `mklearn.subspace.kfd.KernelFDA`; "total" here refers to S', "within" to S.
     k, k_prime : int
-        Neighbours of the same class, and of other classes.
+        Number of neighbours of the same class, and of other classes.
     counting : {"class", "global"}
-        Whom neighbours are counted among: see `mklearn.graphs.lde_graph`.
+        Among which samples neighbours are counted: see `mklearn.graphs.lde_graph`.
 
     Attributes
     ----------
@@ -44,7 +41,7 @@ class KernelLDE(KernelEmbedding):
     Raises
     ------
     DataError, NotApplicable, ConfigError
-        As for `mklearn.subspace.kfd.KernelFDA`; besides, a class graph without edges (every class of one sample).
+        As for `mklearn.subspace.kfd.KernelFDA`; also a class graph without edges (every class has one sample).
 
     References
     ----------
@@ -52,9 +49,9 @@ class KernelLDE(KernelEmbedding):
 
     Notes
     -----
-    Deviations: affinities are 0/1 (the paper offers a heat kernel too), averaged over the kernels with a nonzero weight
-    (each kernel has its own neighbours, as in MKL-LDE), and divided by their mean degree. A ridge stands on both
-    matrices. Distances are those that the kernels induce unless ``fit`` is given others.
+    Deviations: affinities are 0/1 (the paper also offers a heat kernel), averaged over the kernels with a nonzero
+    weight (each kernel has its own neighbours, as in MKL-LDE), and divided by their mean degree. Both matrices have a
+    ridge.
 
     Examples
     --------
@@ -65,11 +62,11 @@ class KernelLDE(KernelEmbedding):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelEmbedding._parameter_constraints,
+        **RatioTraceEmbedding._parameter_constraints,
         "kernel_weights": "no_validation",
-        "k": [Interval(Integral, 1, None, closed="left")],
-        "k_prime": [Interval(Integral, 1, None, closed="left")],
-        "counting": [StrOptions({"class", "global"})],
+        "k": [at_least(1)],
+        "k_prime": [at_least(1)],
+        "counting": [one_of(Counting)],
     }
 
     def __init__(
@@ -93,7 +90,7 @@ class KernelLDE(KernelEmbedding):
         self.ridge = ridge
         self.scaling = scaling
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context
     def fit(
         self,
         X: ArrayLike,
@@ -109,18 +106,17 @@ class KernelLDE(KernelEmbedding):
         y : array of shape (n,)
             Class labels.
         graph_distances : array of shape (n, n), or list of such arrays, optional
-            Distances among the training samples, squared or not, that define neighbours; their graphs are averaged. By
-            default K_ii + K_jj - 2 K_ij of every kernel with a nonzero weight.
+            Distances among the training samples, squared or not, that define the neighbours; their graphs are averaged.
+            By default K_ii + K_jj - 2 K_ij of every kernel with a nonzero weight.
         """
-        stack = self._training_stack(X)
-        labels = checked_labels(self, y, stack.n_columns)
+        stack, labels = self._training_data(X, y)
+        assert labels is not None
         weights = fixed_weights(self.kernel_weights, len(stack))
         distances = neighbour_distances(stack, graph_distances, used=weights > 0)
         self.graph_ = lde_graph(distances, labels, self.k, self.k_prime, self.counting)
         p = self._wanted_components(self.graph_, labels)
         kernel = stack.combine(weights)
         projection = ratio_trace_step(kernel, self.graph_, p, ridge=self.ridge)
-        self._check_found(projection)
-        self.classes_ = np.unique(labels)
-        self._finish(kernel, weights, projection)
+        self._check_projection(projection)
+        self._set_projection(kernel, weights, projection)
         return self

@@ -1,17 +1,17 @@
-"""The maximum margin criterion in the feature space of one kernel or a fixed combination of kernels."""
+"""Maximum margin criterion in the feature space of one kernel or a fixed combination of kernels."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from numbers import Real
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from mklearn.base.kernel_input import fixed_weights
+from mklearn.base.parameters import NONNEGATIVE, StrOptions, one_of
 from mklearn.graphs import mmc_graph
+from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.leave_one_out import WithoutOne, margins_without_each
 from mklearn.optimize.margin import (
     Constraint,
@@ -21,10 +21,7 @@ from mklearn.optimize.margin import (
     margin_step,
     negligible,
 )
-from mklearn.subspace.inputs import checked_labels
-from mklearn.subspace.kernel_embedding import KernelEmbedding, fixed_weights
-
-Array = NDArray[np.floating[Any]]
+from mklearn.subspace.kernel_embedding import KernelEmbedding
 
 
 class KernelMMC(KernelEmbedding):
@@ -36,15 +33,14 @@ class KernelMMC(KernelEmbedding):
     Parameters
     ----------
     n_components : int, optional
-        By default the number of classes less one (fewer where the kernel has a smaller rank): as many directions have a
-        positive eigenvalue. At most the number of samples.
+        By default the number of classes less one (fewer if the kernel has a smaller rank), the number of positive
+        eigenvalues. At most the number of samples.
     constraint : {"rkhs", "coef", "sample"}
-        What is held fixed. "rkhs": A'KA = I, directions orthonormal in the feature space; this is the maximum margin
-        criterion there, with a linear kernel `mklearn.subspace.mmc.MMC`. "coef": A'A = I, as MKMMC's (13) is printed;
-        it squares the spectrum of K, and is 10 to 20 points below the paper's own numbers on faces. "sample":
-        A'K^2A = I, features orthonormal over the training samples; with a kernel of full rank each class becomes one
-        point and the value is the number of classes less one whatever the kernel.
-    lam : float or "trace_ratio"
+        "rkhs": A'KA = I, directions orthonormal in the feature space; this is the maximum margin criterion there, and
+        with a linear kernel `mklearn.subspace.mmc.MMC`. "coef": A'A = I, as printed in MKMMC's (13); it squares the
+        spectrum of K. "sample": A'K^2A = I, features orthonormal over the training samples; with a kernel of full rank
+        each class becomes one point, and the objective is the number of classes less one for every kernel.
+    trade_off : float or "trace_ratio"
         lambda; "trace_ratio" is tr(K L_b) / tr(K L_w).
     kernels, kernel_weights
         As for `mklearn.subspace.kfd.KernelFDA`.
@@ -57,10 +53,11 @@ class KernelMMC(KernelEmbedding):
     coefficients_ : array of shape (n_train, n_components)
         A.
     eigenvalues_ : array of shape (n_components,)
-        Falling.
+        Descending.
     objective_ : float
-        Their sum, the value reached.
-    lambda_ : float
+        Sum of the eigenvalues.
+    trade_off_ : float
+        lambda as a number.
     embedding_ : array of shape (n_train, n_components)
     n_features_in_ : int
 
@@ -69,10 +66,9 @@ class KernelMMC(KernelEmbedding):
     DataError
         X or y malformed: not finite, not square or not symmetric, of different lengths, not class labels.
     NotApplicable
-        One class only, more components than there are, a constant kernel, or "trace_ratio" without any within-class
-        scatter.
+        One class only, too many components, a constant kernel, or "trace_ratio" without within-class scatter.
     ConfigError
-        Kernel weights or specs that are not legal.
+        Invalid kernel weights or specs.
 
     References
     ----------
@@ -83,11 +79,11 @@ class KernelMMC(KernelEmbedding):
     The paper calls its (13), with A'A = I, equivalent to the criterion (1) in the feature space; that needs A'KA = I,
     hence the default. The factor 2 between its pair sums and the scatters is left out.
 
-    "rkhs" and "sample" leave out directions of K whose eigenvalue is below 1e-10 (in single precision 1e-6) of the
-    largest, negative ones with them. Columns beyond those of positive eigenvalue are ordered within the span of the
-    training samples: the feature space has no end of null directions, but no kernel row knows them.
+    "rkhs" and "sample" leave out directions of K whose eigenvalue is negative or below 1e-10 (in single precision 1e-6)
+    of the largest. Columns beyond those of positive eigenvalue are ordered within the span of the training samples:
+    null directions of the feature space outside it cannot be written with kernel rows.
 
-    With "sample", directions of one eigenvalue come in the order of their norm in the feature space, smallest first.
+    With "sample", directions of equal eigenvalue are ordered by their norm in the feature space, smallest first.
 
     Examples
     --------
@@ -98,11 +94,10 @@ class KernelMMC(KernelEmbedding):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_components": KernelEmbedding._parameter_constraints["n_components"],
-        "kernels": KernelEmbedding._parameter_constraints["kernels"],
+        **KernelEmbedding._parameter_constraints,
         "kernel_weights": "no_validation",
-        "constraint": [StrOptions(set(get_args(Constraint)))],
-        "lam": [Interval(Real, 0, None, closed="left"), StrOptions({"trace_ratio"})],
+        "constraint": [one_of(Constraint)],
+        "trade_off": [NONNEGATIVE, StrOptions({"trace_ratio"})],
     }
 
     def __init__(
@@ -110,70 +105,58 @@ class KernelMMC(KernelEmbedding):
         n_components: int | None = None,
         *,
         constraint: Constraint = "rkhs",
-        lam: float | Literal["trace_ratio"] = 1.0,
+        trade_off: float | Literal["trace_ratio"] = 1.0,
         kernels: Any = "precomputed",
         kernel_weights: Any = None,
     ) -> None:
         self.n_components = n_components
         self.constraint = constraint
-        self.lam = lam
+        self.trade_off = trade_off
         self.kernels = kernels
         self.kernel_weights = kernel_weights
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> KernelMMC:
-        """Find the directions of largest margin.
-
-        Parameters
-        ----------
-        X : array of shape (n, d), or (n, n, n_kernels) with ``kernels="precomputed"``
-        y : array of shape (n,)
-            Class labels.
-        """
-        stack = self._training_stack(X)
-        labels = checked_labels(self, y, stack.n_columns)
+    def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any] | None) -> None:
+        assert labels is not None
         weights = fixed_weights(self.kernel_weights, len(stack))
         kernel = np.asarray(stack.combine(weights), dtype=np.float64)
-        self.lambda_ = kernel_trace_ratio(kernel, labels) if isinstance(self.lam, str) else float(self.lam)
-        graph = mmc_graph(labels, self.lambda_)
+        given = self.trade_off
+        self.trade_off_ = kernel_trace_ratio(kernel, labels) if isinstance(given, str) else float(given)
+        graph = mmc_graph(labels, self.trade_off_)
         p = self._wanted_components(graph, labels)
         check_not_constant(kernel)
         values, coefficients = margin_step(kernel, graph.L, p, self.constraint, negligible(stack.dtype))
         check_columns(coefficients, self.n_components)
-        self.classes_ = np.unique(labels)
         self.kernel_weights_ = weights
         self.eigenvalues_ = values
         self.objective_ = float(values.sum())
         self.coefficients_ = coefficients
-        self.embedding_ = np.asarray(kernel @ coefficients, dtype=self._dtype_)
-        return self
+        self.embedding_ = self._embed_training(kernel)
 
     def leave_one_out(self, X: ArrayLike, y: ArrayLike, order: Iterable[int] | None = None) -> Iterator[WithoutOne]:
-        """Embeddings by refits without each sample in turn, at the cost of one eigenproblem each.
+        """Yield embeddings refitted without each sample in turn, at the cost of one eigenproblem each.
 
         Parameters
         ----------
         X, y
-            As for `fit`. What is fitted of the kernels themselves (bandwidth, centring, normalisation: no labels) is
-            fitted on all of them, once.
+            As for `fit`. The kernels (bandwidth, centring, normalisation: no labels) are fitted once, on all samples.
         order : iterable of int, optional
-            The samples to leave out, one after the other; all of them, from the first, by default.
+            The samples to leave out, in order; by default all, from the first.
 
         Yields
         ------
         i : int
-            The sample that is left out.
+            The sample left out.
         others : array of shape (n - 1, p)
         left_out : array of shape (1, p)
-            As `fit` on the others and `transform` of both, up to signs.
+            Embeddings of both after `fit` on the others, up to signs.
         """
-        stack = self._training_stack(X)
-        labels = checked_labels(self, y, stack.n_columns)
+        stack, labels = self._training_data(X, y)
+        assert labels is not None
         kernel = np.asarray(stack.combine(fixed_weights(self.kernel_weights, len(stack))), dtype=np.float64)
         yield from margins_without_each(
             kernel,
             labels,
-            lam=self.lam,
+            lam=self.trade_off,
             constraint=self.constraint,
             n_components=self.n_components,
             cutoff=negligible(stack.dtype),

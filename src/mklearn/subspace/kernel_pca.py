@@ -1,4 +1,4 @@
-"""Kernel principal components, with the input, rank and signs of the other kernel estimators here."""
+"""Kernel principal component analysis with the input, rank and signs of the other kernel estimators."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
 
+from mklearn.base.kernel_input import fixed_weights
+from mklearn.base.validation import checked_components
 from mklearn.errors import NotApplicable
 from mklearn.graphs import total_laplacian
+from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.eigen import generalized_eigh
 from mklearn.optimize.leave_one_out import WithoutOne, components_without_each
-from mklearn.subspace.kernel_embedding import KernelEmbedding, fixed_weights
+from mklearn.subspace.kernel_embedding import KernelEmbedding
 
 # Eigenvalues of the centred kernel below this, relative to the largest, count as 0.
 _NEGLIGIBLE = 1e-12
@@ -36,9 +38,9 @@ class KernelPCA(KernelEmbedding):
     coefficients_ : array of shape (n_train, n_components)
         Directions of unit length in the feature space; columns sum to 0.
     eigenvalues_ : array of shape (n_components,)
-        Of the centred kernel, falling.
+        Of the centred kernel, descending.
     offset_ : array of shape (n_components,)
-        What centring takes from every embedded sample.
+        Subtracted from every embedded sample: the centring.
     embedding_ : array of shape (n_train, n_components)
     n_features_in_ : int
 
@@ -49,7 +51,7 @@ class KernelPCA(KernelEmbedding):
     NotApplicable
         More components than the rank, or a constant kernel.
     ConfigError
-        Kernel weights or specs that are not legal.
+        Invalid kernel weights or specs.
 
     References
     ----------
@@ -58,9 +60,8 @@ class KernelPCA(KernelEmbedding):
 
     Notes
     -----
-    Equal to `sklearn.decomposition.KernelPCA` but for the signs; where the kernel is not positive semidefinite, the
-    directions of negative eigenvalue are left out (scikit-learn refuses large ones). Labels are accepted and not looked
-    at.
+    Equal to `sklearn.decomposition.KernelPCA` except for the signs. If the kernel is not positive semidefinite,
+    directions of negative eigenvalue are left out (scikit-learn raises for large ones). ``y`` is ignored.
 
     Examples
     --------
@@ -70,8 +71,7 @@ class KernelPCA(KernelEmbedding):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_components": KernelEmbedding._parameter_constraints["n_components"],
-        "kernels": KernelEmbedding._parameter_constraints["kernels"],
+        **KernelEmbedding._parameter_constraints,
         "kernel_weights": "no_validation",
     }
 
@@ -82,16 +82,7 @@ class KernelPCA(KernelEmbedding):
         self.kernels = kernels
         self.kernel_weights = kernel_weights
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> KernelPCA:
-        """Find the directions of largest variance in the feature space.
-
-        Parameters
-        ----------
-        X : array of shape (n, d), or (n, n, n_kernels) with ``kernels="precomputed"``
-        y : ignored
-        """
-        stack = self._training_stack(X)
+    def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any] | None) -> None:
         weights = fixed_weights(self.kernel_weights, len(stack))
         kernel = np.asarray(stack.combine(weights), dtype=np.float64)
         centring = total_laplacian(len(kernel))
@@ -100,23 +91,18 @@ class KernelPCA(KernelEmbedding):
         rank = int((values > cutoff * max(values[0], np.abs(kernel).max())).sum())
         if rank == 0:
             raise NotApplicable(
-                "the combined kernel is constant over the samples: there is no variance; check the bandwidth"
+                "the combined kernel is constant over the samples: it has no variance; check the bandwidth"
             )
-        if self.n_components is not None and self.n_components > rank:
-            raise NotApplicable(
-                f"n_components={self.n_components}: the centred kernel has rank {rank}, ask for at most that"
-            )
-        p = rank if self.n_components is None else self.n_components
+        p = checked_components(self.n_components, rank, f"the centred kernel has rank {rank}")
         self.kernel_weights_ = weights
         self.eigenvalues_ = values[:p]
         self.coefficients_ = vectors[:, :p] / np.sqrt(values[:p])
-        # (k - mean over training rows)'A: the other two terms of the centring vanish, as the columns of A sum to 0.
+        # (k - mean over training rows)'A: the other terms of the centring vanish because the columns of A sum to 0.
         self.offset_ = kernel.mean(axis=0) @ self.coefficients_
         self.embedding_ = np.asarray(kernel @ self.coefficients_ - self.offset_, dtype=self._dtype_)
-        return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Project samples; input and errors as for the other kernel estimators.
+        """Embed samples; input and errors as for the other kernel estimators.
 
         Parameters
         ----------
@@ -133,23 +119,23 @@ class KernelPCA(KernelEmbedding):
     def leave_one_out(
         self, X: ArrayLike, y: ArrayLike | None = None, order: Iterable[int] | None = None
     ) -> Iterator[WithoutOne]:
-        """Embeddings by refits without each sample in turn, at the cost of one eigenproblem each.
+        """Yield embeddings refitted without each sample in turn, at the cost of one eigenproblem each.
 
         Parameters
         ----------
         X : as for `fit`
-            What is fitted of the kernels themselves (bandwidth, centring, normalisation) is fitted on all of it, once.
+            The kernels (bandwidth, centring, normalisation) are fitted once, on all samples.
         y : ignored
         order : iterable of int, optional
-            The samples to leave out, one after the other; all of them, from the first, by default.
+            The samples to leave out, in order; by default all, from the first.
 
         Yields
         ------
         i : int
-            The sample that is left out.
+            The sample left out.
         others : array of shape (n - 1, p)
         left_out : array of shape (1, p)
-            As `fit` on the others and `transform` of both, up to signs.
+            Embeddings of both after `fit` on the others, up to signs.
         """
         stack = self._training_stack(X)
         kernel = np.asarray(stack.combine(fixed_weights(self.kernel_weights, len(stack))), dtype=np.float64)
@@ -162,5 +148,5 @@ class KernelPCA(KernelEmbedding):
 
 
 def _cutoff(dtype: np.dtype[Any]) -> float:
-    """Which eigenvalues of a centred kernel in this precision count as 0, relative to the largest."""
+    """Return the relative size below which eigenvalues of a centred kernel in this precision count as 0."""
     return max(_NEGLIGIBLE, 10 * float(np.finfo(dtype).eps))

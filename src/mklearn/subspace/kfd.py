@@ -1,20 +1,19 @@
-"""Kernel Fisher discriminant analysis, multi-class, on one kernel or a fixed combination of kernels."""
+"""Multi-class kernel Fisher discriminant analysis on one kernel or a fixed combination of kernels."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
+from numpy.typing import NDArray
 
+from mklearn.base.kernel_input import fixed_weights
 from mklearn.graphs import lda_graph
+from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import Scaling, ratio_trace_step
-from mklearn.subspace.inputs import checked_labels
-from mklearn.subspace.kernel_embedding import KernelEmbedding, fixed_weights
+from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 
 
-class KernelFDA(KernelEmbedding):
+class KernelFDA(RatioTraceEmbedding):
     """Kernel Fisher discriminant analysis.
 
     Minimises the ratio trace of the within-class to the total scatter in the feature space of K = sum_m beta_m K_m,
@@ -35,11 +34,11 @@ class KernelFDA(KernelEmbedding):
     kernel_weights : None, "uniform", int or array of shape (n_kernels,)
         The average, one kernel by its position, or given weights (scaled to sum 1).
     ridge : float
-        Relative to the mean diagonal entry of the total scatter, added to both matrices. 0 is allowed; then a
-        nonsingular kernel maps every class to one point.
+        Relative to the mean diagonal entry of the total scatter, added to both matrices. With 0 a nonsingular kernel
+        maps every class to one point.
     scaling : {"total", "within", "unit", "orthonormal"}
-        Scale of A's columns: A'S'A = I, A'SA = I, unit length, or orthonormal. Nearest-neighbour rates depend on it (by
-        up to 22 points on Caltech-101): report it.
+        Scale of A's columns: A'S'A = I, A'SA = I, unit length, or orthonormal. Nearest-neighbour rates depend on it:
+        report it.
 
     Attributes
     ----------
@@ -60,9 +59,9 @@ class KernelFDA(KernelEmbedding):
     DataError
         X or y malformed: not finite, not square or not symmetric, of different lengths, not class labels.
     NotApplicable
-        One class only, more components than there are, or a constant kernel.
+        One class only, too many components, or a constant kernel.
     ConfigError
-        Kernel weights or specs that are not legal.
+        Invalid kernel weights or specs.
 
     References
     ----------
@@ -71,7 +70,7 @@ class KernelFDA(KernelEmbedding):
 
     Notes
     -----
-    Deviation from Mika et al.: their ridge stands on the within-class scatter only; here it stands on both, as MKL-DR
+    Deviation from Mika et al.: they add a ridge to the within-class scatter only; here both scatters have it, as MKL-DR
     needs. The subspace is the same, the eigenvalues and the "total" scale differ.
 
     Examples
@@ -83,7 +82,7 @@ class KernelFDA(KernelEmbedding):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelEmbedding._parameter_constraints,
+        **RatioTraceEmbedding._parameter_constraints,
         "kernel_weights": "no_validation",
     }
 
@@ -102,24 +101,12 @@ class KernelFDA(KernelEmbedding):
         self.ridge = ridge
         self.scaling = scaling
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> KernelFDA:
-        """Find the discriminating directions.
-
-        Parameters
-        ----------
-        X : array of shape (n, d), or (n, n, n_kernels) with ``kernels="precomputed"``
-        y : array of shape (n,)
-            Class labels.
-        """
-        stack = self._training_stack(X)
-        labels = checked_labels(self, y, stack.n_columns)
+    def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any] | None) -> None:
+        assert labels is not None
         graph = lda_graph(labels)
         weights = fixed_weights(self.kernel_weights, len(stack))
         p = self._wanted_components(graph, labels)
         kernel = stack.combine(weights)
         projection = ratio_trace_step(kernel, graph, p, ridge=self.ridge)
-        self._check_found(projection)
-        self.classes_ = np.unique(labels)
-        self._finish(kernel, weights, projection)
-        return self
+        self._check_projection(projection)
+        self._set_projection(kernel, weights, projection)

@@ -1,24 +1,51 @@
-"""What the estimators of linear projections share: z = (x - mean) V, in the precision of the input."""
+"""Bases of the linear projections of features: z = V'(x - mean), in the precision of the input."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mklearn.subspace.inputs import checked_array
+from mklearn.base.parameters import N_COMPONENTS, fit_context
+from mklearn.base.validation import checked_array, checked_labels
+
+Array = NDArray[np.floating[Any]]
 
 
 class LinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base of estimators whose ``fit`` finds ``mean_`` (d,) and ``components_`` (n_components, d)."""
+    """Base of linear embeddings.
 
-    mean_: NDArray[np.floating]
-    components_: NDArray[np.floating]
+    A subclass implements `_fit_features`, which sets ``mean_`` of shape (d,), ``components_`` of shape
+    (n_components, d) and its own attributes, and has at least the parameter ``n_components``.
+    """
 
-    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"n_components": N_COMPONENTS}
+    _needs_labels: ClassVar[bool] = False
+
+    n_components: int | None
+    mean_: Array
+    components_: Array
+
+    @fit_context
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Find the projection.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        y : array of shape (n,)
+            Class labels; ignored by unsupervised methods.
+        """
+        array = checked_array(self, X, reset=True)
+        labels = checked_labels(self, y, len(array)) if self._needs_labels else None
+        self._fit_features(array.astype(np.float64), labels)
+        self.embedding_ = self._embed(array)
+        return self
+
+    def transform(self, X: ArrayLike) -> Array:
         """Embed samples: (X - mean) V.
 
         Parameters
@@ -31,13 +58,18 @@ class LinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             In the dtype of X (float32 or float64).
         """
         check_is_fitted(self)
-        return self._embedded(checked_array(self, X, reset=False))
+        return self._embed(checked_array(self, X, reset=False))
 
-    def _embedded(self, array: NDArray[Any]) -> NDArray[np.floating]:
+    def _fit_features(self, features: Array, labels: NDArray[Any] | None) -> None:
+        """Find the projection of checked float64 features."""
+        raise NotImplementedError
+
+    def _embed(self, array: Array) -> Array:
         return np.asarray((array - self.mean_) @ self.components_.T, dtype=array.dtype)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.target_tags.required = self._needs_labels
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -47,9 +79,6 @@ class LinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
 
 class SupervisedLinearEmbedding(LinearEmbedding):
-    """A linear embedding that is fitted to class labels."""
+    """Base of linear embeddings that are fitted to class labels."""
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
+    _needs_labels: ClassVar[bool] = True

@@ -1,67 +1,65 @@
-"""Discriminant analysis with kernel weights that foretell samples left out, instead of fitting the training samples."""
+"""Discriminant analysis with kernel weights minimising the leave-one-out error."""
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval
+from numpy.typing import NDArray
 
+from mklearn.base.parameters import NONNEGATIVE, POSITIVE, Interval, at_least
 from mklearn.graphs import lda_graph
+from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import Scaling, ratio_trace_step
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, class_targets, leave_one_out_weights
-from mklearn.subspace.inputs import checked_labels
-from mklearn.subspace.kernel_embedding import KernelEmbedding
+from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 
 
-class LeaveOneOutMKL(KernelEmbedding):
-    """Kernel Fisher discriminant with kernel weights of the least leave-one-out prediction error.
+class LeaveOneOutMKL(RatioTraceEmbedding):
+    """Kernel Fisher discriminant analysis with kernel weights minimising the leave-one-out error.
 
-    MKL-DR's objective, and the ratio trace that `ConvexMKLDR` maximises, are of the training samples: they reward
-    kernels close to the identity. Here each sample's class indicator is foretold by kernel ridge regression - the
-    regression form of the discriminant - without that sample, in closed form, and the weights minimise
+    The objectives of MKL-DR and `ConvexMKLDR` are computed on the training samples: they reward kernels close to the
+    identity. Here kernel ridge regression (the regression form of the discriminant) predicts each sample's class
+    indicator without that sample, in closed form, and the weights minimise
 
         L = min over a >= 0 of sum_i ||t_i - a f_i||^2 / sum_i ||t_i||^2,
 
-    f_i the output for sample i of the fit on the others, t_i its indicator, both about the others' mean
-    (`mklearn.optimize.leave_one_out_ridge`). They are then drawn towards equal shares, and `KernelFDA` is fitted with
-    them.
+    with f_i the output for sample i of the fit on the others and t_i its indicator, both about the mean of the others
+    (`mklearn.optimize.leave_one_out_ridge`). The weights are then shrunk towards equal shares, and `KernelFDA` is
+    fitted with them.
 
     Parameters
     ----------
     n_components : int, optional
-        At most, and by default, the number of classes less one (fewer by default where the kernel has a smaller rank).
-        It does not touch the weights.
+        At most, and by default, the number of classes less one (fewer by default if the kernel has a smaller rank).
+        It does not change the weights.
     kernels : "precomputed" or list of kernel specs
         "precomputed": X is (n_samples, n_train, n_kernels). Specs: X is (n_samples, n_features); see
-        `mklearn.kernels.specs.StackTransform`. Their scales do not matter: kernels are compared at unit centred trace.
+        `mklearn.kernels.specs.StackTransform`. Their scales are irrelevant: kernels are compared at unit centred trace.
     regularisation : float
-        Least ridge of the regression, in units of the samples' variance in the combined feature space (the centred
-        trace); positive. More ridge is learned with the weights where it foretells better. It shapes the weights only.
-        Large values compare kernels by what the other samples' similarities alone
-        foretell, small ones by interpolation.
+        Smallest ridge of the regression, in units of the samples' variance in the combined feature space (the centred
+        trace); positive. A larger ridge is learned with the weights if it lowers the error. It affects the weights
+        only. Large values rank kernels by similarity-weighted averages of the other samples' labels, small values by
+        interpolation.
     shrinkage : float
-        From 0 to 1: log ratios of the shares shrink by this factor; kernels whose optimal share is 0 stay without. 0 is
-        the optimum of L, 1 the average of the kernels that it uses. Equal shares of all kernels are returned where the
-        shrunk weights have no smaller L.
+        From 0 to 1: log ratios of the shares shrink by this factor; kernels whose optimal share is 0 keep share 0. 0 is
+        the optimum of L, 1 the average of the kernels that it uses. If the shrunk weights have no smaller L than equal
+        shares of all kernels, equal shares are returned.
     max_iter : int
-        L-BFGS-B iterations at most.
+        Largest number of L-BFGS-B iterations.
     tol : float
-        On the relative fall of L in an iteration.
+        Stop when an iteration decreases L by less than this, relatively.
     ridge, scaling
-        Of the discriminant, as for `KernelFDA`.
+        Of the discriminant analysis, as for `KernelFDA`.
 
     Attributes
     ----------
     kernel_weights_ : array of shape (n_kernels,), sum 1
     shares_ : array of shape (n_kernels,), sum 1
-        Share of each kernel in the combined centred trace: the weights of the kernels brought to one scale. Constant
-        kernels have none.
+        Share of each kernel in the combined centred trace: the weights of the kernels at unit centred trace. 0 for
+        constant kernels.
     optimal_shares_ : array of shape (n_kernels,), sum 1
-        Before shrinkage; kernels that a ridge does as well as have none.
+        Before shrinkage; 0 for kernels that a ridge can replace.
     kernel_ids_ : tuple of str
     classes_ : array of shape (n_classes,)
     coefficients_ : array of shape (n_train, n_components)
@@ -69,20 +67,20 @@ class LeaveOneOutMKL(KernelEmbedding):
         Within- over total scatter of each column, ascending, ridge included.
     ridge_amount_ : float
     objective_ : float
-        L of ``shares_``: 1 is chance, 0 every left-out sample foretold. Not above ``uniform_objective_``.
+        L of ``shares_``: 1 is chance level, 0 a perfect prediction. At most ``uniform_objective_``.
     uniform_objective_ : float
         L of equal shares.
     regularisation_ : float
-        The ridge of the regression that was learned, not below ``regularisation``.
+        The learned ridge of the regression, at least ``regularisation``.
     objective_history_ : array of shape (n_iter_,)
-        L at equal shares and after every step: it never rises.
+        L at equal shares and after every step: it never increases.
     gradient_ : array of shape (n_kernels,)
-        dL/dshares at the end of the history, along shares that add up to 1. At an optimum: 0 where there is a share,
-        else not negative.
+        dL/dshares at the end of the history, along shares with sum 1. At an optimum it is 0 for positive shares and
+        nonnegative otherwise.
     n_iter_ : int
-        Iterates, equal shares included: one more than the steps taken.
+        Number of iterates, equal shares included: one more than the steps taken.
     status_ : {"converged", "max_iter", "uniform"}
-        "uniform": equal shares, because nothing better was found.
+        "uniform": equal shares, because no better ones were found.
     embedding_ : array of shape (n_train, n_components)
     n_features_in_ : int
 
@@ -92,9 +90,9 @@ class LeaveOneOutMKL(KernelEmbedding):
         X or y malformed: not finite, not square or not symmetric, of different lengths, not class labels; kernels far
         from positive semidefinite.
     NotApplicable
-        One class only, more components than there are, constant kernels.
+        One class only, too many components, constant kernels.
     ConfigError
-        Kernel specs that are not legal.
+        Invalid kernel specs.
 
     References
     ----------
@@ -104,17 +102,9 @@ class LeaveOneOutMKL(KernelEmbedding):
 
     Notes
     -----
-    **Class sizes.** Indicators are divided by the root of the class size, so that every class weighs the same.
-
-    **Two ridges.** The regression's `regularisation` stands on the norm in feature space, the discriminant's `ridge` on
-    the coefficients. They do different work - one ranks kernels, one embeds. On handwritten digits a discriminant with
-    the regression's ridge was 0.4 points worse than with ``ridge=1e-3``. So they are two parameters, and one kernel
-    gives `KernelFDA`.
-
-    **What was measured** on handwritten digits, six kernels of five descriptors, cosine 1-nearest neighbour, in points
-    of accuracy over equal weights (mean and standard deviation of paired differences over draws that the defaults were
-    not chosen on): 0.0 +- 0.4 with 8 training samples of each class, 0.15 +- 0.24 with 20, 0.25 +- 0.23 with 60, and
-    1.0 +- 0.4 with 20 where four kernels of noise are added. Without shrinkage -0.4, 0.1, 0.3 and 1.0.
+    Indicators are divided by the root of the class size, so that every class has the same weight. The two ridges do
+    different work: the regression's ``regularisation`` ranks kernels and penalises the norm in feature space, the
+    discriminant's ``ridge`` penalises the coefficients. With one kernel the method is `KernelFDA`.
 
     Examples
     --------
@@ -126,11 +116,11 @@ class LeaveOneOutMKL(KernelEmbedding):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelEmbedding._parameter_constraints,
-        "regularisation": [Interval(Real, 0, None, closed="neither")],
+        **RatioTraceEmbedding._parameter_constraints,
+        "regularisation": [POSITIVE],
         "shrinkage": [Interval(Real, 0, 1, closed="both")],
-        "max_iter": [Interval(Integral, 0, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [at_least(0)],
+        "tol": [NONNEGATIVE],
     }
 
     def __init__(
@@ -154,18 +144,8 @@ class LeaveOneOutMKL(KernelEmbedding):
         self.ridge = ridge
         self.scaling = scaling
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> LeaveOneOutMKL:
-        """Learn the kernel weights and the projection.
-
-        Parameters
-        ----------
-        X : array of shape (n, d), or (n, n, n_kernels) with ``kernels="precomputed"``
-        y : array of shape (n,)
-            Class labels.
-        """
-        stack = self._training_stack(X)
-        labels = checked_labels(self, y, stack.n_columns)
+    def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any] | None) -> None:
+        assert labels is not None
         graph = lda_graph(labels)
         wanted = self._wanted_components(graph, labels)
         classes = graph.lda_classes
@@ -174,9 +154,8 @@ class LeaveOneOutMKL(KernelEmbedding):
         found = leave_one_out_weights(objective, shrinkage=self.shrinkage, max_iter=self.max_iter, tol=self.tol)
         kernel = stack.combine(found.weights)
         projection = ratio_trace_step(kernel, graph, wanted, ridge=self.ridge)
-        self._check_found(projection)
+        self._check_projection(projection)
 
-        self.classes_ = np.unique(labels)
         self.shares_ = found.shares
         self.optimal_shares_ = found.optimal_shares
         self.objective_ = found.value
@@ -186,5 +165,4 @@ class LeaveOneOutMKL(KernelEmbedding):
         self.gradient_ = found.gradient
         self.n_iter_ = len(found.history)
         self.status_ = found.status
-        self._finish(kernel, found.weights, projection)
-        return self
+        self._set_projection(kernel, found.weights, projection)

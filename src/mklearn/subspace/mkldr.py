@@ -1,27 +1,18 @@
-"""MKL-DR: dimensionality reduction that learns a projection and the kernel weights in turn."""
+"""MKL-DR: multiple kernel learning for dimensionality reduction, by alternating optimisation."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, fit_context, one_of
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.graphs import (
-    Counting,
-    GraphPair,
-    lda_graph,
-    lde_graph,
-    lpp_graph,
-    pca_graph,
-)
+from mklearn.graphs import Counting, GraphPair, lda_graph, lde_graph, lpp_graph, pca_graph
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import (
     Array,
@@ -37,46 +28,46 @@ from mklearn.optimize.graph_embedding import (
 )
 from mklearn.optimize.kernel_weights import KernelWeights, kernel_weights
 from mklearn.optimize.pencil import make_pencil, prepare
-from mklearn.subspace.inputs import checked_labels
-from mklearn.subspace.kernel_embedding import KernelEmbedding, neighbour_distances
+from mklearn.subspace.kernel_embedding import RatioTraceEmbedding, neighbour_distances
 
 BetaStep = Literal["exact", "dnn", "sdp", "central_path"]
 AStep = Literal["ratio_trace", "trace_ratio"]
 Init = Literal["uniform", "orthonormal"]
 Status = Literal["converged", "max_iter"]
 
-# A ratio this small is zero: without a ridge the classes collapse to points, and nothing is left to lower.
+# A ratio this small counts as zero: without a ridge the classes collapse to points.
 _ZERO = 1e-13
 _NAMED_GRAPHS = ("lda", "lde", "pca", "lpp")
 
 
 class MixedSignWarning(UserWarning):
-    """The SDP's optimal kernel weights were 0: the weights used are where its solver stopped, not a solution."""
+    """Warn that the SDP's optimal kernel weights were 0: the weights used are its solver's last iterate."""
 
 
 @dataclass(frozen=True, eq=False)
 class Alternation:
-    """What `alternate` found.
+    """Result of `alternate`.
 
     Attributes
     ----------
     weights : array of shape (M,), sum 1
     projection : Projection
-        The A-step's solution for these weights.
+        Solution of the A-step for these weights.
     history : list of dict
         One per half-step: "iteration", "step" ("init", "a" or "beta"), "objective" f(A, beta), "ratio_trace" (mean
-        eigenvalue of (A'SA, A'S'A), what the ratio-trace A-step minimises), "weights". Beta-steps also have the fields
-        of `mklearn.optimize.KernelWeights` and "lambda_min", the smallest generalised eigenvalue: a lower bound of
-        f(A, .) over weights of any sign.
+        eigenvalue of (A'SA, A'S'A), the objective of the ratio-trace A-step), "weights". Beta-steps also have the
+        fields of `mklearn.optimize.KernelWeights` and "lambda_min", the smallest generalised eigenvalue: a lower
+        bound of f(A, .) over weights of any sign.
     certificate : dict
-        The same fields for the A that is returned, with "value" f(A, weights) and "gap" the relative distance from it
-        to "bound", what other nonnegative weights could reach with this A. A gap says that the alternation was stopped.
+        The same fields for the returned A, with "value" f(A, weights) and "gap", the relative distance from "value" to
+        "bound", the smallest f of any nonnegative weights with this A. A positive gap means that the alternation was
+        stopped early.
     n_iter : int
-        Beta-steps taken after the start.
+        Number of beta-steps after the start.
     best_iter : int
-        The iterate kept: 0 is the start.
+        The iterate returned: 0 is the start.
     status : {"converged", "max_iter"}
-        "converged": f no longer changes, or the weights answer to their own A.
+        "converged": f no longer changes, or the weights are optimal for their own A.
     """
 
     weights: Array
@@ -90,14 +81,14 @@ class Alternation:
 
 @dataclass(eq=False)
 class _Iterate:
-    """Weights, the A-step's answer to them, the beta-step's matrices for it and, once solved, its answer."""
+    """Weights, the A-step's solution for them, the beta-step's matrices for that and, once solved, its solution."""
 
     weights: Array
     projection: Projection
     S: Array
     S_prime: Array
     objective: float
-    answer: KernelWeights | None = None
+    beta_solution: KernelWeights | None = None
 
     @property
     def n_columns(self) -> int:
@@ -117,11 +108,12 @@ def alternate(
     tol: float = 1e-4,
     solver: str = "auto",
 ) -> Alternation:
-    """Algorithm 1 of MKL-DR: minimise f(A, beta) = tr(A'SA)/tr(A'S'A) over A and beta >= 0 in turn.
+    """Minimise f(A, beta) = tr(A'SA)/tr(A'S'A) over A and beta >= 0 in turn: Algorithm 1 of MKL-DR.
 
-    Iterate t is a pair (beta_t, A_t) with A_t the A-step's answer to beta_t; the pair of smallest f is returned, since
-    a ratio-trace A-step may raise f (among those with the most columns, where weights on kernels of small rank leave
-    fewer than ``n_components``). With ``a_step="trace_ratio"`` and ``beta_step="exact"`` f never rises.
+    Iterate t is a pair (beta_t, A_t) with A_t the A-step's solution for beta_t. A ratio-trace A-step may increase f, so
+    the pair of smallest f is returned. Weights on kernels of small rank leave fewer than ``n_components`` columns; then
+    the pair is chosen among those with the most columns. With ``a_step="trace_ratio"`` and ``beta_step="exact"`` f
+    never increases.
 
     Parameters
     ----------
@@ -151,7 +143,7 @@ def alternate(
         S, S_prime = initial_weight_matrices(matrices, graph, ridge, traces)
         first = solve_beta(S, S_prime)
         beta = first.weights
-        record(0, "init", beta, _ratio(beta, S, S_prime), **_report(first, S, S_prime))
+        record(0, "init", beta, _ratio(beta, S, S_prime), **_beta_record(first, S, S_prime))
 
     iterates: list[_Iterate] = []
     status: Status = "max_iter"
@@ -160,7 +152,7 @@ def alternate(
         projection = take_a_step(kernel, graph, n_components, ridge=ridge)
         A = projection.coefficients
         if A.shape[1] == 0:
-            raise NotApplicable("the kernels discriminate in no direction at all: every class has the same mean")
+            raise NotApplicable("the kernels have no discriminating direction: all classes have the same mean")
         S, S_prime = weight_matrices(matrices, A, graph, ridge, traces)
         current = _Iterate(beta, projection, S, S_prime, _ratio(beta, S, S_prime))
         record(
@@ -174,9 +166,9 @@ def alternate(
         if iteration == max_iter:
             break
 
-        current.answer = answer = solve_beta(S, S_prime)
-        fixed_point = np.allclose(answer.weights, beta, rtol=0.0, atol=1e-12)
-        beta = answer.weights
+        current.beta_solution = solution = solve_beta(S, S_prime)
+        fixed_point = np.allclose(solution.weights, beta, rtol=0.0, atol=1e-12)
+        beta = solution.weights
         rho = 2.0 * ridge / graph.n * float(beta @ traces @ beta)
         ratio_trace = _mean_ratio(stack.combine(beta), A, graph, rho)
         record(
@@ -185,69 +177,69 @@ def alternate(
             beta,
             _ratio(beta, S, S_prime),
             ratio_trace=ratio_trace,
-            **_report(answer, S, S_prime),
+            **_beta_record(solution, S, S_prime),
         )
         if fixed_point:
             status = "converged"
             break
 
-    # Weights on kernels of small rank leave fewer columns, and a mean over fewer is another objective: width first.
+    # Weights on kernels of small rank leave fewer columns, and f over fewer columns is not comparable: width first.
     best_iter = min(range(len(iterates)), key=lambda t: (-iterates[t].n_columns, iterates[t].objective))
     best = iterates[best_iter]
-    answer = best.answer or solve_beta(best.S, best.S_prime)
-    certificate = {"value": best.objective, **_report(answer, best.S, best.S_prime)}
-    gap = (best.objective - answer.bound) / max(abs(best.objective), np.finfo(float).tiny)
-    certificate["gap"] = max(gap, 0.0)  # "exact" bounds equal the value, up to rounding
+    solution = best.beta_solution or solve_beta(best.S, best.S_prime)
+    certificate = {"value": best.objective, **_beta_record(solution, best.S, best.S_prime)}
+    gap = (best.objective - solution.bound) / max(abs(best.objective), np.finfo(float).tiny)
+    certificate["gap"] = max(gap, 0.0)  # an "exact" bound equals the value up to rounding
     n_iter = sum(entry["step"] == "beta" for entry in history)
     return Alternation(best.weights, best.projection, history, certificate, n_iter, best_iter, status)
 
 
-class MKLDR(KernelEmbedding):
+class MKLDR(RatioTraceEmbedding):
     """Multiple kernel learning for dimensionality reduction (MKL-DR).
 
     Learns kernel weights beta >= 0 and coefficients A of an embedding z = A' sum_m beta_m k_m(., x) that make
 
         f(A, beta) = tr(A'SA) / tr(A'S'A),    S = 2 K L K + rho I,   S' = 2 K L' K + rho I,   K = sum_m beta_m K_m,
 
-    small, by turns: A for given beta is an eigenproblem (A-step), beta for given A a ratio of quadratic forms in M
-    variables (beta-step). (L, L') is a pair of graph Laplacians: discriminant analysis, its local form, or any other.
+    small, by alternation: A for given beta is an eigenproblem (A-step), beta for given A a ratio of quadratic forms in
+    M variables (beta-step). (L, L') is a pair of graph Laplacians: discriminant analysis, its local form, or any other.
 
     Parameters
     ----------
     n_components : int, optional
-        By default the number of classes less one for graphs of classes (the most there are for "lda"), else 2.
+        By default the number of classes less one for class graphs (the largest valid number for "lda"), else 2.
     graph : {"lda", "lde", "pca", "lpp"} or GraphPair
-        "lda" and "lde" need labels. "pca": L = 0 and L' = I - J, so that the ridge is measured against the variance: A
-        are the leading eigenvectors of K (I - J) K (those of kernel PCA where K is centred), and the weights favour
-        kernels that have most of their variance in few directions. The neighbour graphs "lde" and "lpp" are built once
-        per kernel and averaged.
+        "lda" and "lde" need labels. "pca": L = 0 and L' = I - J, so that the ridge is compared with the variance: A are
+        the leading eigenvectors of K (I - J) K (those of kernel PCA for centred K), and the weights favour kernels with
+        most of their variance in few directions. The neighbour graphs "lde" and "lpp" are built for each kernel and
+        averaged.
     kernels : "precomputed" or list of kernel specs
         "precomputed": X is (n_samples, n_train, n_kernels). Specs: X is (n_samples, n_features); see
         `mklearn.kernels.specs.StackTransform`.
     k, k_prime : int
-        Neighbours of the same class, and of other classes ("lde"); "lpp" uses ``k``.
+        Number of neighbours of the same class, and of other classes ("lde"); "lpp" uses ``k``.
     counting : {"class", "global"}
-        Whom the neighbours of "lde" are counted among: see `mklearn.graphs.lde_graph`.
+        Among which samples the neighbours of "lde" are counted: see `mklearn.graphs.lde_graph`.
     beta_step : {"exact", "dnn", "sdp", "central_path"}
         See `mklearn.optimize.kernel_weights`. "sdp" is the paper's relaxation, literally.
     a_step : {"ratio_trace", "trace_ratio"}
-        The paper's eigenproblem, or the exact minimum of f under A'A = I; with "exact" weights the latter never raises
-        f.
+        The paper's eigenproblem, or the exact minimum of f under A'A = I; with "exact" weights the latter never
+        increases f.
     init : {"uniform", "orthonormal"}
-        Begin with an A-step for equal weights, or with a beta-step for AA' = I.
+        Start with an A-step for equal weights, or with a beta-step for AA' = I.
     ridge : float
-        rho = ridge * tr(2 K L' K) / n, on both matrices: f then depends neither on the scale of beta nor on that of all
-        kernels. It decides how far the weights move; choose it by cross-validation. With 0 and nonsingular kernels
-        every beta is optimal and the weights are those of the start.
+        rho = ridge * tr(2 K L' K) / n, added to both matrices: f then depends neither on the scale of beta nor on a
+        common scale of the kernels. It decides how far the weights move; choose it by cross-validation. With 0 and
+        nonsingular kernels every beta is optimal and the weights stay at the start.
     max_iter : int
-        Beta-steps at most. Five is early stopping: a smaller f is not better accuracy.
+        Largest number of beta-steps. Few steps are early stopping: a smaller f need not give a better accuracy.
     tol : float
         Stop when f changes by less than this, relatively, from one A-step to the next.
     scaling : {"total", "within", "unit", "orthonormal"}
-        Scale of A's columns in the end: A'S'A = I, A'SA = I, unit length, or orthonormal. Nearest-neighbour rates
-        depend on it. It does not touch the alternation, which has A'S'A = I (A'A = I for "trace_ratio").
+        Final scale of A's columns: A'S'A = I, A'SA = I, unit length, or orthonormal. Nearest-neighbour rates depend on
+        it. It does not affect the alternation, which has A'S'A = I (A'A = I for "trace_ratio").
     solver : str
-        For "sdp" and "dnn": "auto" is MOSEK where a licence works, else CLARABEL.
+        For "sdp" and "dnn": "auto" is MOSEK with a valid licence, else CLARABEL.
 
     Attributes
     ----------
@@ -257,9 +249,9 @@ class MKLDR(KernelEmbedding):
     eigenvalues_ : array of shape (n_components,)
         a'Sa / a'S'a of each column, ascending.
     ridge_amount_ : float
-        rho for the weights kept.
+        rho for the returned weights.
     objective_ : float
-        f of the iterate kept.
+        f of the returned iterate.
     objective_history_ : array
         f after every half-step.
     bound_history_ : array of shape (n_iter_,)
@@ -267,13 +259,13 @@ class MKLDR(KernelEmbedding):
     history_ : list of dict
         One per half-step; see `Alternation`.
     certificate_ : dict
-        How much other weights could still lower f for the A kept; see `Alternation`.
+        How far other weights could still decrease f for the returned A; see `Alternation`.
     n_iter_ : int
-        Beta-steps taken.
+        Number of beta-steps.
     best_iter_ : int
-        The iterate kept; 0 is the start.
+        The returned iterate; 0 is the start.
     status_ : {"converged", "max_iter"}
-        "converged": f no longer changes, or the weights answer to their own A.
+        "converged": f no longer changes, or the weights are optimal for their own A.
     graph_ : GraphPair
     classes_ : array of shape (n_classes,)
         With labels only.
@@ -285,16 +277,16 @@ class MKLDR(KernelEmbedding):
     DataError
         X or y malformed: not finite, not square or not symmetric, of different lengths, not class labels.
     NotApplicable
-        One class only, more components than there are, constant kernels.
+        One class only, too many components, constant kernels.
     ConfigError
-        Parameters, specs or a graph that are not legal.
+        Invalid parameters, specs or graph.
     SolverUnavailable, SolverFailed
         From the beta-step.
 
     Warns
     -----
     MixedSignWarning
-        ``beta_step`` "sdp" or "central_path" met a problem whose only optimal beta is 0.
+        ``beta_step`` is "sdp" or "central_path", and the only optimal beta of a step is 0.
 
     References
     ----------
@@ -302,10 +294,9 @@ class MKLDR(KernelEmbedding):
 
     Notes
     -----
-    Deviations from the paper: a ridge (it has none, and stalls); the beta-step solved exactly by default; beta with
-    sum 1 after every step; the alternation need not converge with ratio-trace A-steps (it can cycle), so the best of
-    the iterates (beta, A-step's answer to beta) is kept; neighbour graphs have mean degree 1; starts from equal weights
-    by default, which did better on Caltech-101 than AA' = I.
+    Deviations from the paper: a ridge (the paper has none, and the alternation stalls); the beta-step is solved exactly
+    by default; beta has sum 1 after every step; with ratio-trace A-steps the alternation can cycle, so the best iterate
+    is returned; neighbour graphs have mean degree 1; the default start is equal weights, not AA' = I.
 
     Examples
     --------
@@ -317,16 +308,16 @@ class MKLDR(KernelEmbedding):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **KernelEmbedding._parameter_constraints,
+        **RatioTraceEmbedding._parameter_constraints,
         "graph": [StrOptions(set(_NAMED_GRAPHS)), GraphPair],
-        "k": [Interval(Integral, 1, None, closed="left")],
-        "k_prime": [Interval(Integral, 1, None, closed="left")],
-        "counting": [StrOptions({"class", "global"})],
-        "beta_step": [StrOptions(set(get_args(BetaStep)))],
-        "a_step": [StrOptions(set(get_args(AStep)))],
-        "init": [StrOptions(set(get_args(Init)))],
-        "max_iter": [Interval(Integral, 0, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "k": [at_least(1)],
+        "k_prime": [at_least(1)],
+        "counting": [one_of(Counting)],
+        "beta_step": [one_of(BetaStep)],
+        "a_step": [one_of(AStep)],
+        "init": [one_of(Init)],
+        "max_iter": [at_least(0)],
+        "tol": [NONNEGATIVE],
         "solver": [str],
     }
 
@@ -363,7 +354,7 @@ class MKLDR(KernelEmbedding):
         self.scaling = scaling
         self.solver = solver
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context
     def fit(
         self,
         X: ArrayLike,
@@ -382,8 +373,7 @@ class MKLDR(KernelEmbedding):
             Distances among the training samples (squared ones for "lpp") that define the neighbours of "lde" and "lpp";
             their graphs are averaged. By default K_ii + K_jj - 2 K_ij of every kernel.
         """
-        stack = self._training_stack(X)
-        labels = checked_labels(self, y, stack.n_columns) if self._needs_labels else None
+        stack, labels = self._training_data(X, y)
         graph = self._graph(stack, labels, graph_distances)
         p = self._wanted_components(graph, labels)
         found = alternate(
@@ -398,15 +388,13 @@ class MKLDR(KernelEmbedding):
             tol=self.tol,
             solver=self.solver,
         )
-        self._check_found(found.projection)
+        self._check_projection(found.projection)
         kernel = stack.combine(found.weights)
         projection = found.projection
         if self.a_step == "trace_ratio" and self.scaling != "orthonormal":
             projection = diagonalised(projection, kernel, graph)
 
         self.graph_ = graph
-        if labels is not None:
-            self.classes_ = np.unique(labels)
         self.history_ = found.history
         self.objective_history_ = np.array([entry["objective"] for entry in found.history])
         self.bound_history_ = np.array([entry["lambda_min"] for entry in found.history if entry["step"] == "beta"])
@@ -415,7 +403,7 @@ class MKLDR(KernelEmbedding):
         self.n_iter_ = found.n_iter
         self.best_iter_ = found.best_iter
         self.status_ = found.status
-        self._finish(kernel, found.weights, projection)
+        self._set_projection(kernel, found.weights, projection)
         self._warn_of_mixed_signs()
         return self
 
@@ -429,8 +417,8 @@ class MKLDR(KernelEmbedding):
                 raise DataError(f"graph is over {self.graph.n} samples, but there are {stack.n_columns} in X")
             if self.graph.sense != "minimise":
                 raise ConfigError(
-                    f"graph {self.graph.name!r} is to be maximised; MKLDR minimises a ratio, and needs a pair whose L "
-                    "is to be made small against L_prime"
+                    f"graph {self.graph.name!r} is to be maximised, but MKLDR minimises: give a pair whose L is to be "
+                    "small relative to L_prime"
                 )
             return self.graph
         if self.graph == "lda":
@@ -438,7 +426,7 @@ class MKLDR(KernelEmbedding):
             return lda_graph(labels)
         if self.graph == "pca":
             if self.ridge == 0:
-                raise ConfigError("graph='pca' needs ridge > 0: it measures the variance against the ridge")
+                raise ConfigError("graph='pca' needs ridge > 0: it compares the variance with the ridge")
             return pca_graph(stack.n_columns)
         distances = neighbour_distances(stack, given)
         if self.graph == "lde":
@@ -456,14 +444,11 @@ class MKLDR(KernelEmbedding):
         if mixed:
             warnings.warn(
                 f"beta_step={self.beta_step!r}: in {mixed} of {len(steps)} steps the only optimal weights of the "
-                "relaxation were 0 (mixed signs); those used are where its barrier ends, not an optimum. "
+                "relaxation were 0 (mixed signs); the weights used are its last iterate, not an optimum. "
                 "Use beta_step='exact'",
                 MixedSignWarning,
-                stacklevel=4,  # the caller of fit, beyond scikit-learn's wrapper of it
+                stacklevel=4,  # the caller of fit, outside scikit-learn's wrapper
             )
-
-
-# ---------------------------------------------------------------------------------------------------------- helpers
 
 
 def _ratio(weights: Array, S: Array, S_prime: Array) -> float:
@@ -471,22 +456,22 @@ def _ratio(weights: Array, S: Array, S_prime: Array) -> float:
 
 
 def _mean_ratio(kernel: NDArray[Any], coefficients: Array, graph: GraphPair, rho: float) -> float:
-    """tr((A'S'A)^-1 A'SA) / p: the A-step's own objective, for the record beside f."""
+    """Compute tr((A'S'A)^-1 A'SA) / p, the objective of the ratio-trace A-step."""
     above, below = projected_scatters(kernel, coefficients, graph, rho)
     return float(np.trace(np.linalg.lstsq(below, above, rcond=None)[0])) / len(above)
 
 
-def _report(answer: KernelWeights, S: Array, S_prime: Array) -> dict[str, Any]:
-    """What a beta-step says about itself, and the smallest generalised eigenvalue: the bound without signs."""
+def _beta_record(solution: KernelWeights, S: Array, S_prime: Array) -> dict[str, Any]:
+    """Return the fields of a beta-step's solution, and the smallest generalised eigenvalue: the bound without signs."""
     scaled, scaled_prime, _, indefinite = prepare(S, S_prime)
     return {
-        "bound": answer.bound,
-        "lambda_min": min(make_pencil(scaled, scaled_prime, indefinite).lowest, answer.value),
-        "gap": answer.gap,
-        "status": answer.status,
-        "mixed_sign": answer.mixed_sign,
-        "norm": answer.norm,
-        "solver": answer.solver,
-        "seconds": answer.seconds,
-        "message": answer.message,
+        "bound": solution.bound,
+        "lambda_min": min(make_pencil(scaled, scaled_prime, indefinite).lowest, solution.value),
+        "gap": solution.gap,
+        "status": solution.status,
+        "mixed_sign": solution.mixed_sign,
+        "norm": solution.norm,
+        "solver": solution.solver,
+        "seconds": solution.seconds,
+        "message": solution.message,
     }

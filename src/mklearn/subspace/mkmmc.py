@@ -1,56 +1,55 @@
-"""Multiple kernel maximum margin criterion: kernel weights and projection by turns."""
+"""Multiple kernel maximum margin criterion: kernel weights and projection by alternating optimisation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context, clone
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import clone
 
+from mklearn.base.kernel_input import fixed_weights
+from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, fit_context, one_of
 from mklearn.errors import ConfigError
 from mklearn.graphs import GraphPair, LaplacianOperator, mmc_graph
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.margin import Constraint, check_columns, check_not_constant, margin_step, negligible
 from mklearn.optimize.simplex_qp import SimplexQP, simplex_qp
-from mklearn.subspace.inputs import checked_labels
-from mklearn.subspace.kernel_embedding import KernelEmbedding, fixed_weights
+from mklearn.subspace.kernel_embedding import KernelEmbedding
 
 Array = NDArray[np.floating[Any]]
 ThetaStep = Literal["exact", "local"]
 Keep = Literal["last", "best"]
 
-# Weights above this are on; the theta-step itself returns exact zeros.
-_ON = 1e-12
-# A gain in the theta-step below this, relatively, is rounding: the weights stay.
+# Smallest weight of a selected kernel; the theta-step itself returns exact zeros.
+_SELECTED = 1e-12
+# A relative gain of the theta-step below this is rounding: the weights stay.
 _ROUNDING = 1e-12
-# Objectives of A-steps this close, relatively, are equal (under "sample" they all are): the earliest of them is kept.
+# Objectives of A-steps with a smaller relative difference count as equal (under "sample" all are): the first is kept.
 _EQUAL = 1e-9
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Margins:
-    """What the alternation found.
+    """Result of `alternate_margins`.
 
     Attributes
     ----------
     weights : array of shape (M,)
     eigenvalues : array of shape (p,)
     coefficients : array of shape (n, p)
-        The A-step's answer to ``weights``.
+        The A-step's solution for ``weights``.
     thetas : array of shape (n_iter + 1, M)
-        The weights that each A-step was given; the first are those of the start.
+        The weights of each A-step; the first are the start.
     history : list of dict
         One per half-step: "iteration", "step" ("a" or "theta"), "objective", "weights", and of a theta-step "status",
         "method" and "kkt_residual".
     n_iter : int
-        Theta-steps taken.
+        Number of theta-steps.
     best_iter : int
-        The A-step kept.
+        The A-step returned.
     status : {"converged", "max_iter", "cycle"}
     """
 
@@ -68,37 +67,36 @@ class MKMMC(KernelEmbedding):
     """Multiple kernel maximum margin criterion.
 
     Maximises tr(A'K L K A) with K = sum_t theta_t K_t over the coefficients A, under a constraint, and the kernel
-    weights theta >= 0 with sum 1, by turns: for given theta A is an eigenproblem, for given A theta maximises an
+    weights theta >= 0 with sum 1, by alternation: for given theta A is an eigenproblem, for given A theta maximises an
     indefinite quadratic form theta'Q theta, Q_st = tr(A'K_s L K_t A), over the simplex. L = L_b - lambda L_w.
 
-    **It selects a kernel.** Q is positive semidefinite but for a small part, and then the maximum lies at a vertex: in
-    11,520 runs of the printed method on three image data sets the weights ended on one kernel every time, normally
-    after one step. Which one depends on how the kernels are scaled, not on accuracy. `selected_kernel_` says which;
-    compare with the uniform average and with the best single kernel. (That is a fact about such data: a large lambda
-    can make it mix.)
+    **It usually selects one kernel.** Q is nearly positive semidefinite, and the maximum over the simplex then lies at
+    a vertex. Which kernel depends on the scales of the kernels, not on accuracy: see `selected_kernel_`, and compare
+    with the uniform average and with the best single kernel. A large lambda can make it combine kernels.
 
     Parameters
     ----------
     n_components : int, optional
-        By default the number of classes less one. The weights depend on it: to search over dimensions as the paper
-        does, fit once for each.
+        By default the number of classes less one. The weights depend on it: to search over numbers of components as
+        the paper does, use `fit_path`.
     constraint : {"rkhs", "coef", "sample"}
-        As for `mklearn.subspace.kernel_mmc.KernelMMC`. "coef" (A'A = I) is the paper's (21), and the only one whose
-        objective is monotone: with the others A is scaled to the old kernel, and the next A-step to the new one may
-        lower the value. Under "sample" the value of an A-step does not depend on the weights of full-rank kernels.
-    lam : float
+        As for `mklearn.subspace.kernel_mmc.KernelMMC`. "coef" (A'A = I) is the paper's (21), and the only one with a
+        monotone objective: with the others A is scaled to the old kernel, and the next A-step, scaled to the new
+        kernel, may decrease it. Under "sample" the value of an A-step does not depend on the weights of full-rank
+        kernels.
+    trade_off : float
         lambda; 1 in the paper.
     theta_step : {"exact", "local"}
-        "exact": the global maximum up to 14 kernels (more where few pairs of kernels are concave), the best of many
-        local ones above; "local": projected gradient from the current weights, in the place of the paper's quadprog.
+        "exact": the global maximum up to 14 kernels (more if few pairs of kernels are concave), above that the best of
+        many local ones; "local": projected gradient from the current weights, instead of the paper's quadprog.
     init : "uniform" or array of shape (n_kernels,)
-        The weights that the first A-step is given.
+        The weights of the first A-step.
     max_iter : int
-        Theta-steps at most.
+        Largest number of theta-steps.
     tol : float
         Stop when the value changes by less than this, relatively, from one A-step to the next.
     keep : {"last", "best"}
-        Which A-step's answer to keep: with "coef" they are the same.
+        Which A-step to return; with "coef" they are the same.
     kernels
         As for `mklearn.subspace.kfd.KernelFDA`.
 
@@ -106,7 +104,7 @@ class MKMMC(KernelEmbedding):
     ----------
     kernel_weights_ : array of shape (n_kernels,), sum 1
     selected_kernel_ : int or None
-        The position of the only kernel with a weight; None where several have one.
+        The position of the only kernel with a positive weight; None if there are several.
     kernel_ids_ : tuple of str
     theta_history_ : array of shape (n_iter_ + 1, n_kernels)
     objective_history_ : array of shape (2 n_iter_ + 1,)
@@ -114,11 +112,11 @@ class MKMMC(KernelEmbedding):
     history_ : list of dict
         See `Margins`.
     objective_ : float
-        Of the A-step kept: the sum of the eigenvalues.
+        Sum of the eigenvalues of the returned A-step.
     n_iter_, best_iter_ : int
     status_ : {"converged", "max_iter", "cycle"}
-        "cycle": the weights have come back to earlier ones (not with "coef").
-    classes_, coefficients_, eigenvalues_, lambda_, embedding_, n_features_in_
+        "cycle": the weights have returned to earlier ones (not with "coef").
+    classes_, coefficients_, eigenvalues_, trade_off_, embedding_, n_features_in_
         As for `mklearn.subspace.kernel_mmc.KernelMMC`.
 
     Raises
@@ -126,9 +124,9 @@ class MKMMC(KernelEmbedding):
     DataError
         X or y malformed: not finite, not square or not symmetric, of different lengths, not class labels.
     NotApplicable
-        One class only, more components than there are, constant kernels.
+        One class only, too many components, constant kernels.
     ConfigError
-        Weights or specs that are not legal.
+        Invalid weights or specs.
 
     References
     ----------
@@ -136,12 +134,9 @@ class MKMMC(KernelEmbedding):
 
     Notes
     -----
-    What the paper leaves open or has otherwise: it names no start and no stopping rule; (22) and (23) lack a trace;
-    (23) is no convex program. Its objective is twice ours (pair sums). Matrices come from products with L, not from
-    sums over pairs: O(n^3 + M n^2 p) an iteration.
-
-    As printed ("coef") the method is 17 to 20 points below the published accuracies on ORL, 7 to 16 on Yale; with
-    "rkhs" 6 to 12 below. The published numbers are not reproduced by any reading of the text that was tried.
+    The paper gives neither a start nor a stopping rule; its (22) and (23) lack a trace; (23) is not a convex program.
+    Its objective is twice the one here (pair sums). Matrices come from products with L, not from sums over pairs: an
+    iteration costs O(n^3 + M n^2 p).
 
     Examples
     --------
@@ -153,15 +148,14 @@ class MKMMC(KernelEmbedding):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_components": KernelEmbedding._parameter_constraints["n_components"],
-        "kernels": KernelEmbedding._parameter_constraints["kernels"],
-        "constraint": [StrOptions(set(get_args(Constraint)))],
-        "lam": [Interval(Real, 0, None, closed="left")],
-        "theta_step": [StrOptions(set(get_args(ThetaStep)))],
+        **KernelEmbedding._parameter_constraints,
+        "constraint": [one_of(Constraint)],
+        "trade_off": [NONNEGATIVE],
+        "theta_step": [one_of(ThetaStep)],
         "init": [StrOptions({"uniform"}), "array-like"],
-        "max_iter": [Interval(Integral, 0, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "keep": [StrOptions(set(get_args(Keep)))],
+        "max_iter": [at_least(0)],
+        "tol": [NONNEGATIVE],
+        "keep": [one_of(Keep)],
     }
 
     def __init__(
@@ -169,7 +163,7 @@ class MKMMC(KernelEmbedding):
         n_components: int | None = None,
         *,
         constraint: Constraint = "rkhs",
-        lam: float = 1.0,
+        trade_off: float = 1.0,
         theta_step: ThetaStep = "exact",
         init: Any = "uniform",
         max_iter: int = 50,
@@ -179,7 +173,7 @@ class MKMMC(KernelEmbedding):
     ) -> None:
         self.n_components = n_components
         self.constraint = constraint
-        self.lam = lam
+        self.trade_off = trade_off
         self.theta_step = theta_step
         self.init = init
         self.max_iter = max_iter
@@ -187,7 +181,7 @@ class MKMMC(KernelEmbedding):
         self.keep = keep
         self.kernels = kernels
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> MKMMC:
         """Learn the kernel weights and the projection.
 
@@ -197,11 +191,11 @@ class MKMMC(KernelEmbedding):
         y : array of shape (n,)
             Class labels.
         """
-        return self._fitted_with(_ASteps.of(self, X, y))
+        return self._fit_with_steps(_ASteps.of(self, X, y))
 
-    def _fitted_with(self, steps: _ASteps) -> MKMMC:
-        """Alternate, with A-steps that may be shared with fits of other sizes."""
-        for name, value in steps.learned.items():
+    def _fit_with_steps(self, steps: _ASteps) -> MKMMC:
+        """Alternate, with A-steps that may be shared with fits for other numbers of components."""
+        for name, value in steps.fitted.items():
             setattr(self, name, value)
         p = self._wanted_components(steps.graph, steps.labels)
         found = alternate_margins(
@@ -214,9 +208,9 @@ class MKMMC(KernelEmbedding):
             keep=self.keep,
         )
         check_columns(found.coefficients, self.n_components)
-        on = np.flatnonzero(found.weights > _ON)
+        selected = np.flatnonzero(found.weights > _SELECTED)
         self.kernel_weights_ = found.weights
-        self.selected_kernel_ = int(on[0]) if len(on) == 1 else None
+        self.selected_kernel_ = int(selected[0]) if len(selected) == 1 else None
         self.theta_history_ = found.thetas
         self.history_ = found.history
         self.objective_history_ = np.array([entry["objective"] for entry in found.history])
@@ -226,17 +220,17 @@ class MKMMC(KernelEmbedding):
         self.status_ = found.status
         self.eigenvalues_ = found.eigenvalues
         self.coefficients_ = found.coefficients
-        self.embedding_ = np.asarray(steps.stack.combine(found.weights) @ found.coefficients, dtype=self._dtype_)
+        self.embedding_ = self._embed_training(steps.stack.combine(found.weights))
         return self
 
 
 def fit_path(estimator: MKMMC, X: ArrayLike, y: ArrayLike, sizes: Iterable[int]) -> list[MKMMC]:
-    """One fitted clone of the estimator for each number of dimensions: the paper's search, as weights depend on it.
+    """Fit a clone of the estimator for each number of components: the paper's search, as the weights depend on it.
 
     Parameters
     ----------
     estimator : MKMMC
-        Its ``n_components`` is replaced, itself it stays as it is.
+        Not modified; cloned for each size.
     X, y
         As for `MKMMC.fit`.
     sizes : iterable of int
@@ -245,7 +239,7 @@ def fit_path(estimator: MKMMC, X: ArrayLike, y: ArrayLike, sizes: Iterable[int])
     Returns
     -------
     list of MKMMC, in the order of ``sizes``
-        As if fitted each by itself. The A-step's answers to the same weights are nested, and computed once.
+        As if fitted one by one. A-steps for the same weights are nested, and computed once.
     """
     models = [clone(estimator).set_params(n_components=size) for size in sizes]
     if not models:
@@ -253,11 +247,11 @@ def fit_path(estimator: MKMMC, X: ArrayLike, y: ArrayLike, sizes: Iterable[int])
     for model in models:
         model._validate_params()
     steps = _ASteps.of(models[0], X, y, most=max(model.n_components for model in models))
-    return [model._fitted_with(steps) for model in models]
+    return [model._fit_with_steps(steps) for model in models]
 
 
 class _ASteps:
-    """A-steps on one kernel stack, each computed once for its weights, in all dimensions that are asked for."""
+    """A-steps on one kernel stack, computed once per kernel weights with the most components needed."""
 
     def __init__(
         self, stack: KernelStack, labels: NDArray[Any], graph: GraphPair, constraint: Constraint, most: int
@@ -265,38 +259,37 @@ class _ASteps:
         self.stack = stack
         self.labels = labels
         self.graph = graph
-        self.learned: dict[str, Any] = {}
+        self.fitted: dict[str, Any] = {}
         self._constraint = constraint
         self._most = most
-        self._answers: dict[bytes, tuple[Array, Array]] = {}
+        self._solutions: dict[bytes, tuple[Array, Array]] = {}
         self._forms: dict[bytes, Array] = {}
 
     @classmethod
     def of(cls, estimator: MKMMC, X: ArrayLike, y: ArrayLike | None, most: int | None = None) -> _ASteps:
-        """For an estimator's training samples; ``learned`` is what it has learned of them."""
-        stack = estimator._training_stack(X)
-        labels = checked_labels(estimator, y, stack.n_columns)
-        estimator.lambda_ = float(estimator.lam)
-        estimator.classes_ = np.unique(labels)
-        graph = mmc_graph(labels, estimator.lambda_)
+        """Read an estimator's training data; ``fitted`` holds the attributes that this sets."""
+        stack, labels = estimator._training_data(X, y)
+        assert labels is not None
+        estimator.trade_off_ = float(estimator.trade_off)
+        graph = mmc_graph(labels, estimator.trade_off_)
         steps = cls(stack, labels, graph, estimator.constraint, most or estimator._wanted_components(graph, labels))
         parameters = estimator.get_params()
-        steps.learned = {name: value for name, value in vars(estimator).items() if name not in parameters}
+        steps.fitted = {name: value for name, value in vars(estimator).items() if name not in parameters}
         return steps
 
     def solve(self, theta: Array, n_components: int) -> tuple[Array, Array]:
-        """Eigenvalues (p,) and coefficients (n, p) of the A-step for these weights."""
+        """Return the eigenvalues (p,) and coefficients (n, p) of the A-step for these weights."""
         name = theta.tobytes()
-        if name not in self._answers:
+        if name not in self._solutions:
             kernel = np.asarray(self.stack.combine(theta), dtype=np.float64)
             check_not_constant(kernel)
             cutoff = negligible(self.stack.dtype)
-            self._answers[name] = margin_step(kernel, self.graph.L, self._most, self._constraint, cutoff)
-        values, coefficients = self._answers[name]
+            self._solutions[name] = margin_step(kernel, self.graph.L, self._most, self._constraint, cutoff)
+        values, coefficients = self._solutions[name]
         return values[:n_components], coefficients[:, :n_components]
 
-    def form(self, theta: Array, n_components: int) -> Array:
-        """The theta-step's Q for the A-step of these weights, a sum over its dimensions."""
+    def quadratic_form(self, theta: Array, n_components: int) -> Array:
+        """Return the theta-step's Q for the A-step of these weights, a sum over its components."""
         name = theta.tobytes()
         if name not in self._forms:
             _, coefficients = self.solve(theta, self._most)
@@ -315,65 +308,67 @@ def alternate_margins(
     tol: float,
     keep: Keep,
 ) -> Margins:
-    """A-steps and theta-steps by turns; parameters as for `MKMMC`."""
+    """Alternate A-steps and theta-steps; parameters as for `MKMMC`."""
     theta = start
     thetas: list[Array] = []
-    answers: list[tuple[Array, Array]] = []
+    solutions: list[tuple[Array, Array]] = []
     history: list[dict[str, Any]] = []
     status: Literal["converged", "max_iter", "cycle"] = "max_iter"
     for iteration in range(max_iter + 1):
         values, A = steps.solve(theta, n_components)
         thetas.append(theta)
-        answers.append((values, A))
+        solutions.append((values, A))
         objective = float(values.sum())
         history.append({"iteration": iteration, "step": "a", "objective": objective, "weights": theta})
-        if iteration and abs(objective - float(answers[-2][0].sum())) <= tol * abs(objective):
+        if iteration and abs(objective - float(solutions[-2][0].sum())) <= tol * abs(objective):
             status = "converged"
             break
         if iteration == max_iter:
             break
-        answer = _theta_step(steps.form(theta, n_components), theta, theta_step)
+        found = _theta_step(steps.quadratic_form(theta, n_components), theta, theta_step)
         history.append(
             {
                 "iteration": iteration + 1,
                 "step": "theta",
-                "objective": answer.value,
-                "weights": answer.theta,
-                "status": answer.status,
-                "method": answer.method,
-                "kkt_residual": answer.kkt_residual,
+                "objective": found.value,
+                "weights": found.theta,
+                "status": found.status,
+                "method": found.method,
+                "kkt_residual": found.kkt_residual,
             }
         )
-        if np.array_equal(answer.theta, theta):
-            # The A-step would give the same answer again.
+        if np.array_equal(found.theta, theta):
+            # The A-step would have the same solution again.
             history.append({"iteration": iteration + 1, "step": "a", "objective": objective, "weights": theta})
             thetas.append(theta)
-            answers.append(answers[-1])
+            solutions.append(solutions[-1])
             status = "converged"
             break
-        if any(np.array_equal(answer.theta, earlier) for earlier in thetas):
+        if any(np.array_equal(found.theta, earlier) for earlier in thetas):
             history.pop()
             status = "cycle"
             break
-        theta = answer.theta
-    objectives = np.array([float(values.sum()) for values, _ in answers])
+        theta = found.theta
+    objectives = np.array([float(values.sum()) for values, _ in solutions])
     best = float(objectives.max())
-    kept = len(answers) - 1 if keep == "last" else int(np.argmax(objectives >= best - _EQUAL * abs(best)))
+    kept = len(solutions) - 1 if keep == "last" else int(np.argmax(objectives >= best - _EQUAL * abs(best)))
     return Margins(
         weights=thetas[kept],
-        eigenvalues=answers[kept][0],
-        coefficients=answers[kept][1],
+        eigenvalues=solutions[kept][0],
+        coefficients=solutions[kept][1],
         thetas=np.array(thetas),
         history=history,
-        n_iter=len(answers) - 1,
+        n_iter=len(solutions) - 1,
         best_iter=kept,
         status=status,
     )
 
 
 def margin_matrices(stack: KernelStack, operator: LaplacianOperator, coefficients: Array) -> Array:
-    """Q_st = a'K_s L K_t a for each column a of the coefficients, shape (p, M, M); the paper's L_A of (23) is twice
-    their sum."""
+    """Compute Q_st = a'K_s L K_t a for each column a of the coefficients, shape (p, M, M).
+
+    The paper's L_A of (23) is twice their sum.
+    """
     projected = np.stack([np.asarray(K, dtype=np.float64) @ coefficients for K in stack], axis=1)  # (n, M, p)
     applied = operator.apply(projected.reshape(len(projected), -1)).reshape(projected.shape)
     Q = projected.transpose(2, 1, 0) @ applied.transpose(2, 0, 1)
@@ -381,11 +376,9 @@ def margin_matrices(stack: KernelStack, operator: LaplacianOperator, coefficient
 
 
 def _theta_step(Q: Array, theta: Array, method: ThetaStep) -> SimplexQP:
-    """The maximiser, or the current weights where nothing is better but for rounding."""
-    answer = simplex_qp(Q, method="auto") if method == "exact" else simplex_qp(Q, method="local", start=theta)
+    """Return the maximiser, or the current weights if it is better by rounding only."""
+    found = simplex_qp(Q, method="auto") if method == "exact" else simplex_qp(Q, method="local", start=theta)
     current = float(theta @ Q @ theta)
-    if answer.value - current <= _ROUNDING * float(np.abs(Q).max()):
-        return SimplexQP(
-            theta, current, answer.method, answer.status, answer.n_supports, answer.n_starts, answer.kkt_residual
-        )
-    return answer
+    if found.value - current <= _ROUNDING * float(np.abs(Q).max()):
+        return replace(found, theta=theta, value=current)
+    return found

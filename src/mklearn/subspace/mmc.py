@@ -1,24 +1,20 @@
-"""The maximum margin criterion, the linear method on features."""
+"""Maximum margin criterion on features."""
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import get_lapack_funcs, svd
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from scipy.linalg import get_lapack_funcs
 
+from mklearn.base.parameters import NONNEGATIVE, StrOptions
+from mklearn.base.span import centred_span
+from mklearn.base.validation import checked_components
 from mklearn.errors import NotApplicable
 from mklearn.graphs import between_laplacian, class_structure, mmc_graph, within_laplacian
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
-from mklearn.subspace.inputs import checked_array, checked_labels
-from mklearn.subspace.linear_embedding import SupervisedLinearEmbedding
-
-Array = NDArray[np.floating[Any]]
-Weight = float | Literal["trace_ratio"]
+from mklearn.subspace.linear_embedding import Array, SupervisedLinearEmbedding
 
 
 class MMC(SupervisedLinearEmbedding):
@@ -31,18 +27,19 @@ class MMC(SupervisedLinearEmbedding):
     ----------
     n_components : int, optional
         At most the number of features; by default the number of classes less one (or the number of features, if less),
-        which is also the most directions that have a positive eigenvalue.
-    lam : float or "trace_ratio"
+        which is also the largest possible number of positive eigenvalues.
+    trade_off : float or "trace_ratio"
         lambda. 1 in MKMMC's paper, "trace_ratio" (tr S_b / tr S_w) in 2DMMC's. Larger values favour directions of small
-        within-class scatter: on faces 10 times the trace ratio does better by 2 to 9 points.
+        within-class scatter.
 
     Attributes
     ----------
     components_ : array of shape (n_components, d)
-        A', orthonormal rows, by falling eigenvalue.
+        A', orthonormal rows, by descending eigenvalue.
     mean_ : array of shape (d,)
     eigenvalues_ : array of shape (n_components,)
-    lambda_ : float
+    trade_off_ : float
+        lambda as a number.
     classes_ : array of shape (n_classes,)
     embedding_ : array of shape (n, n_components)
     n_features_in_ : int
@@ -52,8 +49,7 @@ class MMC(SupervisedLinearEmbedding):
     DataError
         X not finite, y malformed.
     NotApplicable
-        One class only, more components than features, constant features, or "trace_ratio" without any within-class
-        scatter.
+        One class only, more components than features, constant features, or "trace_ratio" without within-class scatter.
 
     References
     ----------
@@ -63,9 +59,9 @@ class MMC(SupervisedLinearEmbedding):
 
     Notes
     -----
-    Computed in the span of the centred samples, yet ordered as in the whole feature space: directions that no training
-    sample extends in (eigenvalue 0) come after those of positive and before those of negative eigenvalue. They change
-    no nearest neighbour. An implementation that stops at the span gives negative directions in their place.
+    Computed in the span of the centred samples, but ordered as in the whole feature space: directions in which no
+    training sample extends (eigenvalue 0) come after those of positive and before those of negative eigenvalue. They
+    change no nearest neighbour. An implementation that stops at the span returns negative directions instead.
 
     The paper's (6) omits a factor 2, sum_ij W_ij (x_i - x_j)(x_i - x_j)' = 2 (S_b - S_w), and calls S_i a covariance
     where its (4) needs the scatter.
@@ -79,60 +75,43 @@ class MMC(SupervisedLinearEmbedding):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_components": [None, Interval(Integral, 1, None, closed="left")],
-        "lam": [Interval(Real, 0, None, closed="left"), StrOptions({"trace_ratio"})],
+        **SupervisedLinearEmbedding._parameter_constraints,
+        "trade_off": [NONNEGATIVE, StrOptions({"trace_ratio"})],
     }
 
-    def __init__(self, n_components: int | None = None, *, lam: Weight = 1.0) -> None:
+    def __init__(self, n_components: int | None = None, *, trade_off: float | Literal["trace_ratio"] = 1.0) -> None:
         self.n_components = n_components
-        self.lam = lam
+        self.trade_off = trade_off
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> MMC:
-        """Find the directions of largest margin.
-
-        Parameters
-        ----------
-        X : array of shape (n, d)
-        y : array of shape (n,)
-            Class labels.
-        """
-        array = checked_array(self, X, reset=True)
-        labels = checked_labels(self, y, len(array))
-        features = array.astype(np.float64)
-        d = features.shape[1]
+    def _fit_features(self, features: Array, labels: NDArray[Any] | None) -> None:
+        assert labels is not None
         classes = class_structure(labels)
-        if self.n_components is not None and self.n_components > d:
-            raise NotApplicable(f"n_components={self.n_components}: there are {d} features, ask for at most that many")
-        p = min(classes.n_classes - 1, d) if self.n_components is None else self.n_components
-
-        self.mean_ = features.mean(axis=0)
-        left, singular, span = svd(features - self.mean_, full_matrices=False)
-        rank = int((singular > max(features.shape) * np.finfo(np.float64).eps * singular[0]).sum())
-        if rank == 0 or not singular[0] > 0:
-            raise NotApplicable("the features are constant over the samples: nothing can be told apart")
-        coordinates, span = left[:, :rank] * singular[:rank], span[:rank]
-        self.lambda_ = trace_ratio(coordinates, labels) if isinstance(self.lam, str) else float(self.lam)
+        d = features.shape[1]
+        p = checked_components(self.n_components, d, f"there are {d} features", default=min(classes.n_classes - 1, d))
+        span = centred_span(features).require_variance()
+        coordinates = span.coordinates()
+        given = self.trade_off
+        self.trade_off_ = trace_ratio(coordinates, labels) if isinstance(given, str) else float(given)
         values, vectors = generalized_eigh(
-            coordinates.T @ mmc_graph(labels, self.lambda_).L.apply(coordinates), which="largest"
+            coordinates.T @ mmc_graph(labels, self.trade_off_).L.apply(coordinates), which="largest"
         )
         # In the whole space: the eigenvalues 0 of the span's complement take their place among those of the span.
-        above = int((values > 0).sum())
-        missing = min(max(p - above, 0), d - rank)
-        inside = min(p - missing, rank)
-        directions = span.T @ vectors[:, :inside]
-        if missing:
-            directions = np.insert(directions, [above] * missing, orthogonal_complement(span.T, missing), axis=1)
-            values = np.insert(values, [above] * missing, 0.0)
+        n_positive = int((values > 0).sum())
+        n_outside = min(max(p - n_positive, 0), d - span.rank)
+        n_inside = min(p - n_outside, span.rank)
+        directions = span.axes.T @ vectors[:, :n_inside]
+        if n_outside:
+            complement = orthogonal_complement(span.axes.T, n_outside)
+            directions = np.insert(directions, [n_positive] * n_outside, complement, axis=1)
+            values = np.insert(values, [n_positive] * n_outside, 0.0)
+        self.mean_ = span.mean
         self.classes_ = classes.labels
         self.components_ = fix_signs(directions).T
         self.eigenvalues_ = values[:p]
-        self.embedding_ = self._embedded(array)
-        return self
 
 
 def trace_ratio(coordinates: Array, y: ArrayLike) -> float:
-    """tr S_b / tr S_w of samples in rows: (n, r) -> a number.
+    """Compute tr S_b / tr S_w of samples in rows, shape (n, r).
 
     Raises
     ------
@@ -145,15 +124,15 @@ def trace_ratio(coordinates: Array, y: ArrayLike) -> float:
     )
     if not within > 1e-14 * between:
         raise NotApplicable(
-            "lam='trace_ratio' divides by the within-class scatter, and there is none: give lam as a number"
+            "trade_off='trace_ratio' divides by the within-class scatter, which is zero: give trade_off as a number"
         )
     return between / within
 
 
 def orthogonal_complement(basis: Array, count: int) -> Array:
-    """``count`` orthonormal vectors orthogonal to the independent columns of basis (d, r); shape (d, count).
+    """Compute ``count`` orthonormal vectors orthogonal to the independent columns of basis (d, r); shape (d, count).
 
-    Householder's reflections applied to unit vectors: no (d, d) matrix is formed.
+    Householder reflections are applied to unit vectors: no (d, d) matrix is formed.
     """
     d, r = basis.shape
     geqrf, ormqr = get_lapack_funcs(("geqrf", "ormqr"), (basis,))

@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 from scipy.linalg import svd
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval
 
+from mklearn.base.validation import checked_components
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure, within_laplacian
 from mklearn.optimize.eigen import fix_signs
-from mklearn.subspace.inputs import checked_array, checked_labels
-from mklearn.subspace.linear_embedding import SupervisedLinearEmbedding
+from mklearn.subspace.linear_embedding import Array, SupervisedLinearEmbedding
 
-# Relative to the largest singular value: what is smaller is rounding of the centring and the projection.
+# Singular values below this, relative to the largest, are rounding errors of the centring and the projection.
 _NEGLIGIBLE = 1e-9
 
 
 class NullSpaceLDA(SupervisedLinearEmbedding):
     """Null space linear discriminant analysis.
 
-    Maximises tr(V'S_bV) under V'S_wV = 0 and V'V = I: each class becomes one point, the points as far apart as can be.
-    It is the limit of the maximum margin criterion as lambda grows.
+    Maximises tr(V'S_bV) under V'S_wV = 0 and V'V = I: each class becomes one point, and the points are as far apart as
+    possible. It is the limit of the maximum margin criterion as lambda grows.
 
     Parameters
     ----------
     n_components : int, optional
-        At most, and by default, the number of directions there are: classes less one where the samples are independent.
+        At most, and by default, the number of discriminating directions: classes less one if the samples are linearly
+        independent.
 
     Attributes
     ----------
     components_ : array of shape (n_components, d)
-        V', orthonormal rows, by falling between-class scatter.
+        V', orthonormal rows, by descending between-class scatter.
     mean_ : array of shape (d,)
     eigenvalues_ : array of shape (n_components,)
         Between-class scatter of each direction.
@@ -48,8 +46,8 @@ class NullSpaceLDA(SupervisedLinearEmbedding):
     DataError
         X not finite, y malformed.
     NotApplicable
-        One class only; more components than there are; or no direction of zero within-class scatter, as where there
-        are at least as many samples as features.
+        One class only; more components than directions; or no direction of zero within-class scatter, as with at least
+        as many samples as features.
 
     References
     ----------
@@ -64,51 +62,30 @@ class NullSpaceLDA(SupervisedLinearEmbedding):
     (9, 2)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_components": [None, Interval(Integral, 1, None, closed="left")],
-    }
-
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> NullSpaceLDA:
-        """Find the directions.
-
-        Parameters
-        ----------
-        X : array of shape (n, d)
-        y : array of shape (n,)
-            Class labels.
-        """
-        array = checked_array(self, X, reset=True)
-        labels = checked_labels(self, y, len(array))
-        features = array.astype(np.float64)
+    def _fit_features(self, features: Array, labels: NDArray[Any] | None) -> None:
+        assert labels is not None
         classes = class_structure(labels)
-        self.mean_ = features.mean(axis=0)
-        centred = features - self.mean_
+        mean = features.mean(axis=0)
+        centred = features - mean
         scale = float(np.linalg.norm(centred, 2)) if centred.size else 0.0
-        _, singular, basis = svd(within_laplacian(classes).apply(centred), full_matrices=False)
-        basis = basis[singular > _NEGLIGIBLE * scale]
+        _, singular, within_basis = svd(within_laplacian(classes).apply(centred), full_matrices=False)
+        within_basis = within_basis[singular > _NEGLIGIBLE * scale]
         centres = classes.means(centred) * np.sqrt(classes.counts)[:, None]
-        # Twice: one projection leaves rounding of the size of what was taken away.
+        # Twice: one projection leaves rounding errors relative to the removed part.
         for _ in range(2):
-            centres = centres - (centres @ basis.T) @ basis
+            centres = centres - (centres @ within_basis.T) @ within_basis
         _, between, directions = svd(centres, full_matrices=False)
         most = int((between > _NEGLIGIBLE * scale).sum())
         if most == 0:
             raise NotApplicable(
-                f"the within-class scatter of {classes.n} samples leaves no direction of its null space in which the "
-                f"classes differ ({features.shape[1]} features): null-space LDA needs more features than samples"
+                f"the within-class scatter of {classes.n} samples with {features.shape[1]} features leaves no "
+                "discriminating direction in its null space: null-space LDA needs more features than samples"
             )
-        if self.n_components is not None and self.n_components > most:
-            raise NotApplicable(
-                f"n_components={self.n_components}: the null space has {most} discriminating directions, ask for at "
-                "most that"
-            )
-        p = most if self.n_components is None else self.n_components
+        p = checked_components(self.n_components, most, f"the null space has {most} discriminating directions")
         self.classes_ = classes.labels
+        self.mean_ = mean
         self.components_ = fix_signs(directions[:p].T).T
         self.eigenvalues_ = between[:p] ** 2
-        self.embedding_ = self._embedded(array)
-        return self

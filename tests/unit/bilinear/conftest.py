@@ -1,4 +1,4 @@
-"""Small pictures with classes for the tests of bilinear methods."""
+"""Small images with classes for the tests of bilinear methods."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 
-def make_pictures(seed: int, classes: int = 4, per_class: int = 6, rows: int = 7, cols: int = 5, noise: float = 1.0):
+def make_images(seed: int, classes: int = 4, per_class: int = 6, rows: int = 7, cols: int = 5, noise: float = 1.0):
     """Random class means and unequal noise; class sizes differ by one."""
     rng = np.random.default_rng(seed)
     counts = per_class + np.arange(classes) % 2
@@ -17,6 +17,6 @@ def make_pictures(seed: int, classes: int = 4, per_class: int = 6, rows: int = 7
 
 
 @pytest.fixture(scope="session")
-def pictures():
-    """(26, 7, 5) pictures of four classes."""
-    return make_pictures(0)
+def images():
+    """(26, 7, 5) images of four classes."""
+    return make_images(0)

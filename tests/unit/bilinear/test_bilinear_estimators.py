@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tests.unit.bilinear.conftest import make_pictures
+from tests.unit.bilinear.conftest import make_images
 
 from mklearn.bilinear.glram import GLRAM
 from mklearn.bilinear.path import fit_iterations, fit_path
@@ -31,8 +31,8 @@ def test_scikit_learn_checks(estimator, check):
 
 
 @every_method
-def test_flat_pictures_with_their_shape(method, pictures):
-    X, y = pictures
+def test_flat_images_with_their_shape(method, images):
+    X, y = images
     flat = X.reshape(len(X), -1)
     whole = method((3, 2)).fit(X, y)
     by_shape = method((3, 2), shape=(7, 5)).fit(flat, y)
@@ -51,8 +51,8 @@ def test_flat_pictures_with_their_shape(method, pictures):
 
 
 @every_method
-def test_orthonormal_columns_with_fixed_signs(method, pictures):
-    X, y = pictures
+def test_orthonormal_columns_with_fixed_signs(method, images):
+    X, y = images
     parameters = {"scaling": "orthonormal"} if method is TwoDLDA else {}
     model = method((3, 2), **parameters).fit(X, y)
     for columns in (model.left_components_, model.right_components_):
@@ -63,8 +63,8 @@ def test_orthonormal_columns_with_fixed_signs(method, pictures):
 
 
 @every_method
-def test_order_of_samples_and_names_of_classes_do_not_matter(method, pictures):
-    X, y = pictures
+def test_order_of_samples_and_names_of_classes_do_not_matter(method, images):
+    X, y = images
     order = np.random.default_rng(1).permutation(len(X))
     one = method((3, 2)).fit(X, y)
     two = method((3, 2)).fit(X[order], np.array(["d", "a", "c", "b"])[y][order])
@@ -74,8 +74,8 @@ def test_order_of_samples_and_names_of_classes_do_not_matter(method, pictures):
 
 @every_method
 @pytest.mark.parametrize("factor", [1 / 255, 255.0, 1e-9, 1e9])
-def test_scale_of_pixels_does_not_matter(method, factor, pictures):
-    X, y = pictures
+def test_scale_of_pixels_does_not_matter(method, factor, images):
+    X, y = images
     one, two = method((3, 2)).fit(X, y), method((3, 2)).fit(factor * X, y)
     unit = [m.left_components_ / np.linalg.norm(m.left_components_, axis=0) for m in (one, two)]
     np.testing.assert_allclose(unit[0], unit[1], atol=1e-7)
@@ -85,16 +85,16 @@ def test_scale_of_pixels_does_not_matter(method, factor, pictures):
 
 
 @pytest.mark.parametrize("method", DISCRIMINANTS)
-def test_brightness_does_not_matter_to_discriminants(method, pictures):
-    X, y = pictures
+def test_brightness_does_not_matter_to_discriminants(method, images):
+    X, y = images
     one, two = method((3, 2)).fit(X, y), method((3, 2)).fit(X + 1e6, y)
     np.testing.assert_allclose(two.left_components_, one.left_components_, atol=1e-6)
 
 
 @pytest.mark.parametrize("method", [GLRAM, TwoDMMC])
-def test_transposed_pictures(method, pictures):
+def test_transposed_images(method, images):
     """Rows and columns change places; which side the alternation starts from makes no difference in the end."""
-    X, y = pictures
+    X, y = images
     one = method((3, 2), max_iter=300, tol=1e-14).fit(X, y)
     two = method((2, 3), max_iter=300, tol=1e-14).fit(X.transpose(0, 2, 1), y)
     assert one.objective_history_[-1] == pytest.approx(two.objective_history_[-1], rel=1e-9)
@@ -102,8 +102,8 @@ def test_transposed_pictures(method, pictures):
 
 
 @every_method
-def test_a_path_is_the_single_fits(method, pictures):
-    X, y = pictures
+def test_a_path_is_the_single_fits(method, images):
+    X, y = images
     sizes = [1, 2, (3, 2), (7, 5)]
     estimator = method(max_iter=7)
     before = vars(estimator).copy()
@@ -118,8 +118,8 @@ def test_a_path_is_the_single_fits(method, pictures):
 
 
 @every_method
-def test_iterations_are_fits_that_stop_there(method, pictures):
-    X, y = pictures
+def test_iterations_are_fits_that_stop_there(method, images):
+    X, y = images
     models = fit_iterations(method(2, init="random", random_state=3), X, y, 5)
     for t, model in enumerate(models, start=1):
         alone = method(2, init="random", random_state=3, max_iter=t, tol=0.0).fit(X, y)
@@ -131,8 +131,8 @@ def test_iterations_are_fits_that_stop_there(method, pictures):
 
 
 @every_method
-def test_single_precision_pickles_and_whole_numbers(method, pictures):
-    X, y = pictures
+def test_single_precision_pickles_and_whole_numbers(method, images):
+    X, y = images
     model = method((3, 2)).fit(X, y)
     narrow = method((3, 2)).fit(X.astype(np.float32), y)
     assert narrow.transform(X.astype(np.float32)).dtype == np.float32
@@ -160,8 +160,8 @@ def test_in_a_pipeline(method):
 
 
 @pytest.mark.parametrize("method", DISCRIMINANTS)
-def test_labels_are_needed_and_differ(method, pictures):
-    X, y = pictures
+def test_labels_are_needed_and_differ(method, images):
+    X, y = images
     with pytest.raises(DataError, match="requires y"):
         method(2).fit(X)
     with pytest.raises(NotApplicable, match="one class only"):
@@ -171,8 +171,8 @@ def test_labels_are_needed_and_differ(method, pictures):
 
 
 @every_method
-def test_pixels_that_are_not_numbers(method, pictures):
-    X, y = pictures
+def test_pixels_that_are_not_numbers(method, images):
+    X, y = images
     for bad in (np.nan, np.inf):
         broken = X.copy()
         broken[3, 2, 1] = bad
@@ -187,23 +187,23 @@ def test_pixels_that_are_not_numbers(method, pictures):
     ("shape", "parameter", "message"),
     [
         ((26, 35), (5, 6), "needs 30"),
-        ((26, 7, 5), (5, 7), "leave shape out"),
-        ((26, 7, 5), (7,), "two whole numbers"),
-        ((26, 7, 5), (7, 0), "at least 1"),
-        ((26, 7, 5), (7.0, 5.0), "whole numbers"),
+        ((26, 7, 5), (5, 7), "omit `shape`"),
+        ((26, 7, 5), (7,), "two integers"),
+        ((26, 7, 5), (7, 0), ">= 1"),
+        ((26, 7, 5), (7.0, 5.0), "two integers >= 1"),
         ((26, 7, 5, 1), None, "dim 4"),
         ((26,), None, "1D array|1-dimensional|Reshape"),
         ((26, 0, 5), None, "0 feature"),
     ],
 )
-def test_wrong_shapes(method, shape, parameter, message, pictures):
+def test_wrong_shapes(method, shape, parameter, message, images):
     with pytest.raises(UserError, match=message):
-        method(shape=parameter).fit(np.ones(shape), pictures[1])
+        method(shape=parameter).fit(np.ones(shape), images[1])
 
 
 @every_method
-def test_other_pictures_than_those_of_fit(method, pictures):
-    X, y = pictures
+def test_other_images_than_those_of_fit(method, images):
+    X, y = images
     model = method(2).fit(X, y)
     with pytest.raises(DataError, match=r"\(5, 7\), but .* fitted with \(7, 5\)"):
         model.transform(X.transpose(0, 2, 1))
@@ -214,8 +214,8 @@ def test_other_pictures_than_those_of_fit(method, pictures):
 
 
 @every_method
-def test_components_that_there_are_not(method, pictures):
-    X, y = pictures
+def test_components_that_there_are_not(method, images):
+    X, y = images
     for wrong, error in [(6, NotApplicable), ((8, 5), NotApplicable), ((1, 2, 3), ConfigError), ((0, 2), ConfigError)]:
         with pytest.raises(error, match="n_components"):
             method(wrong).fit(X, y)
@@ -227,24 +227,24 @@ def test_components_that_there_are_not(method, pictures):
 
 @every_method
 @pytest.mark.parametrize("init", ["ones", np.ones((5, 2)), np.eye(4, 2), [["a", "b"]]])
-def test_starts_that_are_none(method, init, pictures):
+def test_starts_that_are_none(method, init, images):
     with pytest.raises(ConfigError, match="init"):
-        method((2, 2), init=init).fit(*pictures)
+        method((2, 2), init=init).fit(*images)
 
 
 @every_method
-def test_parameters_out_of_range(method, pictures):
+def test_parameters_out_of_range(method, images):
     for parameters in ({"max_iter": 0}, {"tol": -1.0}, {"n_components": 0}, {"flatten": 3}):
         with pytest.raises(ValueError, match=next(iter(parameters))):
-            method(**parameters).fit(*pictures)
+            method(**parameters).fit(*images)
     with pytest.raises(ValueError, match="max_iter"):
-        fit_path(method(max_iter=0), *pictures, [1])
+        fit_path(method(max_iter=0), *images, [1])
 
 
 def test_small_data():
-    """Two pictures of one pixel are enough, if they differ and there are two of each class."""
+    """Two images of one pixel are enough, if they differ and there are two of each class."""
     X = np.array([0.0, 1.0, 10.0, 11.0]).reshape(4, 1, 1)
     for method in METHODS:
         assert method(1).fit(X, [0, 0, 1, 1]).left_components_.shape == (1, 1)
-    X, y = make_pictures(0, classes=2, per_class=1, rows=3, cols=4)
+    X, y = make_images(0, classes=2, per_class=1, rows=3, cols=4)
     assert TwoDMMC((3, 4)).fit(X, y).embedding_.shape == (3, 12)

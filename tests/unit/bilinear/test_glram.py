@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.bilinear.conftest import make_pictures
+from tests.unit.bilinear.conftest import make_images
 
 from mklearn.bilinear.glram import GLRAM
 from mklearn.errors import DataError
 
 
 def energy_kept(X, L, R):
-    return sum(np.sum((L.T @ picture @ R) ** 2) for picture in X)
+    return sum(np.sum((L.T @ image @ R) ** 2) for image in X)
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 5), st.booleans())
 def test_every_half_step_keeps_more_energy(seed, l1, l2, centre):
-    X, _ = make_pictures(seed, rows=6)
+    X, _ = make_images(seed, rows=6)
     model = GLRAM((l1, l2), centre=centre, init="random", random_state=seed % 1000, tol=0.0).fit(X)
     total = np.sum(X**2)
     assert len(model.objective_history_) == 2 * model.n_iter_
@@ -31,8 +31,8 @@ def test_every_half_step_keeps_more_energy(seed, l1, l2, centre):
     assert model.reconstruction_error_**2 == pytest.approx(lost, rel=1e-8, abs=1e-12 * total)
 
 
-def test_written_out_by_loops(pictures):
-    X, _ = pictures
+def test_written_out_by_loops(images):
+    X, _ = images
     L = np.eye(7, 3)
     for _ in range(4):
         R = np.linalg.eigh(sum(A.T @ L @ L.T @ A for A in X))[1][:, -2:]
@@ -42,8 +42,8 @@ def test_written_out_by_loops(pictures):
     np.testing.assert_allclose(model.right_components_ @ model.right_components_.T, R @ R.T, atol=1e-10)
 
 
-def test_a_fixed_point_that_no_random_projection_beats(pictures):
-    X, _ = pictures
+def test_a_fixed_point_that_no_random_projection_beats(images):
+    X, _ = images
     model = GLRAM((2, 2), max_iter=500, tol=1e-15).fit(X)
     assert model.status_ == "converged"
     L, R, best = model.left_components_, model.right_components_, model.objective_history_[-1]
@@ -56,8 +56,8 @@ def test_a_fixed_point_that_no_random_projection_beats(pictures):
 
 
 @pytest.mark.parametrize("centre", [False, True])
-def test_full_size_loses_nothing(pictures, centre):
-    X, _ = pictures
+def test_full_size_loses_nothing(images, centre):
+    X, _ = images
     model = GLRAM((7, 5), centre=centre)
     features = model.fit_transform(X)
     np.testing.assert_allclose(model.inverse_transform(features), X, atol=1e-12)
@@ -66,16 +66,16 @@ def test_full_size_loses_nothing(pictures, centre):
         assert model.objective_history_[-1] == pytest.approx(np.sum(X**2))
 
 
-def test_more_components_lose_less(pictures):
-    errors = [GLRAM(size).fit(pictures[0]).reconstruction_error_ for size in range(1, 6)]
+def test_more_components_lose_less(images):
+    errors = [GLRAM(size).fit(images[0]).reconstruction_error_ for size in range(1, 6)]
     assert (np.diff(errors) < 0).all()
 
 
-def test_vectors_are_pictures_of_one_column(pictures):
+def test_vectors_are_images_of_one_column(images):
     """Then GLRAM is uncentred PCA, and with ``centre`` PCA."""
     from sklearn.decomposition import PCA
 
-    flat = pictures[0].reshape(len(pictures[0]), -1)
+    flat = images[0].reshape(len(images[0]), -1)
     model, pca = GLRAM(3, centre=True).fit(flat), PCA(3).fit(flat)
     assert model.right_components_.shape == (1, 1)
     np.testing.assert_allclose(np.abs(model.left_components_.T @ pca.components_.T), np.eye(3), atol=1e-8)
@@ -83,13 +83,13 @@ def test_vectors_are_pictures_of_one_column(pictures):
     np.testing.assert_allclose(np.abs(GLRAM(3).fit(flat).left_components_.T @ leading.T), np.eye(3), atol=1e-8)
 
 
-def test_labels_are_ignored(pictures):
-    X, y = pictures
+def test_labels_are_ignored(images):
+    X, y = images
     np.testing.assert_array_equal(GLRAM(2).fit(X, y).embedding_, GLRAM(2).fit(X).embedding_)
 
 
-def test_features_of_a_wrong_size_are_not_restored(pictures):
-    model = GLRAM((3, 2)).fit(pictures[0])
+def test_features_of_a_wrong_size_are_not_restored(images):
+    model = GLRAM((3, 2)).fit(images[0])
     assert model.inverse_transform(np.ones((2, 3, 2))).shape == (2, 7, 5)
     with pytest.raises(DataError, match="must be"):
         model.inverse_transform(np.ones((2, 5)))

@@ -1,4 +1,4 @@
-"""One-sided scatters and class differences against sums written out."""
+"""One-sided scatters and class differences against explicit sums."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mklearn.bilinear.scatter import CondensedScatter, StackedScatter, class_differences, energy, seen_together
+from mklearn.bilinear.scatter import CondensedScatter, StackedScatter, class_differences, energy, scatter_pair
 
 SHAPES = st.tuples(*[st.integers(1, 6)] * 3)
 
@@ -19,7 +19,7 @@ def stacks(seed: int, n: int, rows: int, cols: int) -> tuple[np.ndarray, np.ndar
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), SHAPES, st.floats(-3, 3), st.integers(1, 6), st.integers(1, 6))
-def test_scatters_are_the_sums_they_stand_for(seed, shape, weight, l1, l2):
+def test_scatters_equal_explicit_sums(seed, shape, weight, l1, l2):
     first, second = stacks(seed, *shape)
     rng = np.random.default_rng(seed + 1)
     L, R = rng.normal(size=(shape[1], l1)), rng.normal(size=(shape[2], l2))
@@ -27,31 +27,32 @@ def test_scatters_are_the_sums_they_stand_for(seed, shape, weight, l1, l2):
     right = sum(D.T @ L @ L.T @ D for D in first) + weight * sum(D.T @ L @ L.T @ D for D in second)
     stacked = StackedScatter.of((1.0, first), (weight, second))
     for scatter in (stacked, stacked.condensed()):
-        np.testing.assert_allclose(scatter.left(R), left, rtol=0, atol=1e-9 * (1 + np.abs(left).max()))
-        np.testing.assert_allclose(scatter.right(L), right, rtol=0, atol=1e-9 * (1 + np.abs(right).max()))
+        for side, projection, expected in (("left", R, left), ("right", L, right)):
+            (found,) = scatter.one_sided(side, [projection])
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * (1 + np.abs(expected).max()))
 
 
 @pytest.mark.parametrize("condensed", [(False, False), (True, True), (False, True)])
-def test_several_scatters_at_once_are_each_by_itself(condensed):
-    """Of projections on different numbers of dimensions, as a sweep has them."""
-    scatters = [StackedScatter.of((1.0, stack)) for stack in stacks(5, 6, 4, 3)]
-    chosen = [scatter.condensed() if one else scatter for scatter, one in zip(scatters, condensed, strict=True)]
+def test_a_pair_equals_each_scatter_alone(condensed):
+    """Projections with different numbers of columns, as in a sweep."""
+    scatters = tuple(StackedScatter.of((1.0, stack)) for stack in stacks(5, 6, 4, 3))
+    chosen = tuple(scatter.condensed() if one else scatter for scatter, one in zip(scatters, condensed, strict=True))
     rng = np.random.default_rng(6)
-    for side, length, method in (("left", 3, StackedScatter.left), ("right", 4, StackedScatter.right)):
+    for side, length in (("left", 3), ("right", 4)):
         projections = [rng.normal(size=(length, width)) for width in (1, 3, 2)]
-        for scatter, seen in zip(scatters, seen_together(side, chosen, projections), strict=True):
-            wanted = np.stack([method(scatter, projection) for projection in projections])
-            np.testing.assert_allclose(seen, wanted, rtol=0, atol=1e-9 * (1 + np.abs(wanted).max()))
+        for scatter, found in zip(scatters, scatter_pair(side, chosen, projections), strict=True):
+            expected = np.concatenate([scatter.one_sided(side, [projection]) for projection in projections])
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * (1 + np.abs(expected).max()))
 
 
-def test_both_sides_have_one_trace():
+def test_both_sides_have_equal_traces():
     first, second = stacks(3, 7, 5, 4)
     scatter = StackedScatter.of((1.0, first), (-0.3, second))
     rng = np.random.default_rng(4)
     L, R = rng.normal(size=(5, 2)), rng.normal(size=(4, 3))
     value = sum(np.sum((L.T @ D @ R) ** 2) for D in first) - 0.3 * sum(np.sum((L.T @ D @ R) ** 2) for D in second)
-    assert np.trace(L.T @ scatter.left(R) @ L) == pytest.approx(value)
-    assert np.trace(R.T @ scatter.right(L) @ R) == pytest.approx(value)
+    assert np.trace(L.T @ scatter.one_sided("left", [R])[0] @ L) == pytest.approx(value)
+    assert np.trace(R.T @ scatter.one_sided("right", [L])[0] @ R) == pytest.approx(value)
 
 
 @settings(max_examples=30, deadline=None)
@@ -72,10 +73,11 @@ def test_class_differences(seed, counts, brightness):
     assert energy(between) + energy(within) == pytest.approx(energy(X - mean), rel=1e-9, abs=1e-18)
 
 
-def test_a_sweep_takes_the_cheaper_form():
+def test_a_sweep_chooses_the_cheaper_form():
     few = StackedScatter.of((1.0, np.ones((5, 32, 32))))
     many = StackedScatter.of((1.0, np.ones((80, 32, 32))))
     large = StackedScatter.of((1.0, np.ones((3, 300, 200))))
     assert isinstance(few.for_sweep(range(1, 21)), StackedScatter)
+    assert many.for_sweep(None) is many
     assert isinstance(many.for_sweep(range(1, 21)), CondensedScatter)
     assert isinstance(large.for_sweep([200] * 20), StackedScatter)  # 905 million moments

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.linalg
-from tests.unit.bilinear.conftest import make_pictures
+from tests.unit.bilinear.conftest import make_images
 
 from mklearn.bilinear.path import fit_iterations
 from mklearn.bilinear.two_d_lda import TwoDLDA
@@ -39,8 +39,8 @@ def leading(between, within, ridge, size, scaling):
 
 @pytest.mark.parametrize("scaling", SCALINGS)
 @pytest.mark.parametrize("ridge", [0.0, 1e-10, 0.1, 1.0])
-def test_written_out_by_loops(pictures, scaling, ridge):
-    X, y = pictures
+def test_written_out_by_loops(images, scaling, ridge):
+    X, y = images
     R, values = np.eye(5, 2), []
     for _ in range(3):
         L, value = leading(*one_sided(X, y, R), ridge, 3, scaling)
@@ -54,8 +54,8 @@ def test_written_out_by_loops(pictures, scaling, ridge):
     np.testing.assert_allclose(np.abs(model.right_components_), np.abs(R), rtol=1e-6, atol=1e-8)
 
 
-def test_scales(pictures):
-    X, y = pictures
+def test_scales(images):
+    X, y = images
     models = {s: TwoDLDA((3, 2), scaling=s, max_iter=1, ridge=0.5).fit(X, y) for s in SCALINGS}
     start = np.eye(5, 2)
     between, within = one_sided(X, y, start)
@@ -70,11 +70,11 @@ def test_scales(pictures):
         np.testing.assert_allclose(q @ q.T, L["orthonormal"] @ L["orthonormal"].T, atol=1e-10)
 
 
-def test_of_vectors_it_is_lda(pictures):
+def test_of_vectors_it_is_lda(images):
     """sklearn's LDA scales to S_w = I of the features too."""
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-    X, y = make_pictures(2, per_class=12, rows=6, cols=1)
+    X, y = make_images(2, per_class=12, rows=6, cols=1)
     model = TwoDLDA(3, ridge=0.0).fit(X[:, :, 0], y)
     lda = LinearDiscriminantAnalysis(solver="eigen").fit(X[:, :, 0], y)
     theirs = lda.scalings_[:, :3]
@@ -87,14 +87,14 @@ def test_the_objective_may_fall():
     """Why convergence is no promise of 2DLDA; each half step solves another problem."""
     falls = 0
     for seed in range(20):
-        X, y = make_pictures(seed, per_class=2, rows=8, cols=8)
+        X, y = make_images(seed, per_class=2, rows=8, cols=8)
         model = TwoDLDA(2, ridge=1e-3, scaling="orthonormal", tol=0.0).fit(X, y)
         falls += (np.diff(model.objective_history_) < -1e-6 * model.objective_history_.max()).any()
     assert falls > 0
 
 
 def test_a_singular_scatter_needs_a_ridge():
-    X, y = make_pictures(0, classes=2, per_class=2, rows=12, cols=3)
+    X, y = make_images(0, classes=2, per_class=2, rows=12, cols=3)
     with pytest.raises(SolverFailed, match="ridge"):
         TwoDLDA(1, ridge=0.0).fit(X, y)
     assert np.isfinite(TwoDLDA(1, ridge=1e-10, scaling="orthonormal").fit(X, y).embedding_).all()
@@ -106,7 +106,7 @@ def test_classes_that_do_not_vary():
         TwoDLDA(2).fit(X, np.repeat([0, 1, 2], 2))
 
 
-def test_iterations(pictures):
-    models = fit_iterations(TwoDLDA(2, ridge=1e-3), *pictures, iterations=6)
-    again = TwoDLDA(2, ridge=1e-3, max_iter=4, tol=0.0).fit(*pictures)
+def test_iterations(images):
+    models = fit_iterations(TwoDLDA(2, ridge=1e-3), *images, iterations=6)
+    again = TwoDLDA(2, ridge=1e-3, max_iter=4, tol=0.0).fit(*images)
     np.testing.assert_array_equal(models[3].embedding_, again.embedding_)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.bilinear.conftest import make_pictures
+from tests.unit.bilinear.conftest import make_images
 
 from mklearn.bilinear.two_d_mmc import TwoDMMC
 from mklearn.errors import NotApplicable
@@ -18,19 +18,19 @@ def scatters(X, y, U, V):
     for k in np.unique(y):
         class_mean = X[y == k].mean(axis=0)
         between += np.sum(y == k) * np.sum((U.T @ (class_mean - mean) @ V) ** 2)
-        within += sum(np.sum((U.T @ (picture - class_mean) @ V) ** 2) for picture in X[y == k])
+        within += sum(np.sum((U.T @ (image - class_mean) @ V) ** 2) for image in X[y == k])
     return between, within
 
 
-def mmc_matrix(X, y, lam):
-    """S_b - lam S_w of vectors, n_k times covariances: the maximum margin criterion."""
+def mmc_matrix(X, y, trade_off):
+    """S_b - trade_off S_w of vectors, n_k times covariances: the maximum margin criterion."""
     mean = X.mean(axis=0)
     S = np.zeros((X.shape[1], X.shape[1]))
     for k in np.unique(y):
         of_class = X[y == k]
         difference = of_class.mean(axis=0) - mean
         S += len(of_class) * np.outer(difference, difference)
-        S -= lam * len(of_class) * np.cov(of_class.T, bias=True)
+        S -= trade_off * len(of_class) * np.cov(of_class.T, bias=True)
     return S
 
 
@@ -39,72 +39,74 @@ def mmc_matrix(X, y, lam):
     st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 5),
     st.one_of(st.just("trace_ratio"), st.floats(0, 20)), st.sampled_from(["identity", "random"]),
 )  # fmt: skip
-def test_every_half_step_gains(seed, l1, l2, lam, init):
-    X, y = make_pictures(seed, rows=6, noise=2.0)
-    model = TwoDMMC((l1, l2), lam=lam, init=init, random_state=seed % 1000, tol=0.0).fit(X, y)
+def test_every_half_step_gains(seed, l1, l2, trade_off, init):
+    X, y = make_images(seed, rows=6, noise=2.0)
+    model = TwoDMMC((l1, l2), trade_off=trade_off, init=init, random_state=seed % 1000, tol=0.0).fit(X, y)
     U, V = model.left_components_, model.right_components_
     spread, noise = scatters(X, y, np.eye(6), np.eye(5))
-    assert model.lam_ == pytest.approx(spread / noise if lam == "trace_ratio" else lam)
-    scale = spread + model.lam_ * noise
+    assert model.trade_off_ == pytest.approx(spread / noise if trade_off == "trace_ratio" else trade_off)
+    scale = spread + model.trade_off_ * noise
     assert len(model.objective_history_) == 2 * model.n_iter_
     assert (np.diff(model.objective_history_) >= -1e-12 * scale).all()
     between, within = scatters(X, y, U, V)
-    assert model.objective_history_[-1] == pytest.approx(between - model.lam_ * within, rel=1e-9, abs=1e-11 * scale)
+    assert model.objective_history_[-1] == pytest.approx(
+        between - model.trade_off_ * within, rel=1e-9, abs=1e-11 * scale
+    )
     np.testing.assert_allclose(U.T @ U, np.eye(l1), atol=1e-12)
     np.testing.assert_allclose(V.T @ V, np.eye(l2), atol=1e-12)
 
 
-def test_the_history_is_the_objective_at_every_half_step(pictures):
+def test_the_history_is_the_objective_at_every_half_step(images):
     """By the loops of Algorithm 1, corrected; the values are of (U1, V0), (U1, V1), (U2, V1), ..."""
-    X, y = pictures
-    lam, V, values = 0.7, np.eye(5, 2), []
+    X, y = images
+    trade_off, V, values = 0.7, np.eye(5, 2), []
     mean = X.mean(axis=0)
     means = {k: X[y == k].mean(axis=0) for k in np.unique(y)}
     for _ in range(3):
         S = sum(np.sum(y == k) * (m - mean) @ V @ V.T @ (m - mean).T for k, m in means.items())
-        S = S - lam * sum((x - means[k]) @ V @ V.T @ (x - means[k]).T for x, k in zip(X, y, strict=True))
+        S = S - trade_off * sum((x - means[k]) @ V @ V.T @ (x - means[k]).T for x, k in zip(X, y, strict=True))
         U = np.linalg.eigh(S)[1][:, -3:]
-        values.append(np.subtract(*np.multiply(scatters(X, y, U, V), (1, lam))))
+        values.append(np.subtract(*np.multiply(scatters(X, y, U, V), (1, trade_off))))
         S = sum(np.sum(y == k) * (m - mean).T @ U @ U.T @ (m - mean) for k, m in means.items())
-        S = S - lam * sum((x - means[k]).T @ U @ U.T @ (x - means[k]) for x, k in zip(X, y, strict=True))
+        S = S - trade_off * sum((x - means[k]).T @ U @ U.T @ (x - means[k]) for x, k in zip(X, y, strict=True))
         V = np.linalg.eigh(S)[1][:, -2:]
-        values.append(np.subtract(*np.multiply(scatters(X, y, U, V), (1, lam))))
-    model = TwoDMMC((3, 2), lam=lam, max_iter=3, tol=0.0).fit(X, y)
+        values.append(np.subtract(*np.multiply(scatters(X, y, U, V), (1, trade_off))))
+    model = TwoDMMC((3, 2), trade_off=trade_off, max_iter=3, tol=0.0).fit(X, y)
     np.testing.assert_allclose(model.objective_history_, values, rtol=1e-10)
     np.testing.assert_allclose(model.left_components_ @ model.left_components_.T, U @ U.T, atol=1e-10)
     np.testing.assert_allclose(model.right_components_ @ model.right_components_.T, V @ V.T, atol=1e-10)
 
 
-@pytest.mark.parametrize("lam", ["trace_ratio", 1.0, 0.0])
-def test_identity_on_one_side_is_mmc_of_the_stacked_rows(pictures, lam):
-    """With VV' = I only U is left, and S_b, S_w are sums over the columns of the pictures: vectors in their own right.
+@pytest.mark.parametrize("trade_off", ["trace_ratio", 1.0, 0.0])
+def test_identity_on_one_side_is_mmc_of_the_stacked_rows(images, trade_off):
+    """With VV' = I only U is left, and S_b, S_w are sums over the columns of the images: vectors in their own right.
 
-    Column j of all pictures is a set of vectors with the classes of the pictures; the matrices of the sets add up.
+    Column j of all images is a set of vectors with the classes of the images; the matrices of the sets add up.
     """
-    X, y = pictures
-    model = TwoDMMC((3, 5), lam=lam).fit(X, y)
-    stacked = sum(mmc_matrix(X[:, :, j], y, model.lam_) for j in range(5))
+    X, y = images
+    model = TwoDMMC((3, 5), trade_off=trade_off).fit(X, y)
+    stacked = sum(mmc_matrix(X[:, :, j], y, model.trade_off_) for j in range(5))
     values, vectors = np.linalg.eigh(stacked)
     np.testing.assert_allclose(np.abs(model.left_components_.T @ vectors[:, :-4:-1]), np.eye(3), atol=1e-8)
     assert model.objective_history_[-1] == pytest.approx(values[-3:].sum())
     # and the mirror image
-    model = TwoDMMC((7, 2), lam=lam).fit(X, y)
-    values, vectors = np.linalg.eigh(sum(mmc_matrix(X[:, i, :], y, model.lam_) for i in range(7)))
+    model = TwoDMMC((7, 2), trade_off=trade_off).fit(X, y)
+    values, vectors = np.linalg.eigh(sum(mmc_matrix(X[:, i, :], y, model.trade_off_) for i in range(7)))
     np.testing.assert_allclose(np.abs(model.right_components_.T @ vectors[:, :-3:-1]), np.eye(2), atol=1e-8)
 
 
-def test_of_vectors_it_is_mmc(pictures):
-    X, y = pictures
+def test_of_vectors_it_is_mmc(images):
+    X, y = images
     flat = X.reshape(len(X), -1)
-    model = TwoDMMC(3, lam=1.0).fit(flat, y)
+    model = TwoDMMC(3, trade_off=1.0).fit(flat, y)
     leading = np.linalg.eigh(mmc_matrix(flat, y, 1.0))[1][:, :-4:-1]
     assert model.right_components_.shape == (1, 1)
     np.testing.assert_allclose(np.abs(model.left_components_.T @ leading), np.eye(3), atol=1e-7)
 
 
-def test_full_size_changes_no_distance(pictures):
-    X, y = pictures
-    others, _ = make_pictures(1)
+def test_full_size_changes_no_distance(images):
+    X, y = images
+    others, _ = make_images(1)
     model = TwoDMMC((7, 5)).fit(X, y)
     raw = ((others[:, None] - X[None]) ** 2).sum(axis=(2, 3))
     projected = ((model.transform(others)[:, None] - model.embedding_[None]) ** 2).sum(axis=2)
@@ -112,8 +114,8 @@ def test_full_size_changes_no_distance(pictures):
     np.testing.assert_array_equal(projected.argmin(axis=1), raw.argmin(axis=1))
 
 
-def test_no_random_projection_beats_a_half_step(pictures):
-    X, y = pictures
+def test_no_random_projection_beats_a_half_step(images):
+    X, y = images
     model = TwoDMMC((3, 2), max_iter=500, tol=1e-15).fit(X, y)
     assert model.status_ == "converged"
     U, V, best = model.left_components_, model.right_components_, model.objective_history_[-1]
@@ -121,11 +123,11 @@ def test_no_random_projection_beats_a_half_step(pictures):
         rng = np.random.default_rng(seed)
         other_U, other_V = np.linalg.qr(rng.normal(size=(7, 3)))[0], np.linalg.qr(rng.normal(size=(5, 2)))[0]
         for pair in ((other_U, V), (U, other_V)):
-            assert np.subtract(*np.multiply(scatters(X, y, *pair), (1, model.lam_))) <= best + 1e-9
+            assert np.subtract(*np.multiply(scatters(X, y, *pair), (1, model.trade_off_))) <= best + 1e-9
 
 
-def test_the_start_hardly_matters(pictures):
-    X, y = pictures
+def test_the_start_hardly_matters(images):
+    X, y = images
     ends = [
         TwoDMMC((3, 2), init="random", random_state=s, max_iter=300, tol=1e-13).fit(X, y).objective_history_[-1]
         for s in range(5)
@@ -141,4 +143,4 @@ def test_lambda_where_no_class_varies():
     y = np.repeat([0, 1, 2], 2)
     with pytest.raises(NotApplicable, match="no class varies"):
         TwoDMMC(2).fit(X, y)
-    assert TwoDMMC(2, lam=1.0).fit(X, y).embedding_.shape == (6, 4)
+    assert TwoDMMC(2, trade_off=1.0).fit(X, y).embedding_.shape == (6, 4)

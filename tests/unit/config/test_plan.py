@@ -192,7 +192,8 @@ def source(plan: Plan, method: str) -> Any:
 
 def test_features_of_a_descriptor_are_made_even_where_no_kernel_needs_them() -> None:
     plan = planned(SMOKE | {"kernels": {"k": {"kind": "linear", "descriptor": "pixels"}},
-                            "methods": {"m": {"kind": "mmc", "descriptor": "blocks", "lam": [0.5, 1]}}})  # fmt: skip
+                            "methods": {"m": {"kind": "mmc", "descriptor": "blocks",
+                                              "trade_off": [0.5, 1]}}})  # fmt: skip
     assert {descriptor.spec["kind"] for descriptor in plan.descriptors.values()} >= {"multiresolution"}
     assert not plan.kernel_sets
     fit, manifest, (features,) = source(plan, "m")
@@ -201,7 +202,7 @@ def test_features_of_a_descriptor_are_made_even_where_no_kernel_needs_them() -> 
     assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{fit.descriptor}.npz")
     assert fit.spec["method"]["input"] == "features"
     assert fit.spec["method"]["sweep"] == {"kind": "leading"}
-    assert fit.spec["method"]["parameters"] == {"n_components": None, "lam": [0.5, 1]}
+    assert fit.spec["method"]["parameters"] == {"n_components": None, "trade_off": [0.5, 1]}
 
 
 def test_images_are_taken_as_they_are_at_their_final_size() -> None:

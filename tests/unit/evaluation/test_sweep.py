@@ -160,7 +160,7 @@ def test_leading_is_the_default(digits: Digits) -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("path", [{}, {"implementation": PATH}], ids=["by clones", "by fit_path"])
-@pytest.mark.parametrize("estimator", [TwoDLDA(max_iter=3), TwoDMMC(lam=0.5)])
+@pytest.mark.parametrize("estimator", [TwoDLDA(max_iter=3), TwoDMMC(trade_off=0.5)])
 def test_refit_is_a_fit_by_hand_for_each_size_with_all_of_its_columns(
     digits: Digits, estimator: Any, path: dict[str, str], rule: str
 ) -> None:

@@ -32,7 +32,7 @@ LINEAR_METHODS = [MMC, Fisherface, PCA, LedoitWolfLDA, NullSpaceLDA]
 @parametrize_with_checks(
     [
         MMC(),
-        MMC(lam="trace_ratio"),
+        MMC(trade_off="trace_ratio"),
         Fisherface(),
         Fisherface(ridge=1.0, n_pca="all", scaling="within"),
         PCA(),
@@ -40,7 +40,7 @@ LINEAR_METHODS = [MMC, Fisherface, PCA, LedoitWolfLDA, NullSpaceLDA]
         LedoitWolfLDA(rule="euclidean"),
         KernelMMC(kernels=[{"kind": "gaussian"}]),
         KernelMMC(),
-        KernelMMC(kernels=[{"kind": "gaussian"}], constraint="coef", lam="trace_ratio"),
+        KernelMMC(kernels=[{"kind": "gaussian"}], constraint="coef", trade_off="trace_ratio"),
         KernelPCA(kernels=[{"kind": "gaussian"}]),
         KernelPCA(),
         MKMMC(kernels=["gaussian", "linear"]),

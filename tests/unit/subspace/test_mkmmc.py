@@ -36,13 +36,14 @@ def problems():
 
 
 @pytest.mark.parametrize("theta_step", ["exact", "local"])
-@pytest.mark.parametrize("lam", [0.3, 1.0, 5.0])
+@pytest.mark.parametrize("trade_off", [0.3, 1.0, 5.0])
 @pytest.mark.parametrize("name", ["wine", "digits", "noise"])
-def test_objective_never_falls_as_printed(problems, name, lam, theta_step):
+def test_objective_never_falls_as_printed(problems, name, trade_off, theta_step):
     K, y = problems[name]
     for p in (1, 2, len(np.unique(y)) - 1):
         for init in ("uniform", np.arange(1.0, 8.0)):
-            model = MKMMC(p, constraint="coef", lam=lam, theta_step=theta_step, init=init, tol=0.0).fit(K, y)
+            model = MKMMC(p, constraint="coef", trade_off=trade_off, theta_step=theta_step, init=init, tol=0.0)
+            model.fit(K, y)
             history = model.objective_history_
             assert (np.diff(history) >= -1e-10 * np.abs(history).max()).all()
             assert model.status_ == "converged"
@@ -103,7 +104,7 @@ def test_several_kernels_can_share_the_weight(problems):
     """That it ends at a vertex is a fact about data, not about the program: a large lambda makes it mix."""
     K, y = problems["digits"]
     for p, count in ((2, 2), (5, 3)):
-        model = MKMMC(p, constraint="coef", lam=100.0).fit(K, y)
+        model = MKMMC(p, constraint="coef", trade_off=100.0).fit(K, y)
         assert np.count_nonzero(model.kernel_weights_) == count
         assert model.selected_kernel_ is None
         assert (np.diff(model.objective_history_) >= -1e-10 * model.objective_).all()
@@ -157,7 +158,7 @@ def test_scale_of_all_kernels_changes_no_weights(problems):
         ({"init": [1.0, 2.0]}, ConfigError, "7 kernels"),
         ({"init": "random"}, ValueError, "init"),
         ({"theta_step": "quadprog"}, ValueError, "theta_step"),
-        ({"lam": "trace_ratio"}, ValueError, "lam"),
+        ({"trade_off": "trace_ratio"}, ValueError, "trade_off"),
         ({"n_components": 1000}, NotApplicable, "at most"),
     ],
 )

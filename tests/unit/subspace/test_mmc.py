@@ -39,15 +39,15 @@ def wine() -> tuple[np.ndarray, np.ndarray]:
     return StandardScaler().fit_transform(X), y
 
 
-@pytest.mark.parametrize("lam", [0.0, 0.5, 1.0, 7.0, "trace_ratio"])
+@pytest.mark.parametrize("trade_off", [0.0, 0.5, 1.0, 7.0, "trace_ratio"])
 @pytest.mark.parametrize(("n", "d"), [(40, 9), (15, 50), (20, 20)])
-def test_definition(n: int, d: int, lam: float | str) -> None:
+def test_definition(n: int, d: int, trade_off: float | str) -> None:
     X, y = blobs(n, d)
     S_b, S_w = scatters(X, y)
-    weight = np.trace(S_b) / np.trace(S_w) if lam == "trace_ratio" else lam
+    weight = np.trace(S_b) / np.trace(S_w) if trade_off == "trace_ratio" else trade_off
     values, vectors = eigh(S_b - weight * S_w)
-    model = MMC(lam=lam).fit(X, y)
-    assert model.lambda_ == pytest.approx(weight)
+    model = MMC(trade_off=trade_off).fit(X, y)
+    assert model.trade_off_ == pytest.approx(weight)
     np.testing.assert_allclose(model.eigenvalues_, values[::-1][:3], rtol=1e-9)
     A = model.components_.T
     np.testing.assert_allclose(A.T @ A, np.eye(3), atol=1e-12)
@@ -140,7 +140,8 @@ def test_no_orthonormal_projection_does_better(wine: tuple[np.ndarray, np.ndarra
 def test_large_lambda_is_null_space_discriminant_analysis() -> None:
     X, y = blobs(15, 50)
     limit = NullSpaceLDA().fit(X, y)
-    angles = [subspace_angles(MMC(lam=lam).fit(X, y).components_.T, limit.components_.T).max() for lam in (1e4, 1e6)]
+    fits = [MMC(trade_off=trade_off).fit(X, y) for trade_off in (1e4, 1e6)]
+    angles = [subspace_angles(model.components_.T, limit.components_.T).max() for model in fits]
     assert angles[0] < 1e-2
     assert angles[1] < 1e-4
 
@@ -169,8 +170,8 @@ def test_orthogonal_complement() -> None:
         (np.eye(6), None, {}, DataError, "requires y"),
         (np.ones((6, 3)), np.arange(6) % 2, {}, NotApplicable, "constant"),
         (np.eye(6), np.arange(6) % 2, {"n_components": 7}, NotApplicable, "6 features"),
-        (np.eye(6), np.arange(6), {"lam": "trace_ratio"}, NotApplicable, "within-class"),
-        (np.eye(6), np.arange(6) % 2, {"lam": -1.0}, ValueError, "lam"),
+        (np.eye(6), np.arange(6), {"trade_off": "trace_ratio"}, NotApplicable, "within-class"),
+        (np.eye(6), np.arange(6) % 2, {"trade_off": -1.0}, ValueError, "trade_off"),
     ],
 )
 def test_errors(X, y, parameters, error, message) -> None:

@@ -13,7 +13,8 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mklearn.classifiers.ensembles import KernelSAMME, KernelVoting, neighbour_order, resolve_votes, samme
+from mklearn.classifiers.kernel_samme import KernelSAMME, samme
+from mklearn.classifiers.kernel_voting import KernelVoting, neighbour_order, resolve_votes
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.specs import StackTransform
 from mklearn.nearest_neighbour import nearest_neighbour_indices, nearest_neighbour_predictions
@@ -406,7 +407,7 @@ def test_samme_uses_no_more_folds_than_the_smallest_class_has_samples():
     assert round(lonely.cv_errors_[0] * 30, 9).is_integer()
     y[0] = 3
     assert KernelSAMME().fit(X @ X.T, y).n_splits_ == 2
-    with pytest.raises(NotApplicable, match="alone in its class"):
+    with pytest.raises(NotApplicable, match="one sample only"):
         KernelSAMME().fit(X @ X.T, np.arange(31))
 
 

@@ -1,0 +1,35 @@
+"""Labels and decision values of classifiers that compute one score per class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+
+
+class ClassScores(ClassifierMixin):
+    """Mixin of classifiers with ``class_scores``: the label is the class of the largest score."""
+
+    classes_: NDArray[Any]
+
+    def class_scores(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Compute the score of each class, shape (m, n_classes)."""
+        raise NotImplementedError
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Compute decision values in scikit-learn's form.
+
+        Returns
+        -------
+        array of shape (m, n_classes), or (m,) for two classes
+            `class_scores`; for two classes the score of the second less that of the first.
+        """
+        scores = self.class_scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Predict class labels, shape (m,); of several classes with the largest score the first in ``classes_``."""
+        best = self.class_scores(X).argmax(axis=1)
+        return self.classes_[best]

@@ -1,0 +1,62 @@
+"""Base of the ensembles of nearest-neighbour classifiers, one per kernel.
+
+Each kernel has its own embedding (by default of kernel Fisher discriminant analysis) and the first-nearest-neighbour
+rule in it. The ensembles are the baselines of Lin, Liu, Fuh, "Dimensionality reduction for data in multiple feature
+representations", NIPS 2008, section 5: KFD-Voting and KFD-SAMME.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+
+from mklearn.base.kernel_input import KernelInput
+from mklearn.base.parameters import HasMethods, one_of
+from mklearn.classifiers.kernel_classifier import KernelClassifier
+from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.nearest_neighbour import Rule, nearest_neighbour_indices
+from mklearn.subspace.kfd import KernelFDA
+
+Array = NDArray[np.floating[Any]]
+Codes = NDArray[np.intp]
+
+
+class KernelEnsemble(KernelClassifier):
+    """Base of classifiers with one embedding and the nearest-neighbour rule per kernel."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **KernelInput._parameter_constraints,
+        "estimator": [HasMethods(["fit", "transform"]), None],
+        "neighbour": [one_of(Rule)],
+    }
+
+    estimator: Any
+    neighbour: Rule
+
+    def _fit_embedding(self, name: str, kernel: Array, codes: Codes) -> BaseEstimator:
+        """Fit a clone of the estimator to one kernel."""
+        model = KernelFDA() if self.estimator is None else clone(self.estimator)
+        kernels = getattr(model, "kernels", "precomputed")
+        if not (isinstance(kernels, str) and kernels == "precomputed"):
+            raise ConfigError(
+                f"estimator has kernels={kernels!r}: it is fitted to one computed kernel at a time and needs "
+                f"kernels='precomputed'; name the kernels in {type(self).__name__}(kernels=...)"
+            )
+        try:
+            return model.fit(kernel, codes)
+        except (NotApplicable, DataError) as error:
+            raise type(error)(f"kernel {name!r}: {error}") from error
+
+    @staticmethod
+    def _training_embedding(model: Any, kernel: Array) -> Array:
+        """Return the embedding of the samples that the model was fitted to."""
+        stored = getattr(model, "embedding_", None)
+        return np.asarray(model.transform(kernel) if stored is None else stored)
+
+    def _embed_and_match(self, embedding: Array, model: Any, rows: Array) -> tuple[Array, Codes]:
+        """Return the embedding of new samples, and the nearest training sample of each."""
+        Z = np.asarray(model.transform(rows))
+        return Z, nearest_neighbour_indices(embedding, Z, self.neighbour)
