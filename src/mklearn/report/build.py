@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from mklearn.atomic import write_text
 from mklearn.report import frames
 from mklearn.report.confusion import FEW_CLASSES, confused, pairs_table
-from mklearn.report.descriptor_pictures import descriptor_pictures
 from mklearn.report.figure_files import FigureWriters
 from mklearn.report.findings import Findings, findings
 from mklearn.report.gallery import Panel, panels
@@ -23,7 +22,7 @@ from mklearn.report.stage_table import NOTE as STAGE_NOTE
 from mklearn.report.stage_table import stage_table
 from mklearn.report.tables import Table, escape_markdown, failure_table, kernel_table, markdown, result_table
 from mklearn.report.theme import LIGHT, vega_config
-from mklearn.report.thumbnails import data_uris, picture_uri
+from mklearn.report.thumbnails import data_uris
 from mklearn.report.vega_bundle import VegaBundle
 from mklearn.report.wording import enumeration, plural
 
@@ -66,9 +65,7 @@ def build_report(
         What is known of the fitted methods; may be empty.
     data : sequence of dict
         ``id, title, n_samples, n_classes, licence, citation, homepage, note, files: [{name, sha256, source, bytes}]``
-        and ``thumbnails``, uint8 of shape (k, height, width); ``pictured``: ``{images, names, descriptors}``, the
-        arguments of :func:`mklearn.report.descriptor_pictures.descriptor_pictures`. Every key but ``id`` may be
-        missing.
+        and ``thumbnails``, uint8 of shape (k, height, width). Every key but ``id`` may be missing.
     run : dict
         ``versions: dict, machine, command, seed, utc, commit, config_text, reference`` (a method id, default "average")
         and ``descriptors, kernels, methods``: lists of ``{id, title, reference}``; ``calibration`` as in
@@ -112,7 +109,6 @@ def build_report(
             picks=picks_tables(picks, summary, settings, series, beside),
             confused=[pairs_table(found) for found in mixed_up if len(found.best.classes) > FEW_CLASSES],
             stages=stage_table(run.get("stages") or []),
-            pictures=_pictures(data),
         )
         with FigureWriters(
             out_dir / "figures", vega_config(LIGHT, series.colours(LIGHT), file=True), threads
@@ -170,28 +166,6 @@ def _data_card(entry: Mapping[str, Any]) -> dict[str, Any]:
     thumbnails = entry.get("thumbnails")
     card["images"] = [] if thumbnails is None else data_uris(thumbnails)
     return card
-
-
-def _pictures(data: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """What the descriptors of each data set see, with the shape of each picture, by which it gets its width."""
-    found = []
-    for entry in data:
-        pictured = entry.get("pictured")
-        cards = descriptor_pictures(**pictured) if pictured else []
-        if cards:
-            shown = [
-                {
-                    "title": card.title,
-                    "text": card.text,
-                    "images": [
-                        {"uri": picture_uri(image), "ratio": round(image.shape[1] / image.shape[0], 4)}
-                        for image in card.pictures
-                    ],
-                }
-                for card in cards
-            ]
-            found.append({"title": str(entry.get("title") or entry["id"]), "cards": shown})
-    return found
 
 
 def _run_facts(run: Mapping[str, Any]) -> dict[str, Any]:

@@ -125,7 +125,6 @@ class Content:
     picks: Sequence[Table]
     confused: Sequence[Table]
     stages: Table | None
-    pictures: Sequence[Mapping[str, Any]]
 
 
 def render(content: Content, vega: str) -> str:

@@ -22,8 +22,6 @@ from mklearn.steps.log import logger
 
 THUMBNAIL = 64
 """Pixels of a thumbnail's longer side, at most."""
-PICTURED = 3
-"""Images that are shown under each descriptor."""
 
 
 def report(
@@ -38,7 +36,6 @@ def report(
     held = [SampleSet.load(path) for path in samples]
     labels = {entry["id"]: data.classes for entry, data in zip(spec["datasets"], held, strict=True)}
     fits = [_named(fit, labels[fit.dataset]) for fit in fits]
-    titles = {entry["id"]: entry["title"] for entry in spec["descriptors"]}
     run = json.loads(record.read_text(encoding="utf-8"))
     inputs = input_digests(scores=scores, summary=summary, record=record, models=models, samples=samples)
     run["provenance"] = stamp(spec, inputs, code or [])
@@ -53,10 +50,7 @@ def report(
         scores=read_parquet(scores)[0],
         summary=read_parquet(summary)[0],
         fits=fits,
-        data=[
-            _data(entry, data, spec["thumbnails"]) | _pictured(entry, data, titles)
-            for entry, data in zip(spec["datasets"], held, strict=True)
-        ],
+        data=[_data(entry, data, spec["thumbnails"]) for entry, data in zip(spec["datasets"], held, strict=True)],
         run=run,
         threads=threads,
     )
@@ -109,17 +103,6 @@ def _data(entry: dict[str, Any], data: SampleSet, thumbnails: int) -> dict[str, 
     if data.images is not None and thumbnails:
         found["thumbnails"] = _thumbnails(data, thumbnails)
     return found
-
-
-def _pictured(entry: dict[str, Any], data: SampleSet, titles: dict[str, str]) -> dict[str, Any]:
-    """Some images, of classes far apart, and the descriptors to show them under."""
-    if data.images is None or not entry.get("descriptors"):
-        return {}
-    codes = np.unique(np.linspace(0, data.n_classes, PICTURED, endpoint=False).astype(int))
-    rows = [int(np.flatnonzero(data.y == code)[0]) for code in codes]
-    descriptors = [{"title": titles.get(descriptor["id"], "")} | descriptor for descriptor in entry["descriptors"]]
-    names = [str(data.classes[code]) for code in codes]
-    return {"pictured": {"images": [data.images[row] for row in rows], "names": names, "descriptors": descriptors}}
 
 
 def _thumbnails(data: SampleSet, count: int) -> np.ndarray:

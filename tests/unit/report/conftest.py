@@ -69,11 +69,6 @@ def make_study(
                 "note": "Grey values from 0 to 16.",
                 "files": [{"name": "digits.csv.gz", "sha256": "ab" * 32, "source": "scikit-learn", "bytes": 57523}],
                 "thumbnails": (digits.images[:16] * 15).astype(np.uint8),
-                "pictured": {
-                    "images": digits.images[:3],
-                    "names": ["digit 0", "digit 1", "digit 2"],
-                    "descriptors": [{"id": "raw", "title": "Grey values", "kind": "pixels", "parameters": {}}],
-                },
             }
         ],
         "run": {
