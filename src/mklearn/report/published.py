@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +16,14 @@ from mklearn.evaluation.reproduction import (
     OTHER_DATA,
     REPRODUCED,
     TOLERANCE,
-    Reproduction,
+    Check,
     compare_published,
     sentence,
 )  # fmt: skip
-from mklearn.report.frames import families, protocol_family, records, with_labels
+from mklearn.report.frames import Results, records, whole_or_none, with_labels
+from mklearn.report.records import StudyRecord
 from mklearn.report.series import Series
-from mklearn.report.tables import Cell, Column, Table
+from mklearn.report.tables import Cell, Column, Table, number_cell, setting_columns
 from mklearn.report.wording import (
     DASH,
     count,
@@ -49,12 +50,12 @@ MARKS = {
 }
 """How a verdict is written in a cell, and its class in the style sheet."""
 MOST_NAMED = 16
-"""Of more methods than that the paragraph would be a list of names."""
+"""With more methods than this, the paragraph names only those that reproduce in every cell."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """Everything that the report says of published values, worded and formatted.
+    """Everything that the report says about published values, worded and formatted.
 
     Attributes
     ----------
@@ -63,7 +64,7 @@ class Published:
     labelled : DataFrame
         The same with ``label``, the name of its method (and rule) in tables and figures.
     alerts : list of str
-        What stands above everything else: data sets that are others than the papers'.
+        What stands above everything else: data sets that differ from the papers'.
     statement, calibration : str
         What reproduces, and what the calibration says; each a paragraph, or empty.
     overview : Table or None
@@ -86,78 +87,57 @@ class Published:
     note: str
 
 
-def published_part(
-    summary: pd.DataFrame,
-    series: Series,
-    calibration: Mapping[str, Any] | None = None,
-    remarks: Sequence[Mapping[str, Any]] = (),
-    beside: Sequence[str] = (),
-) -> Published:
-    """Compare a summary with the published values in it, and word the result.
+def published_part(results: Results, study: StudyRecord) -> Published:
+    """Compare the results with the published values in their summary, and word the comparison.
 
-    Parameters
-    ----------
-    summary : DataFrame
-        From :func:`mklearn.evaluation.summary.summarise`.
-    series : Series
-    calibration : dict, optional
-        ``{"method", "tolerance"}`` of the study.
-    remarks : sequence of dict
-        ``{"methods": list of ids, "text"}``.
-    beside : sequence of str
-        Ids of methods without published values that stand in every table all the same: the reference and the best
-        single kernel.
+    The study's baselines stand in every table, also where they have no published value.
     """
-    found = compare_published(summary, calibration)
-    labelled = _labelled(found.cells, series)
+    found = compare_published(results.summary, study.calibration)
+    labelled = _labelled(found.cells, results.series)
     rules = set(labelled["neighbour"]) - {""}
-    extra = _labelled(summary[summary["selection"].eq("oracle") & summary["method"].isin(list(beside))], series)
+    oracle = results.summary["selection"].eq("oracle") & results.summary["method"].isin(study.baselines)
+    extra = _labelled(results.summary[oracle], results.series)
     extra = extra[extra["neighbour"].isin([*rules, ""])]
     if len(rules) > 1:
         labelled, extra = (_with_rule(frame) for frame in (labelled, extra))
-    titles = dict(zip(summary["method"], summary["method_title"], strict=True))
+    titles = results.method_titles()
     return Published(
         cells=found.cells,
         labelled=labelled,
         alerts=[sentence(check) for check in found.checks if check.status == "missed"],
         statement=statement(labelled),
-        calibration=_calibration(found),
+        calibration=_calibration(found.checks),
         overview=_overview(labelled) if len(labelled) else None,
         tables=[
-            _table(part, extra, str(source), str(title))
+            _table(part, extra, f"{source} · {title}")
             for (source, title), part in labelled.groupby(["published_source", "dataset_title"], sort=False)
         ],
         remarks=[
-            (enumeration([str(titles.get(method, method)) for method in remark["methods"]]), str(remark["text"]))
-            for remark in remarks
+            (enumeration([titles.get(method, method) for method in remark.methods]), remark.text)
+            for remark in study.remarks
         ],
         note=_note(labelled) if len(labelled) else "",
     )
 
 
 def statement(labelled: pd.DataFrame) -> str:
-    """Which methods reproduce in all their cells, which in some, which in none: one paragraph.
+    """Say which methods reproduce in all their cells, which in some, which in none: one paragraph.
 
     Of many methods only those that reproduce are named; the table under the paragraph has the others.
     """
     if labelled.empty:
         return ""
-    comparable = labelled[~labelled["verdict"].eq(OTHER_DATA)]
     groups: dict[str, list[str]] = {"all": [], "some": [], "none": [], "unjudged": []}
-    for label, part in comparable.groupby("label", sort=False):
-        counts = Counter(part["verdict"])
-        same, lower, higher = (counts[name] for name in (REPRODUCED, LOWER, HIGHER))
+    for label, part in labelled[~labelled["verdict"].eq(OTHER_DATA)].groupby("label", sort=False):
+        same, lower, higher = _judged(part)
         judged = same + lower + higher
         off = [f"ours is {word} in {number}" for word, number in (("lower", lower), ("higher", higher)) if number]
-        text = f"{label} ({'; '.join([f'{same} of {judged}', *off])})"
-        groups["unjudged" if not judged else "all" if same == judged else "some" if same else "none"].append(
-            str(label) if not judged else text
-        )
-    total = Counter(labelled["verdict"])
-    judged = sum(total[name] for name in (REPRODUCED, LOWER, HIGHER))
+        group = "unjudged" if not judged else "all" if same == judged else "some" if same else "none"
+        groups[group].append(f"{label} ({'; '.join([f'{same} of {judged}', *off])})" if judged else str(label))
     parts = []
+    judged = sum(_judged(labelled))
     if judged:
-        same = total[REPRODUCED]
+        same, *_ = _judged(labelled)
         parts.append(
             f"{same} of {judged} published {'cell reproduces' if judged == 1 else 'cells reproduce'}: they differ from "
             f"ours by at most {TOLERANCE:g} units of split noise."
@@ -165,10 +145,12 @@ def statement(labelled: pd.DataFrame) -> str:
     heads = {"all": "In every cell", "some": "In some", "none": "In none", "unjudged": "Without a value to compare"}
     many = sum(map(len, groups.values())) > MOST_NAMED
     parts += [
-        f"{heads[name]}: {plural(len(names), 'method') if many and name != 'all' else _list(names)}."
-        for name, names in groups.items()
+        # semicolons, as the names of methods have commas
+        f"{heads[group]}: {plural(len(names), 'method') if many and group != 'all' else '; '.join(names)}."
+        for group, names in groups.items()
         if names
     ]
+    total = Counter(labelled["verdict"])
     for verdict, what in (
         (NO_VALUE, "without a value of ours"),
         (NO_SPREAD, "without a spread to judge by"),
@@ -179,13 +161,14 @@ def statement(labelled: pd.DataFrame) -> str:
     return " ".join(parts)
 
 
-def _list(names: Sequence[str]) -> str:
-    """Names with their counts; semicolons, as names have commas."""
-    return "; ".join(names)
+def _judged(cells: pd.DataFrame) -> tuple[int, int, int]:
+    """Count the cells that reproduce, that are lower and that are higher than published."""
+    counts = Counter(cells["verdict"])
+    return counts[REPRODUCED], counts[LOWER], counts[HIGHER]
 
 
-def _calibration(found: Reproduction) -> str:
-    sentences = [sentence(check) for check in found.checks if check.status != "missed"]
+def _calibration(checks: Sequence[Check]) -> str:
+    sentences = [sentence(check) for check in checks if check.status != "missed"]
     return f"Calibration: {' '.join(sentences)}" if sentences else ""
 
 
@@ -207,74 +190,55 @@ def _overview(labelled: pd.DataFrame) -> Table:
         Column("to", "highest of the cells"),
         Column("Largest |z|", "difference in units of split noise"),
     )
+    others = {
+        LOWER: "lower than published",
+        HIGHER: "higher than published",
+        NO_VALUE: "without a value",
+        NO_SPREAD: "without a spread",
+        OTHER_DATA: "not comparable",
+    }
     rows = []
     for label, part in labelled.groupby("label", sort=False):
-        counts, known = Counter(part["verdict"]), part.dropna(subset=["difference_points"])
-        same = counts[REPRODUCED]
-        below = [
-            f"{counts[name]} {what}"
-            for name, what in (
-                (LOWER, "lower than published"),
-                (HIGHER, "higher than published"),
-                (NO_VALUE, "without a value"),
-                (NO_SPREAD, "without a spread"),
-                (OTHER_DATA, "not comparable"),
-            )
-            if counts[name]
-        ]
-        differences = [float(f(known["difference_points"])) if len(known) else math.nan for f in (_mean, min, max)]
+        counts = Counter(part["verdict"])
+        same, complete = counts[REPRODUCED], counts[REPRODUCED] == len(part)
+        below = ", ".join(f"{counts[name]} {what}" for name, what in others.items() if counts[name])
+        known = part["difference_points"].dropna()
+        differences = [known.mean(), known.min(), known.max()] if len(known) else [math.nan] * 3
         z = float(part["z"].abs().max())
-        rows.append(
-            (
-                Cell(str(label)),
-                Cell(
-                    f"{'✓ ' if same == len(part) else ''}{same} of {len(part)}", repr(same / len(part)),
-                    f"number verdict {'good' if same == len(part) else 'off'}", below=", ".join(below),
-                ),
-                *(Cell(signed(value, 2), "" if missing(value) else repr(value), "number") for value in differences),
-                Cell(DASH if missing(z) else f"{z:.1f}", "" if missing(z) else repr(z), "number"),
-            )
-        )  # fmt: skip
+        share = number_cell(
+            f"{'✓ ' if complete else ''}{same} of {len(part)}",
+            same / len(part),
+            kind=f"verdict {'good' if complete else 'off'}",
+            below=below,
+        )
+        cells = (number_cell(signed(value, 2), value) for value in differences)
+        rows.append((Cell(str(label)), share, *cells, number_cell(DASH if missing(z) else f"{z:.1f}", z)))
     return Table("Published values, each method over all its cells", columns, tuple(rows))
 
 
-def _mean(values: pd.Series) -> float:
-    return float(values.mean())
-
-
-def _table(part: pd.DataFrame, extra: pd.DataFrame, source: str, dataset_title: str) -> Table:
-    """One source on one data set: a row for each method, a column for each training size."""
-    several = len(set(families(part))) > 1
-    places = {
-        (row["protocol"], None if missing(row["train_size"]) else int(row["train_size"])): ""
-        for row in records(part.sort_values("train_size", kind="stable"))
-    }
-    columns = [Column("Method", numeric=False)]
-    for protocol, size in places:
-        title = f"training size {size}" if size is not None else protocol or "all"
-        family = protocol_family(protocol, size)
-        columns.append(Column(f"{title}, {family}" if several and size is not None else title))
-    beside = extra[extra["dataset"].isin(part["dataset"]) & ~extra["label"].isin(part["label"])]
+def _table(part: pd.DataFrame, extra: pd.DataFrame, caption: str) -> Table:
+    """Tabulate one source on one data set: a row for each method, a column for each training size."""
+    places = list(dict.fromkeys(map(_place, records(part.sort_values("train_size", kind="stable")))))
+    baselines = extra[extra["dataset"].isin(part["dataset"]) & ~extra["label"].isin(part["label"])]
     rows = []
-    for frame, is_compared in ((part, True), (beside, False)):
+    for frame, is_compared in ((part, True), (baselines, False)):
         for label, own in frame.groupby("label", sort=False):
-            by_place = {
-                (row["protocol"], None if missing(row["train_size"]) else int(row["train_size"])): row
-                for row in records(own)
-            }
-            cells = (_cell(by_place.get(place), is_compared) for place in places)
-            rows.append((Cell(str(label)), *cells))
-    return Table(f"{source} · {dataset_title}", tuple(columns), tuple(rows))
+            by_place = {_place(row): row for row in records(own)}
+            rows.append((Cell(str(label)), *(_cell(by_place.get(place), is_compared) for place in places)))
+    return Table(caption, (Column("Method", numeric=False), *setting_columns(places)), tuple(rows))
+
+
+def _place(row: dict[str, Any]) -> tuple[str, int | None]:
+    return row["protocol"], whole_or_none(row["train_size"])
 
 
 def _cell(row: dict[str, Any] | None, is_compared: bool) -> Cell:
-    """``ours ± std | published``, and below it z and the verdict, and what else one wants to know."""
+    """Format ``ours ± std | published``, below it z and the verdict, and below that the dimensions and inner CV."""
     if row is None:
-        return Cell(DASH, "", "number")
+        return number_cell(DASH, None)
     ours = percent_spread(row["mean"], row["std"])
-    sort = "" if missing(row["mean"]) else repr(float(row["mean"]))
     if not is_compared:
-        return Cell(f"{ours} | {DASH}", sort, "number verdict", below="not published")
+        return number_cell(f"{ours} | {DASH}", row["mean"], kind="verdict", below="not published")
     published = percent_spread(row["published"], row["published_std"])
     mark, kind = MARKS[row["verdict"]]
     z = "" if missing(row["z"]) else f"z {signed(row['z'], 1)} "
@@ -283,10 +247,10 @@ def _cell(row: dict[str, Any] | None, is_compared: bool) -> Cell:
         details.append(f"dim. {count(row['dimension'])} | {count(row['published_dimension'])}")
     if not missing(row["inner_cv_mean"]):
         details.append(f"inner CV {percent(row['inner_cv_mean'])}")
-    return Cell(
+    return number_cell(
         f"{ours} | {published}",
-        sort,
-        f"number verdict {kind}",
+        row["mean"],
+        kind=f"verdict {kind}",
         note=str(row["reason"] or ""),
         below=f"{z}{mark}",
         detail=" · ".join(details),

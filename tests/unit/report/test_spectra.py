@@ -11,7 +11,8 @@ import pytest
 
 from mklearn.kernels.spectrum import spectrum_curve
 from mklearn.report.canvas import FILE, specification
-from mklearn.report.figure_spectra import kernel_spectra, spectra
+from mklearn.report.figures_of_fits import kernel_spectra
+from mklearn.report.frames import spectra
 from mklearn.report.records import FitRecord
 from mklearn.report.theme import SCHEMES, vega_config
 
