@@ -7,29 +7,13 @@ quotes are only ever values.
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
 from mklearn.evaluation.reproduction import TOLERANCE
-from mklearn.report.canvas import (
-    Canvas,
-    Chart,
-    Store,
-    band_and_lines,
-    colour_of,
-    dash_of,
-    dashed_rule,
-    finish,
-    in_percent,
-    log_seconds,
-    opacity_of,
-    percent_axis,
-    plain_colour,
-    row_axis,
-    shape_legend,
-    size_axis,
-)
+from mklearn.report import charts
+from mklearn.report.charts import Canvas, Chart, Store
 from mklearn.report.frames import plain_rows, with_band
 from mklearn.report.series import Series
 from mklearn.report.wording import in_order, missing, rule_title
@@ -52,16 +36,16 @@ def differences(summary: pd.DataFrame, series: Series, canvas: Canvas, *, refere
     """
     store = Store()
     rows = summary.dropna(subset=["difference"]).sort_values("difference", ascending=False)
-    frame = in_percent(rows, "difference", "difference_low", "difference_high").assign(
+    frame = charts.in_percent(rows, "difference", "difference_low", "difference_high").assign(
         rule=[rule_title(rule) for rule in rows["neighbour"]]
     )
     order, rules = list(dict.fromkeys(frame["label"])), [rule_title(rule) for rule in in_order(frame["neighbour"])]
     columns = {"label": "s", "rule": "rule", "difference": "x", "difference_low": "low", "difference_high": "high"}
     base = alt.Chart(store.add(plain_rows(frame, columns))).encode(
-        y=alt.Y("s:N", sort=order, title=None, axis=row_axis()),
+        y=alt.Y("s:N", sort=order, title=None, axis=charts.row_axis()),
         yOffset=alt.YOffset("rule:N", sort=rules),
-        color=plain_colour(series),
-        opacity=opacity_of(),
+        color=charts.plain_colour(series),
+        opacity=charts.opacity_of(),
         tooltip=[
             alt.Tooltip("s:N", title="method"),
             alt.Tooltip("rule:N", title="rule"),
@@ -70,16 +54,16 @@ def differences(summary: pd.DataFrame, series: Series, canvas: Canvas, *, refere
             alt.Tooltip("high:Q", title="to", format="+.2f"),
         ],
     )
-    look = {"title": "percentage points", "scale": alt.Scale(padding=8), "axis": alt.Axis(tickCount=6)}
+    look: dict[str, Any] = {"title": "percentage points", "scale": alt.Scale(padding=8), "axis": alt.Axis(tickCount=6)}
     interval = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", **look), x2="high:Q")
     shapes = alt.Scale(domain=rules, range=["circle", "square", "triangle-up"][: len(rules)])
-    legend = shape_legend() if len(rules) > 1 else None
+    legend = charts.shape_legend() if len(rules) > 1 else None
     dot = base.mark_point(filled=True, size=64, opacity=1).encode(
         x=alt.X("x:Q", **look), shape=alt.Shape("rule:N", scale=shapes, legend=legend)
     )
     height = len(order) * (12 + 14 * len(rules))
-    layers = alt.layer(dashed_rule(store, "x", 0, "x:Q"), interval, dot)
-    return finish(layers, canvas, height, store, title=title, subtitle=f"difference to {reference_title}")
+    layers = alt.layer(charts.dashed_rule(store, "x", 0, "x:Q"), interval, dot)
+    return charts.finish(layers, canvas, height, store, title=title, subtitle=f"difference to {reference_title}")
 
 
 def accuracy_by_dimension(curves: pd.DataFrame, series: Series, canvas: Canvas, *, neighbour: str) -> Chart:
@@ -93,12 +77,12 @@ def accuracy_by_dimension(curves: pd.DataFrame, series: Series, canvas: Canvas, 
         The rule to show; methods with a rule of their own are shown beside it.
     """
     store = Store()
-    frame = in_percent(curves, "mean", "std", "low", "high")
+    frame = charts.in_percent(curves, "mean", "std", "low", "high")
     columns = {"label": "s", "mean": "y", "std": "std", "n": "n"}
     sweep = frame[frame["neighbour"].eq(neighbour) & frame["dimension"].notna()]
     flat = frame[frame["neighbour"].isin([neighbour, ""]) & frame["dimension"].isna()]
     shown = {*sweep["label"], *flat["label"]}
-    colour = colour_of(series, canvas, shown)
+    colour = charts.colour_of(series, canvas, shown)
     tooltip = [
         alt.Tooltip("s:N", title="method"),
         alt.Tooltip("q:Q", title="dimension"),
@@ -111,19 +95,21 @@ def accuracy_by_dimension(curves: pd.DataFrame, series: Series, canvas: Canvas, 
     ).encode(x=alt.X("q:Q", title="dimension", scale=_dimension_scale(sweep), axis=alt.Axis(format="d", tickMinStep=1)))
     coloured = moving.encode(color=colour)
     best = coloured.transform_filter("datum.best").mark_point(size=55, strokeWidth=2, filled=False)
-    touch = moving.mark_point(size=120, opacity=0, filled=True).encode(y=percent_axis(), tooltip=tooltip)
+    touch = moving.mark_point(size=120, opacity=0, filled=True).encode(y=charts.percent_axis(), tooltip=tooltip)
     layers = [
-        *band_and_lines(coloured, series, canvas, shown, sweep["label"].nunique()),
-        best.encode(y=percent_axis(), opacity=opacity_of()),
+        *charts.band_and_lines(coloured, series, canvas, shown, sweep["label"].nunique()),
+        best.encode(y=charts.percent_axis(), opacity=charts.opacity_of()),
         touch,
     ]
     if len(flat):
         rule = alt.Chart(store.add(plain_rows(flat, columns))).mark_rule(
             strokeWidth=2, strokeDash=[1, 4], strokeCap="round"
         )
-        fixed = rule.encode(y=percent_axis(), color=colour, opacity=opacity_of(), tooltip=[tooltip[0], *tooltip[2:]])
+        fixed = rule.encode(
+            y=charts.percent_axis(), color=colour, opacity=charts.opacity_of(), tooltip=[tooltip[0], *tooltip[2:]]
+        )
         layers.insert(1, fixed)
-    return finish(alt.layer(*layers), canvas, 300, store, title=rule_title(neighbour), subtitle="accuracy, %")
+    return charts.finish(alt.layer(*layers), canvas, 300, store, title=rule_title(neighbour), subtitle="accuracy, %")
 
 
 def accuracy_by_train_size(summary: pd.DataFrame, series: Series, canvas: Canvas, *, neighbour: str) -> Chart:
@@ -136,11 +122,11 @@ def accuracy_by_train_size(summary: pd.DataFrame, series: Series, canvas: Canvas
     """
     store = Store()
     rows = summary[summary["neighbour"].isin([neighbour, ""])].dropna(subset=["mean", "train_size"])
-    frame = in_percent(with_band(rows), "mean", "low", "high")
+    frame = charts.in_percent(with_band(rows), "mean", "low", "high")
     columns = {"label": "s", "train_size": "n", "mean": "y", "low": "low", "high": "high"}
     base = alt.Chart(store.add(plain_rows(frame, columns))).encode(
-        x=size_axis(frame["train_size"], padding=10),
-        color=colour_of(series, canvas, set(frame["label"])),
+        x=charts.size_axis(frame["train_size"], padding=10),
+        color=charts.colour_of(series, canvas, set(frame["label"])),
         tooltip=[
             alt.Tooltip("s:N", title="method"),
             alt.Tooltip("n:Q", title="training size"),
@@ -149,9 +135,11 @@ def accuracy_by_train_size(summary: pd.DataFrame, series: Series, canvas: Canvas
             alt.Tooltip("high:Q", title="plus one std", format=".2f"),
         ],
     )
-    layers = band_and_lines(base, series, canvas, set(frame["label"]), frame["label"].nunique())
-    dots = base.mark_point(filled=True, size=50).encode(y=percent_axis(), opacity=opacity_of())
-    return finish(alt.layer(*layers, dots), canvas, 300, store, title=rule_title(neighbour), subtitle="accuracy, %")
+    layers = charts.band_and_lines(base, series, canvas, set(frame["label"]), frame["label"].nunique())
+    dots = base.mark_point(filled=True, size=50).encode(y=charts.percent_axis(), opacity=charts.opacity_of())
+    return charts.finish(
+        alt.layer(*layers, dots), canvas, 300, store, title=rule_title(neighbour), subtitle="accuracy, %"
+    )
 
 
 def accuracy_by_iteration(curves: pd.DataFrame, series: Series, canvas: Canvas, *, title: str) -> Chart:
@@ -163,17 +151,17 @@ def accuracy_by_iteration(curves: pd.DataFrame, series: Series, canvas: Canvas, 
         From :func:`mklearn.report.frames.iterations`, of one setting, rule and size; in fractions.
     """
     store = Store()
-    frame = in_percent(curves, "mean", "std", "low", "high")
+    frame = charts.in_percent(curves, "mean", "std", "low", "high")
     columns = {"label": "s", "n_iter": "t", "mean": "y", "std": "std", "n": "n", "low": "low", "high": "high"}
     scale, axis = alt.Scale(zero=False, nice=False), alt.Axis(format="d", tickMinStep=1)
     base = alt.Chart(store.add(plain_rows(frame, columns))).encode(
         x=alt.X("t:Q", title="iterations", scale=scale, axis=axis),
-        color=colour_of(series, canvas, set(frame["label"])),
+        color=charts.colour_of(series, canvas, set(frame["label"])),
     )
-    layers = band_and_lines(base, series, canvas, set(frame["label"]), frame["label"].nunique())
+    layers = charts.band_and_lines(base, series, canvas, set(frame["label"]), frame["label"].nunique())
     dots = base.mark_point(filled=True, size=34).encode(
-        y=percent_axis(),
-        opacity=opacity_of(),
+        y=charts.percent_axis(),
+        opacity=charts.opacity_of(),
         tooltip=[
             alt.Tooltip("s:N", title="method"),
             alt.Tooltip("t:Q", title="iterations"),
@@ -182,7 +170,7 @@ def accuracy_by_iteration(curves: pd.DataFrame, series: Series, canvas: Canvas, 
             alt.Tooltip("n:Q", title="repeats"),
         ],
     )
-    return finish(alt.layer(*layers, dots), canvas, 260, store, title=title, subtitle="accuracy, %")
+    return charts.finish(alt.layer(*layers, dots), canvas, 260, store, title=title, subtitle="accuracy, %")
 
 
 def fit_time_by_train_size(times: pd.DataFrame, series: Series, canvas: Canvas, *, title: str) -> Chart:
@@ -197,19 +185,19 @@ def fit_time_by_train_size(times: pd.DataFrame, series: Series, canvas: Canvas, 
     frame = times.assign(seconds=times["seconds"].clip(lower=1e-4))
     median = frame.groupby(["label", "train_size"], sort=False)["seconds"].median().reset_index()
     base = alt.Chart(store.add(plain_rows(median, {"label": "s", "train_size": "n", "seconds": "y"}))).encode(
-        x=size_axis(frame["train_size"], padding=14),
-        y=alt.Y("y:Q", title=None, **log_seconds(median["seconds"])),
-        color=colour_of(series, canvas, set(median["label"])),
+        x=charts.size_axis(frame["train_size"], padding=14),
+        y=alt.Y("y:Q", title=None, **charts.log_seconds(median["seconds"])),
+        color=charts.colour_of(series, canvas, set(median["label"])),
         tooltip=[
             alt.Tooltip("s:N", title="method"),
             alt.Tooltip("n:Q", title="training size"),
             alt.Tooltip("y:Q", title="median seconds", format=".3g"),
         ],
     )
-    dash = dash_of(series, canvas, set(median["label"]))
-    lines = base.mark_line(strokeWidth=2).encode(strokeDash=dash, opacity=opacity_of())
-    dots = base.mark_point(filled=True, size=50).encode(opacity=opacity_of())
-    return finish(alt.layer(lines, dots), canvas, 300, store, title=title, subtitle="median seconds for one fit")
+    dash = charts.dash_of(series, canvas, set(median["label"]))
+    lines = base.mark_line(strokeWidth=2).encode(strokeDash=dash, opacity=charts.opacity_of())
+    dots = base.mark_point(filled=True, size=50).encode(opacity=charts.opacity_of())
+    return charts.finish(alt.layer(lines, dots), canvas, 300, store, title=title, subtitle="median seconds for one fit")
 
 
 def fit_times(times: pd.DataFrame, series: Series, canvas: Canvas, *, title: str) -> Chart:
@@ -220,17 +208,18 @@ def fit_times(times: pd.DataFrame, series: Series, canvas: Canvas, *, title: str
     order = list(median.sort_values("seconds")["label"])
     columns = {"label": "s", "seconds": "x"}
     places = {
-        "y": alt.Y("s:N", sort=order, title=None, axis=row_axis()),
-        "x": alt.X("x:Q", title="seconds for one fit", **log_seconds(frame["seconds"])),
-        "color": plain_colour(series),
+        "y": alt.Y("s:N", sort=order, title=None, axis=charts.row_axis()),
+        "x": alt.X("x:Q", title="seconds for one fit", **charts.log_seconds(frame["seconds"])),
+        "color": charts.plain_colour(series),
     }
     each = alt.Chart(store.add(plain_rows(frame, columns))).mark_point(size=30, strokeWidth=1.2)
     middle = alt.Chart(store.add(plain_rows(median, columns))).mark_tick(thickness=3, size=16)
     tooltip = [alt.Tooltip("s:N", title="method"), alt.Tooltip("x:Q", title="seconds", format=".3g")]
     layers = alt.layer(
-        each.encode(**places, opacity=opacity_of(0.6)), middle.encode(**places, opacity=opacity_of(), tooltip=tooltip)
+        each.encode(**places, opacity=charts.opacity_of(0.6)),
+        middle.encode(**places, opacity=charts.opacity_of(), tooltip=tooltip),
     )
-    return finish(layers, canvas, 24 * max(len(order), 1), store, title=title)
+    return charts.finish(layers, canvas, 24 * max(len(order), 1), store, title=title)
 
 
 def split_noise_scores(cells: pd.DataFrame, canvas: Canvas, *, title: str) -> Chart:
@@ -244,11 +233,11 @@ def split_noise_scores(cells: pd.DataFrame, canvas: Canvas, *, title: str) -> Ch
     store = Store()
     sizes = ["all" if missing(size) else f"training size {int(size)}" for size in cells["train_size"]]
     rows, shown = wrapped(list(dict.fromkeys(cells["label"]))), list(dict.fromkeys(sizes))
-    frame = in_percent(cells, "mean", "published").assign(
+    frame = charts.in_percent(cells, "mean", "published").assign(
         row=[rows[label] for label in cells["label"]], size=sizes, off=cells["z"].abs() > TOLERANCE
     )
     columns = {name: name for name in ("label", "row", "size", "z", "off", "verdict")}
-    names_axis = row_axis()
+    names_axis = charts.row_axis()
     names_axis["labelExpr"] = "split(datum.label, '\\n')"
     shapes = alt.Scale(domain=shown, range=[SHAPES[i % len(SHAPES)] for i in range(len(shown))])
     dots = (
@@ -264,7 +253,7 @@ def split_noise_scores(cells: pd.DataFrame, canvas: Canvas, *, title: str) -> Ch
             y=alt.Y("row:N", sort=list(rows.values()), title=None, axis=names_axis),
             yOffset=alt.YOffset("size:N", sort=shown),
             color=alt.Color("off:N", scale=alt.Scale(domain=[False, True], range="diverging"), legend=None),
-            shape=alt.Shape("size:N", sort=shown, scale=shapes, legend=shape_legend(columns=2)),
+            shape=alt.Shape("size:N", sort=shown, scale=shapes, legend=charts.shape_legend(columns=2)),
             tooltip=[
                 alt.Tooltip("label:N", title="method"),
                 alt.Tooltip("size:N", title="cell"),
@@ -280,10 +269,10 @@ def split_noise_scores(cells: pd.DataFrame, canvas: Canvas, *, title: str) -> Ch
         .mark_rect(opacity=0.13, color="#888888")
         .encode(x=alt.X("low:Q"), x2="high:Q")
     )
-    layers = alt.layer(band, dashed_rule(store, "z", 0, "z:Q"), dots)
+    layers = alt.layer(band, charts.dashed_rule(store, "z", 0, "z:Q"), dots)
     height = len(rows) * max(12 + 11 * len(shown), 14 * max(row.count(BREAK) + 1 for row in rows.values()) + 4)
     subtitle = f"published − ours in units of split noise; band: ±{TOLERANCE:g}"
-    return finish(layers, canvas, height, store, title=title, subtitle=subtitle, focus=False)
+    return charts.finish(layers, canvas, height, store, title=title, subtitle=subtitle, focus=False)
 
 
 def wrapped(labels: list[str], width: int = 19) -> dict[str, str]:

@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING
 import altair as alt
 import numpy as np
 
-from mklearn.report.canvas import (
-    Canvas,
-    Chart,
-    Store,
-    colour_of,
-    finish,
-    in_percent,
-    opacity_of,
-    plain_colour,
-    row_axis,
-)
+from mklearn.report import charts
+from mklearn.report.charts import Canvas, Chart, Store
 from mklearn.report.confusion import EXTREMES, Confusion
 from mklearn.report.frames import plain_rows
 from mklearn.report.series import Series
@@ -69,7 +60,7 @@ def confusion_map(found: Confusion, series: Series, canvas: Canvas) -> Chart:
     shade = alt.Scale(type="sqrt", domain=[0, 1], range=[0.04, 0.6])
     layers: list[Chart] = [
         base.mark_rect(stroke="#88888833").encode(
-            color=plain_colour(series), opacity=alt.Opacity("share:Q", scale=shade, legend=None)
+            color=charts.plain_colour(series), opacity=alt.Opacity("share:Q", scale=shade, legend=None)
         )
     ]
     if len(classes) <= _NUMBERED:
@@ -78,7 +69,7 @@ def confusion_map(found: Confusion, series: Series, canvas: Canvas) -> Chart:
     chart.view = alt.ViewBackground(stroke="#88888866")
     side = 26 if len(classes) <= _NUMBERED else 18
     subtitle = "% of each true class (row)"
-    return finish(chart, canvas, side * len(classes), store, title=found.label, subtitle=subtitle, focus=False)
+    return charts.finish(chart, canvas, side * len(classes), store, title=found.label, subtitle=subtitle, focus=False)
 
 
 def accuracy_by_rank(accuracies: pd.DataFrame, series: Series, canvas: Canvas, *, title: str) -> Chart:
@@ -90,7 +81,7 @@ def accuracy_by_rank(accuracies: pd.DataFrame, series: Series, canvas: Canvas, *
         From `mklearn.report.confusion.class_accuracies`.
     """
     store = Store()
-    frame, first = in_percent(accuracies, "accuracy"), str(accuracies["label"].iloc[0])
+    frame, first = charts.in_percent(accuracies, "accuracy"), str(accuracies["label"].iloc[0])
     x = alt.X(
         "r:Q",
         title="classes, by the accuracy of " + first,
@@ -101,7 +92,7 @@ def accuracy_by_rank(accuracies: pd.DataFrame, series: Series, canvas: Canvas, *
     marks = _dots_and_rings(_marks(store, frame, series, canvas).encode(x=x, y=y), first)
     ties = _ties(store, frame).encode(x=x, y=alt.Y("low:Q", title=None), y2="high:Q")
     subtitle = ["accuracy of each class, %", *_key(frame)]
-    return finish(alt.layer(ties, *marks), canvas, 260, store, title=title, subtitle=subtitle)
+    return charts.finish(alt.layer(ties, *marks), canvas, 260, store, title=title, subtitle=subtitle)
 
 
 def extreme_classes(accuracies: pd.DataFrame, series: Series, canvas: Canvas, *, title: str) -> Chart:
@@ -115,13 +106,15 @@ def extreme_classes(accuracies: pd.DataFrame, series: Series, canvas: Canvas, *,
     store = Store()
     last = int(accuracies["rank"].max())
     ends = accuracies[(accuracies["rank"] <= EXTREMES) | (accuracies["rank"] > last - EXTREMES)]
-    frame, first = in_percent(ends, "accuracy"), str(ends["label"].iloc[0])
+    frame, first = charts.in_percent(ends, "accuracy"), str(ends["label"].iloc[0])
     x = alt.X("y:Q", title="accuracy, %", scale=alt.Scale(domain=[0, 100], padding=6), axis=alt.Axis(tickCount=6))
-    y = alt.Y("c:N", sort=list(dict.fromkeys(frame["c"])), title=None, axis=row_axis())
+    y = alt.Y("c:N", sort=list(dict.fromkeys(frame["c"])), title=None, axis=charts.row_axis())
     marks = _dots_and_rings(_marks(store, frame, series, canvas).encode(x=x, y=y), first)
     ties = _ties(store, frame).encode(x=alt.X("low:Q"), x2="high:Q", y=y)
     subtitle = [f"the {EXTREMES} best and the {EXTREMES} worst recognised classes", *_key(frame)]
-    return finish(alt.layer(ties, *marks), canvas, 18 * frame["c"].nunique(), store, title=title, subtitle=subtitle)
+    return charts.finish(
+        alt.layer(ties, *marks), canvas, 18 * frame["c"].nunique(), store, title=title, subtitle=subtitle
+    )
 
 
 def _key(frame: pd.DataFrame) -> list[str]:
@@ -132,8 +125,8 @@ def _key(frame: pd.DataFrame) -> list[str]:
 def _marks(store: Store, frame: pd.DataFrame, series: Series, canvas: Canvas) -> alt.Chart:
     columns = {"label": "s", "c": "c", "rank": "r", "accuracy": "y", "total": "n"}
     return alt.Chart(store.add(plain_rows(frame, columns))).encode(
-        color=colour_of(series, canvas, set(frame["label"])),
-        opacity=opacity_of(),
+        color=charts.colour_of(series, canvas, set(frame["label"])),
+        opacity=charts.opacity_of(),
         tooltip=[
             alt.Tooltip("c:N", title="class"),
             alt.Tooltip("s:N", title="method"),

@@ -9,19 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from mklearn.report.canvas import (
-    FLOATING,
-    Canvas,
-    Chart,
-    Store,
-    dashed_rule,
-    finish,
-    opacity_of,
-    plain_colour,
-    pointer_on,
-    row_axis,
-    shape_legend,
-)
+from mklearn.report import charts
+from mklearn.report.charts import Canvas, Chart, Store
 from mklearn.report.frames import plain_rows
 from mklearn.report.picks import MIXED, Picks, common_prefix
 from mklearn.report.series import Series
@@ -53,7 +42,11 @@ def kernel_weights(
     columns = {"s": "s", "kernel": "k", "weight": "x"}
     mean = weights.groupby("kernel", sort=False)["weight"].mean().reset_index().assign(s=label)
     x = alt.X("x:Q", title="kernel weight", scale=alt.Scale(domain=list(domain)), axis=alt.Axis(tickCount=5))
-    places = {"x": x, "y": alt.Y("k:N", sort=order, title=None, axis=row_axis()), "color": plain_colour(series)}
+    places = {
+        "x": x,
+        "y": alt.Y("k:N", sort=order, title=None, axis=charts.row_axis()),
+        "color": charts.plain_colour(series),
+    }
     name = alt.Tooltip("k:N", title="kernel")
     each = alt.Chart(store.add(plain_rows(weights.assign(s=label), columns | {"repeat": "r"})))
     strip = each.mark_tick(thickness=1.5, size=14, opacity=0.55).encode(
@@ -64,8 +57,8 @@ def kernel_weights(
     layers = [strip, centre.encode(**places, tooltip=[name, alt.Tooltip("x:Q", title="mean", format=".3f")])]
     sums = weights.groupby("repeat")["weight"].sum()
     if len(order) > 1 and weights["weight"].min() >= -1e-9 and (abs(sums - 1) < 1e-6).all():
-        layers.insert(0, dashed_rule(store, "x", 1 / len(order), x))
-    return finish(alt.layer(*layers), canvas, 24 * len(order), store, title=label)
+        layers.insert(0, charts.dashed_rule(store, "x", 1 / len(order), x))
+    return charts.finish(alt.layer(*layers), canvas, 24 * len(order), store, title=label)
 
 
 def picked_kernels(found: Sequence[Picks], series: Series, canvas: Canvas, *, label: str) -> Chart:
@@ -100,13 +93,13 @@ def picked_kernels(found: Sequence[Picks], series: Series, canvas: Canvas, *, la
         ],
     )
     boxes = base.mark_rect(stroke="#88888855").encode(
-        color=plain_colour(series),
+        color=charts.plain_colour(series),
         opacity=alt.Opacity("share:Q", scale=alt.Scale(domain=[0, 1], range=[0, 0.55]), legend=None),
     )
     numbers = base.transform_filter("datum.n > 0").mark_text().encode(text="n:Q")
     layers = alt.layer(boxes, numbers)
     subtitle = "repeats that pick a kernel"
-    return finish(layers, canvas, 30 * len(found), store, title=label, subtitle=subtitle, focus=False)
+    return charts.finish(layers, canvas, 30 * len(found), store, title=label, subtitle=subtitle, focus=False)
 
 
 def objective(history: pd.DataFrame, series: Series, canvas: Canvas, *, label: str) -> Chart:
@@ -116,11 +109,11 @@ def objective(history: pd.DataFrame, series: Series, canvas: Canvas, *, label: s
     frame = history.assign(s=label)
     finite = frame["value"].dropna()
     wide = len(finite) > 0 and finite.min() > 0 and finite.max() / finite.min() > 10
-    scale = alt.Scale(type="log", nice=True) if wide else FLOATING
+    scale = alt.Scale(type="log", nice=True) if wide else charts.FLOATING
     axis = alt.Axis(format="~g", tickCount=5)
     base = alt.Chart(store.add(plain_rows(frame, columns))).encode(
         x=alt.X("i:Q", title="half step", axis=alt.Axis(format="d", tickMinStep=1, tickCount=8)),
-        color=plain_colour(series),
+        color=charts.plain_colour(series),
         detail="r:N",
     )
     y = alt.Y("y:Q", title=None, scale=scale, axis=axis)
@@ -131,7 +124,7 @@ def objective(history: pd.DataFrame, series: Series, canvas: Canvas, *, label: s
         shape=alt.Shape(
             "step:N",
             scale=alt.Scale(domain=["A", "beta"], range=["circle", "square"]),
-            legend=shape_legend(labelExpr=steps),
+            legend=charts.shape_legend(labelExpr=steps),
         ),
         tooltip=[
             alt.Tooltip("r:Q", title="repeat"),
@@ -145,7 +138,7 @@ def objective(history: pd.DataFrame, series: Series, canvas: Canvas, *, label: s
         drawable = "isValid(datum.bound) && datum.bound > 0" if wide else "isValid(datum.bound)"
         bound = base.transform_filter(drawable).mark_tick(thickness=1.5, size=12, orient="horizontal")
         layers.append(bound.encode(y=alt.Y("bound:Q", title=None, scale=scale, axis=axis), color=alt.value("#888888")))
-    return finish(alt.layer(*layers), canvas, 240, store, title=label, subtitle="objective")
+    return charts.finish(alt.layer(*layers), canvas, 240, store, title=label, subtitle="objective")
 
 
 def embedding(points: pd.DataFrame, canvas: Canvas, *, label: str) -> Chart:
@@ -160,11 +153,11 @@ def embedding(points: pd.DataFrame, canvas: Canvas, *, label: str) -> Chart:
     store = Store()
     classes = sorted(set(points["label"]), key=_natural)
     scale = alt.Scale(domain=classes, range="ordinal" if len(classes) <= MAX_COLOURS else hues(len(classes)))
-    pointer = pointer_on("c")
+    pointer = charts.pointer_on("c")
     axis = alt.Axis(labels=False, grid=False)
     places = {
-        "x": alt.X("x:Q", title="first dimension", scale=FLOATING, axis=axis),
-        "y": alt.Y("y:Q", title=None, scale=FLOATING, axis=axis),
+        "x": alt.X("x:Q", title="first dimension", scale=charts.FLOATING, axis=axis),
+        "y": alt.Y("y:Q", title=None, scale=charts.FLOATING, axis=axis),
     }
     columns = {"x": "x", "y": "y", "label": "c"}
     marks: Chart = (
@@ -175,7 +168,7 @@ def embedding(points: pd.DataFrame, canvas: Canvas, *, label: str) -> Chart:
             color=alt.Color("c:N", scale=scale, legend=None),
             fill=alt.Fill("c:N", scale=scale, legend=None),
             fillOpacity=alt.FillOpacityValue(0, condition={"test": "datum.role == 'test'", "value": 0.75}),
-            opacity=opacity_of(0.85, 0.08, pointer),
+            opacity=charts.opacity_of(0.85, 0.08, pointer),
             tooltip=[alt.Tooltip("c:N", title="class"), alt.Tooltip("role:N", title="role")],
         )
         .add_params(pointer)
@@ -186,7 +179,7 @@ def embedding(points: pd.DataFrame, canvas: Canvas, *, label: str) -> Chart:
         names = alt.Chart(store.add(plain_rows(middle, columns))).mark_text(fontSize=13, fontWeight=700, dy=-11)
         marks = alt.layer(marks, names.encode(**places, text="c:N"))
     marks.view = alt.ViewBackground(stroke="#88888866")
-    return finish(marks, canvas, 320, store, title=label, subtitle="second dimension", focus=False)
+    return charts.finish(marks, canvas, 320, store, title=label, subtitle="second dimension", focus=False)
 
 
 def _natural(text: str) -> tuple[int, float, str]:
@@ -206,14 +199,14 @@ def off_diagonal_mass(info: pd.DataFrame, canvas: Canvas, *, threshold: float) -
         alt.Chart(store.add(plain_rows(frame, {"kernel": "k", "off_diagonal_mass": "x", "low": "low"})))
         .mark_bar(height=10, cornerRadiusEnd=3)
         .encode(
-            y=alt.Y("k:N", sort=list(info["kernel"]), title=None, axis=row_axis()),
+            y=alt.Y("k:N", sort=list(info["kernel"]), title=None, axis=charts.row_axis()),
             x=x,
             color=alt.Color("low:N", scale=alt.Scale(domain=[False, True], range="diverging"), legend=None),
             tooltip=[alt.Tooltip("k:N", title="kernel"), alt.Tooltip("x:Q", title="off-diagonal mass", format=".3f")],
         )
     )
-    layers = alt.layer(bars, dashed_rule(store, "x", threshold, x))
-    return finish(layers, canvas, 24 * max(len(info), 1), store, focus=False)
+    layers = alt.layer(bars, charts.dashed_rule(store, "x", threshold, x))
+    return charts.finish(layers, canvas, 24 * max(len(info), 1), store, focus=False)
 
 
 def kernel_spectra(curves: pd.DataFrame, canvas: Canvas) -> Chart:
@@ -234,7 +227,7 @@ def kernel_spectra(curves: pd.DataFrame, canvas: Canvas) -> Chart:
         i=[place[name] for name in curves["kernel"]],
         sign=["negative" if negative else "positive" for negative in curves["negative"]],
     )
-    pointer = pointer_on("k")
+    pointer = charts.pointer_on("k")
     low, high = float(frame["share"].min()), float(frame["share"].max())
     ranks = alt.Axis(format="~g", values=_rank_ticks(int(frame["rank"].max())))
     shares = alt.Axis(format=".0e", values=_powers_of_ten(low, high))
@@ -245,7 +238,7 @@ def kernel_spectra(curves: pd.DataFrame, canvas: Canvas) -> Chart:
             "y:Q", title=None, scale=alt.Scale(type="log", nice=False, domain=[low / 1.4, high * 1.4]), axis=shares
         ),
     )
-    shown = base.encode(color=_kernel_colour(names), opacity=opacity_of(1, 0.12, pointer))
+    shown = base.encode(color=_kernel_colour(names), opacity=charts.opacity_of(1, 0.12, pointer))
     signs = alt.Scale(domain=["positive", "negative"], range=[[1, 0], [2, 3]])
     # a line for each sign, so that none is drawn from the last positive eigenvalue to the first negative one
     dash = alt.StrokeDash("sign:N", scale=signs, legend=None)
@@ -269,7 +262,7 @@ def kernel_spectra(curves: pd.DataFrame, canvas: Canvas) -> Chart:
         negative = shown.transform_filter("datum.sign === 'negative'")
         layers.insert(1, negative.mark_point(size=24, strokeWidth=1.3, filled=False))
         subtitle += "; rings: negative"
-    return finish(alt.layer(*layers), canvas, 240, store, title="Eigenvalues", subtitle=subtitle, focus=False)
+    return charts.finish(alt.layer(*layers), canvas, 240, store, title="Eigenvalues", subtitle=subtitle, focus=False)
 
 
 def _kernel_colour(names: Sequence[str]) -> alt.Color:

@@ -43,7 +43,7 @@ class Setting:
         """Return the rows of a score or summary table that belong to this setting."""
         size = frame["train_size"]
         same_size = size.isna() if self.train_size is None else size.eq(self.train_size).fillna(False).astype(bool)
-        return frame[frame["dataset"].eq(self.dataset) & frame["protocol"].fillna("").eq(self.protocol) & same_size]
+        return frame[frame["dataset"].eq(self.dataset) & frame["protocol"].eq(self.protocol) & same_size]
 
     def fits(self, records: Sequence[FitRecord]) -> list[FitRecord]:
         """Return the fits of this setting."""
@@ -53,12 +53,13 @@ class Setting:
 
 @dataclass(frozen=True)
 class Results:
-    """The results of a study; the tables have the rows of the metric accuracy only.
+    """The results of a study.
 
     Attributes
     ----------
     scores, summary : DataFrame
-        The tidy score table, and :func:`mklearn.evaluation.summary.summarise` of it.
+        The tidy score table, and :func:`mklearn.evaluation.summary.summarise` of it: the rows of the metric accuracy,
+        with ``label``, the name of the series, and ``family``, the protocol without its training size.
     fits : sequence of FitRecord
     reference, reference_title : str
         Id and title of the method that differences are taken to.
@@ -76,8 +77,8 @@ class Results:
     series: Series
 
     def inner_cv(self) -> pd.DataFrame:
-        """Return the summary rows chosen by inner cross-validation, with ``label``."""
-        return with_labels(self.summary[self.summary["selection"].eq("inner_cv")], self.series)
+        """Return the summary rows chosen by inner cross-validation."""
+        return self.summary[self.summary["selection"].eq("inner_cv")]
 
     def method_titles(self) -> dict[str, str]:
         """Return the titles of the methods by id."""
@@ -88,29 +89,35 @@ def results_of(
     scores: pd.DataFrame, summary: pd.DataFrame, fits: Sequence[FitRecord], reference: str = "average"
 ) -> Results:
     """Collect the results of a study, and divide them into settings and series."""
-    scores, summary = accuracy_rows(scores), accuracy_rows(summary)
+    series = series_of(summary, reference)
     titles = summary.loc[summary["method"].eq(reference), "method_title"]
+    scores, summary = _prepared(scores, series), _prepared(summary, series)
     return Results(
         scores=scores,
         summary=summary,
         fits=fits,
         reference=reference,
         reference_title=str(titles.iloc[0]) if len(titles) else reference,
-        settings=settings_of(summary),
-        series=series_of(summary, reference),
+        settings=_settings_of(summary),
+        series=series,
     )
 
 
-def accuracy_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """Select the rows of the metric accuracy, and failures that name no metric."""
-    return frame[frame["metric"].fillna("").isin(["accuracy", ""])] if "metric" in frame else frame
+def _prepared(frame: pd.DataFrame, series: Series) -> pd.DataFrame:
+    """Select the rows of the metric accuracy, and failures that name none; add ``label`` and ``family``."""
+    if "metric" in frame:
+        frame = frame[frame["metric"].fillna("").isin(["accuracy", ""])]
+    frame = frame.assign(protocol=frame["protocol"].fillna(""), neighbour=frame["neighbour"].fillna(""))
+    methods = zip(frame["method"], frame["kernel_set"].fillna(""), strict=True)
+    protocols = zip(frame["protocol"], frame["train_size"], strict=True)
+    return frame.assign(
+        label=[series.label(method, kernel_set) for method, kernel_set in methods],
+        family=[protocol_family(protocol, size) for protocol, size in protocols],
+    )
 
 
-def settings_of(summary: pd.DataFrame) -> list[Setting]:
-    """List the settings of a summary table, in order of first appearance."""
-    columns = ["dataset", "dataset_title", "protocol", "train_size"]
-    rows = summary[columns].assign(protocol=summary["protocol"].fillna("")).drop_duplicates()
-    rows = rows.assign(family=families(rows))
+def _settings_of(summary: pd.DataFrame) -> list[Setting]:
+    rows = summary[["dataset", "dataset_title", "protocol", "train_size", "family"]].drop_duplicates()
     n_families = rows.drop_duplicates(["dataset", "family"])["dataset"].value_counts()
     settings = []
     for row in records(rows):
@@ -126,24 +133,12 @@ def protocol_family(protocol: str, train_size: Any) -> str:
     return protocol if missing(train_size) else protocol.removesuffix(f"-p{int(train_size)}")
 
 
-def families(frame: pd.DataFrame) -> list[str]:
-    """Return the protocol's family for every row of a score or summary table."""
-    pairs = zip(frame["protocol"].fillna(""), frame["train_size"], strict=True)
-    return [protocol_family(str(protocol), size) for protocol, size in pairs]
-
-
 def usable(scores: pd.DataFrame) -> pd.DataFrame:
     """Select the score rows that have a value."""
     return scores[scores["value"].notna() & ~scores["status"].isin(["failed", "not_applicable"])]
 
 
-def with_labels(frame: pd.DataFrame, series: Series) -> pd.DataFrame:
-    """Add the label of the series to a score or summary table, in column ``label``."""
-    pairs = zip(frame["method"], frame["kernel_set"].fillna(""), strict=True)
-    return frame.assign(label=[series.label(method, kernel_set) for method, kernel_set in pairs])
-
-
-def curves(scores: pd.DataFrame, series: Series) -> pd.DataFrame:
+def curves(scores: pd.DataFrame) -> pd.DataFrame:
     """Compute mean and spread over repeats at each dimension.
 
     Returns
@@ -154,7 +149,7 @@ def curves(scores: pd.DataFrame, series: Series) -> pd.DataFrame:
     """
     import pandas as pd
 
-    rows = with_labels(usable(scores), series)
+    rows = usable(scores)
     table = _mean_and_spread(rows[rows["selection"].eq("dimension")], ["label", "neighbour", "dimension"])
     parts = []
     for _, part in table.groupby(["label", "neighbour"], sort=False):
@@ -167,7 +162,7 @@ def curves(scores: pd.DataFrame, series: Series) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else table.assign(best=pd.Series(dtype=bool))
 
 
-def iterations(scores: pd.DataFrame, series: Series) -> pd.DataFrame:
+def iterations(scores: pd.DataFrame) -> pd.DataFrame:
     """Compute mean and spread over repeats after each iteration: ``label, neighbour, dimension, n_iter, mean, ...``.
 
     From score rows with selection "iteration": ``n_iter`` iterations, at size ``dimension``.
@@ -175,7 +170,7 @@ def iterations(scores: pd.DataFrame, series: Series) -> pd.DataFrame:
     rows = usable(scores)
     if "n_iter" not in rows.columns:
         rows = rows.assign(n_iter=None)
-    rows = with_labels(rows[rows["selection"].eq("iteration")], series).dropna(subset=["n_iter", "dimension"])
+    rows = rows[rows["selection"].eq("iteration")].dropna(subset=["n_iter", "dimension"])
     table = _mean_and_spread(rows, ["label", "neighbour", "dimension", "n_iter"])
     return table.sort_values(["dimension", "n_iter"], kind="stable", ignore_index=True)
 
@@ -183,7 +178,7 @@ def iterations(scores: pd.DataFrame, series: Series) -> pd.DataFrame:
 def _mean_and_spread(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Group score rows; add ``mean``, ``std``, ``n``, and ``low`` and ``high``: one standard deviation around it."""
     table = (
-        rows.assign(value=rows["value"].astype("float64"), neighbour=rows["neighbour"].fillna(""))
+        rows.assign(value=rows["value"].astype("float64"))
         .groupby(keys, sort=False, dropna=False)["value"]
         .agg(["mean", "std", "count"])
         .reset_index()
@@ -198,9 +193,9 @@ def with_band(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(low=table["mean"] - spread, high=table["mean"] + spread)
 
 
-def fit_times(scores: pd.DataFrame, series: Series) -> pd.DataFrame:
+def fit_times(scores: pd.DataFrame) -> pd.DataFrame:
     """Return ``label, repeat, seconds``: one row for each fit."""
-    rows = with_labels(usable(scores), series).dropna(subset=["fit_seconds"])
+    rows = usable(scores).dropna(subset=["fit_seconds"])
     rows = rows[rows["selection"].ne("iteration")]
     fits = rows.drop_duplicates(["repeat", "fold", "method", "kernel_set"])
     return fits[["label", "repeat"]].assign(seconds=fits["fit_seconds"].astype("float64"))

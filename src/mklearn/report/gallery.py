@@ -10,20 +10,17 @@ from typing import TYPE_CHECKING, Any
 from mklearn.evaluation.reproduction import OTHER_DATA
 from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
 from mklearn.report import figures, figures_of_classes, figures_of_fits, frames
-from mklearn.report.canvas import FILE, PAGE, Chart, specification
+from mklearn.report.charts import FILE, PAGE, Chart, specification
 from mklearn.report.confusion import FEW_CLASSES, Confused, class_accuracies
 from mklearn.report.frames import Results, Setting
 from mklearn.report.picks import Picks
 from mklearn.report.records import FitRecord
+from mklearn.report.sections import figure_sections
 from mklearn.report.wording import in_order, rule_title
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SECTIONS = (
-    "published", "difference", "train-size", "dimension", "confusion", "iterations", "weights", "picks", "objective",
-    "embedding", "train-time", "time", "kernels",
-)  # fmt: skip
 MAX_SIZES = 6
 """Sizes of a method whose accuracy against iterations is shown; of more, the smallest, the largest and some between."""
 
@@ -37,7 +34,7 @@ class Panel:
     slug : str
         Id within the page, and file name without its suffix; unique in a report.
     section : str
-        One of ``SECTIONS``: the part of the page that it belongs to.
+        The part of the page that it belongs to: "published", or a section of `figure_sections`.
     heading : str
         The setting that it shows.
     caption : str
@@ -88,7 +85,8 @@ def panels(
     gallery.add_picks(picks)
     gallery.add_train_sizes(inner)
     gallery.add_train_times()
-    return sorted(gallery.panels, key=lambda panel: SECTIONS.index(panel.section))
+    order = ["published", *figure_sections()]
+    return sorted(gallery.panels, key=lambda panel: order.index(panel.section))
 
 
 class _Gallery:
@@ -140,15 +138,15 @@ class _Gallery:
             alt = f"Dots with intervals: difference of the accuracy of each method to {reference}."
             options = {"reference_title": reference, "title": title}
             self.add("difference", title, "", alt, figures.differences, others, series, **options)
-        curves = frames.curves(scores, series)
+        curves = frames.curves(scores)
         for rule in _rules(curves[curves["dimension"].notna()]):
             alt, draw = "Lines: mean accuracy of each method at each dimension.", figures.accuracy_by_dimension
             self.add("dimension", title, rule_title(rule), alt, draw, curves, series, neighbour=rule)
-        times = frames.fit_times(scores, series)
+        times = frames.fit_times(scores)
         if len(times):
             alt = "Dots on a logarithmic scale: seconds of each fit of each method."
             self.add("time", title, "", alt, figures.fit_times, times, series, title=title)
-        self._add_iterations(title, frames.iterations(scores, series))
+        self._add_iterations(title, frames.iterations(scores))
 
     def _add_iterations(self, title: str, curves: pd.DataFrame) -> None:
         alt, draw = "Lines: mean accuracy of each method after each iteration.", figures.accuracy_by_iteration
@@ -203,19 +201,15 @@ class _Gallery:
                 self.add("confusion", title, shown.label, alt, draw, shown, self._series)
             return
         accuracies = class_accuracies(found)
-        for detail, alt, draw in (
-            (
-                "All classes",
-                f"Dots and rings: accuracy of every class by {names}, in the order of the first.",
-                figures_of_classes.accuracy_by_rank,
-            ),
-            (
-                "Best and worst classes",
-                f"Dots and rings: accuracy of the classes at both ends, by name, by {names}.",
-                figures_of_classes.extreme_classes,
-            ),
-        ):
-            self.add("confusion", title, detail.lower(), alt, draw, accuracies, self._series, title=detail)
+        alt, detail = f"Dots and rings: accuracy of every class by {names}, in the order of the first.", "All classes"
+        by_rank = figures_of_classes.accuracy_by_rank
+        self.add("confusion", title, detail.lower(), alt, by_rank, accuracies, self._series, title=detail)
+        alt, detail = (
+            f"Dots and rings: accuracy of the classes at both ends, by name, by {names}.",
+            "Best and worst classes",
+        )
+        extremes = figures_of_classes.extreme_classes
+        self.add("confusion", title, detail.lower(), alt, extremes, accuracies, self._series, title=detail)
 
     def add_picks(self, picks: Sequence[Picks]) -> None:
         """Add a panel for each method on each data set, with a row for each setting."""
@@ -229,7 +223,6 @@ class _Gallery:
 
     def add_train_sizes(self, inner: pd.DataFrame) -> None:
         alt, draw = "Lines: accuracy of each method at each training size.", figures.accuracy_by_train_size
-        inner = inner.assign(family=frames.families(inner))
         for _, rows in inner.groupby(["dataset", "family"], sort=False):
             known = rows.dropna(subset=["train_size", "mean"])
             if known["train_size"].nunique() < 2:
@@ -249,7 +242,7 @@ class _Gallery:
         for key in keys:
             own = [s for s in settings if (s.dataset, s.family) == key and s.train_size is not None]
             times = [
-                frames.fit_times(setting.of(self._results.scores), self._series).assign(train_size=setting.train_size)
+                frames.fit_times(setting.of(self._results.scores)).assign(train_size=setting.train_size)
                 for setting in own
             ]
             times = [frame for frame in times if len(frame)]

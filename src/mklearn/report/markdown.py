@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from mklearn.report.page import PICKS_NOTE, Content
+from mklearn.report.page import Content
 from mklearn.report.published import Published
-from mklearn.report.tables import STAGE_NOTE, Table, escape_markdown, markdown
+from mklearn.report.sections import figure_sections
+from mklearn.report.tables import Table, escape_markdown, markdown
 
 NOTE = (
     "Inner CV: mean ± std over repeats, with dimension and parameters chosen by cross-validation inside the "
@@ -24,7 +25,7 @@ def markdown_report(content: Content) -> str:
     for table, sentence in zip(content.results, content.findings.settings, strict=True):
         blocks += _table(table, note=escape_markdown(sentence))
     for table in content.picks:
-        blocks += _table(table, "Picked kernels: ", PICKS_NOTE)
+        blocks += _table(table, "Picked kernels: ", figure_sections()["picks"].table_note)
     for table in content.kernel_tables:
         blocks += _table(table, "Kernels: ")
     for table in content.confused:
@@ -32,7 +33,7 @@ def markdown_report(content: Content) -> str:
     if content.failures.rows:
         blocks += _table(content.failures)
     if content.stages is not None:
-        blocks += _table(content.stages, note=STAGE_NOTE)
+        blocks += _table(content.stages, note=figure_sections()["time"].table_note)
     return "\n\n".join(blocks) + "\n"
 
 

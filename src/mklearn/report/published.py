@@ -8,45 +8,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mklearn.evaluation.reproduction import (
-    HIGHER,
-    LOWER,
-    NO_SPREAD,
-    NO_VALUE,
-    OTHER_DATA,
-    REPRODUCED,
-    TOLERANCE,
-    Check,
-    compare_published,
-    sentence,
-)  # fmt: skip
-from mklearn.report.frames import Results, records, whole_or_none, with_labels
+from mklearn.evaluation import reproduction as verdicts
+from mklearn.evaluation.reproduction import Check, compare_published, sentence
+from mklearn.report import wording
+from mklearn.report.frames import Results, records, whole_or_none
 from mklearn.report.records import StudyRecord
-from mklearn.report.series import Series
 from mklearn.report.tables import Cell, Column, Table, number_cell, setting_columns
-from mklearn.report.wording import (
-    DASH,
-    count,
-    enumeration,
-    in_order,
-    missing,
-    percent,
-    percent_spread,
-    plural,
-    rule_title,
-    signed,
-)  # fmt: skip
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MARKS = {
-    REPRODUCED: ("✓ reproduced", "good"),
-    LOWER: ("▼ ours is lower", "off"),
-    HIGHER: ("▲ ours is higher", "off"),
-    NO_VALUE: ("no value", "none"),
-    NO_SPREAD: ("no spread to judge by", "none"),
-    OTHER_DATA: ("another crop: not comparable", "none"),
+    verdicts.REPRODUCED: ("✓ reproduced", "good"),
+    verdicts.LOWER: ("▼ ours is lower", "off"),
+    verdicts.HIGHER: ("▲ ours is higher", "off"),
+    verdicts.NO_VALUE: ("no value", "none"),
+    verdicts.NO_SPREAD: ("no spread to judge by", "none"),
+    verdicts.OTHER_DATA: ("another crop: not comparable", "none"),
 }
 """How a verdict is written in a cell, and its class in the style sheet."""
 MOST_NAMED = 16
@@ -92,11 +70,11 @@ def published_part(results: Results, study: StudyRecord) -> Published:
 
     The study's baselines stand in every table, also where they have no published value.
     """
-    found = compare_published(results.summary, study.calibration)
-    labelled = _labelled(found.cells, results.series)
+    summary = results.summary
+    found = compare_published(summary, study.calibration)
+    labelled = found.cells.assign(label=summary.loc[found.cells.index, "label"])
     rules = set(labelled["neighbour"]) - {""}
-    oracle = results.summary["selection"].eq("oracle") & results.summary["method"].isin(study.baselines)
-    extra = _labelled(results.summary[oracle], results.series)
+    extra = summary[summary["selection"].eq("oracle") & summary["method"].isin(study.baselines)]
     extra = extra[extra["neighbour"].isin([*rules, ""])]
     if len(rules) > 1:
         labelled, extra = (_with_rule(frame) for frame in (labelled, extra))
@@ -113,7 +91,7 @@ def published_part(results: Results, study: StudyRecord) -> Published:
             for (source, title), part in labelled.groupby(["published_source", "dataset_title"], sort=False)
         ],
         remarks=[
-            (enumeration([titles.get(method, method) for method in remark.methods]), remark.text)
+            (wording.enumeration([titles.get(method, method) for method in remark.methods]), remark.text)
             for remark in study.remarks
         ],
         note=_note(labelled) if len(labelled) else "",
@@ -128,7 +106,7 @@ def statement(labelled: pd.DataFrame) -> str:
     if labelled.empty:
         return ""
     groups: dict[str, list[str]] = {"all": [], "some": [], "none": [], "unjudged": []}
-    for label, part in labelled[~labelled["verdict"].eq(OTHER_DATA)].groupby("label", sort=False):
+    for label, part in labelled[~labelled["verdict"].eq(verdicts.OTHER_DATA)].groupby("label", sort=False):
         same, lower, higher = _judged(part)
         judged = same + lower + higher
         off = [f"ours is {word} in {number}" for word, number in (("lower", lower), ("higher", higher)) if number]
@@ -140,31 +118,31 @@ def statement(labelled: pd.DataFrame) -> str:
         same, *_ = _judged(labelled)
         parts.append(
             f"{same} of {judged} published {'cell reproduces' if judged == 1 else 'cells reproduce'}: they differ from "
-            f"ours by at most {TOLERANCE:g} units of split noise."
+            f"ours by at most {verdicts.TOLERANCE:g} units of split noise."
         )
     heads = {"all": "In every cell", "some": "In some", "none": "In none", "unjudged": "Without a value to compare"}
     many = sum(map(len, groups.values())) > MOST_NAMED
     parts += [
         # semicolons, as the names of methods have commas
-        f"{heads[group]}: {plural(len(names), 'method') if many and group != 'all' else '; '.join(names)}."
+        f"{heads[group]}: {wording.plural(len(names), 'method') if many and group != 'all' else '; '.join(names)}."
         for group, names in groups.items()
         if names
     ]
     total = Counter(labelled["verdict"])
     for verdict, what in (
-        (NO_VALUE, "without a value of ours"),
-        (NO_SPREAD, "without a spread to judge by"),
-        (OTHER_DATA, "on data that are another crop than the paper's, and not compared"),
+        (verdicts.NO_VALUE, "without a value of ours"),
+        (verdicts.NO_SPREAD, "without a spread to judge by"),
+        (verdicts.OTHER_DATA, "on data that are another crop than the paper's, and not compared"),
     ):
         if total[verdict]:
-            parts.append(f"{plural(total[verdict], 'cell is', 'cells are')} {what}.")
+            parts.append(f"{wording.plural(total[verdict], 'cell is', 'cells are')} {what}.")
     return " ".join(parts)
 
 
 def _judged(cells: pd.DataFrame) -> tuple[int, int, int]:
     """Count the cells that reproduce, that are lower and that are higher than published."""
     counts = Counter(cells["verdict"])
-    return counts[REPRODUCED], counts[LOWER], counts[HIGHER]
+    return counts[verdicts.REPRODUCED], counts[verdicts.LOWER], counts[verdicts.HIGHER]
 
 
 def _calibration(checks: Sequence[Check]) -> str:
@@ -172,35 +150,31 @@ def _calibration(checks: Sequence[Check]) -> str:
     return f"Calibration: {' '.join(sentences)}" if sentences else ""
 
 
-def _labelled(cells: pd.DataFrame, series: Series) -> pd.DataFrame:
-    return with_labels(cells, series).assign(neighbour=cells["neighbour"].fillna(""))
-
-
 def _with_rule(frame: pd.DataFrame) -> pd.DataFrame:
     pairs = zip(frame["label"], frame["neighbour"], strict=True)
-    return frame.assign(label=[f"{label} ({rule_title(rule)})" if rule else label for label, rule in pairs])
+    return frame.assign(label=[f"{label} ({wording.rule_title(rule)})" if rule else label for label, rule in pairs])
 
 
 def _overview(labelled: pd.DataFrame) -> Table:
     columns = (
         Column("Method", numeric=False),
-        Column("Cells that reproduce", f"|z| at most {TOLERANCE:g}"),
+        Column("Cells that reproduce", f"|z| at most {verdicts.TOLERANCE:g}"),
         Column("Published − ours, points", "mean over the cells with a value"),
         Column("from", "lowest of the cells"),
         Column("to", "highest of the cells"),
         Column("Largest |z|", "difference in units of split noise"),
     )
     others = {
-        LOWER: "lower than published",
-        HIGHER: "higher than published",
-        NO_VALUE: "without a value",
-        NO_SPREAD: "without a spread",
-        OTHER_DATA: "not comparable",
+        verdicts.LOWER: "lower than published",
+        verdicts.HIGHER: "higher than published",
+        verdicts.NO_VALUE: "without a value",
+        verdicts.NO_SPREAD: "without a spread",
+        verdicts.OTHER_DATA: "not comparable",
     }
     rows = []
     for label, part in labelled.groupby("label", sort=False):
         counts = Counter(part["verdict"])
-        same, complete = counts[REPRODUCED], counts[REPRODUCED] == len(part)
+        same, complete = counts[verdicts.REPRODUCED], counts[verdicts.REPRODUCED] == len(part)
         below = ", ".join(f"{counts[name]} {what}" for name, what in others.items() if counts[name])
         known = part["difference_points"].dropna()
         differences = [known.mean(), known.min(), known.max()] if len(known) else [math.nan] * 3
@@ -211,8 +185,10 @@ def _overview(labelled: pd.DataFrame) -> Table:
             kind=f"verdict {'good' if complete else 'off'}",
             below=below,
         )
-        cells = (number_cell(signed(value, 2), value) for value in differences)
-        rows.append((Cell(str(label)), share, *cells, number_cell(DASH if missing(z) else f"{z:.1f}", z)))
+        cells = (number_cell(wording.signed(value, 2), value) for value in differences)
+        rows.append(
+            (Cell(str(label)), share, *cells, number_cell(wording.DASH if wording.missing(z) else f"{z:.1f}", z))
+        )
     return Table("Published values, each method over all its cells", columns, tuple(rows))
 
 
@@ -235,18 +211,18 @@ def _place(row: dict[str, Any]) -> tuple[str, int | None]:
 def _cell(row: dict[str, Any] | None, is_compared: bool) -> Cell:
     """Format ``ours ± std | published``, below it z and the verdict, and below that the dimensions and inner CV."""
     if row is None:
-        return number_cell(DASH, None)
-    ours = percent_spread(row["mean"], row["std"])
+        return number_cell(wording.DASH, None)
+    ours = wording.percent_spread(row["mean"], row["std"])
     if not is_compared:
-        return number_cell(f"{ours} | {DASH}", row["mean"], kind="verdict", below="not published")
-    published = percent_spread(row["published"], row["published_std"])
+        return number_cell(f"{ours} | {wording.DASH}", row["mean"], kind="verdict", below="not published")
+    published = wording.percent_spread(row["published"], row["published_std"])
     mark, kind = MARKS[row["verdict"]]
-    z = "" if missing(row["z"]) else f"z {signed(row['z'], 1)} "
+    z = "" if wording.missing(row["z"]) else f"z {wording.signed(row['z'], 1)} "
     details = []
-    if not missing(row["dimension"]) or not missing(row["published_dimension"]):
-        details.append(f"dim. {count(row['dimension'])} | {count(row['published_dimension'])}")
-    if not missing(row["inner_cv_mean"]):
-        details.append(f"inner CV {percent(row['inner_cv_mean'])}")
+    if not wording.missing(row["dimension"]) or not wording.missing(row["published_dimension"]):
+        details.append(f"dim. {wording.count(row['dimension'])} | {wording.count(row['published_dimension'])}")
+    if not wording.missing(row["inner_cv_mean"]):
+        details.append(f"inner CV {wording.percent(row['inner_cv_mean'])}")
     return number_cell(
         f"{ours} | {published}",
         row["mean"],
@@ -261,13 +237,13 @@ def _note(labelled: pd.DataFrame) -> str:
     splits = sorted({int(value) for value in labelled["published_repeats"].dropna()})
     known = f"{' or '.join(map(str, splits))} splits" if splits else ""
     unknown = "as many splits as ours, as the number is not given" if labelled["published_repeats"].isna().any() else ""
-    rules = [rule_title(rule) for rule in in_order(labelled["neighbour"]) if rule]
+    rules = [wording.rule_title(rule) for rule in wording.in_order(labelled["neighbour"]) if rule]
     rule = f" Rule: {rules[0]}." if len(rules) == 1 else ""
     return (
         "Each cell: ours (mean ± std, %) | published (%). Ours is the oracle's value: the best dimension of the mean "
         "test curve, chosen on the test samples, as the papers have it; of a method that decides itself, its value. "
         "z = (published − ours) / (sd √(1/n ours + 1/n published)), with our standard deviation over splits, which "
         "assumes that the paper's is the same; the published means are taken to be over "
-        f"{' or '.join(filter(None, (known, unknown)))}. |z| ≤ {TOLERANCE:g} is what other random splits explain: "
-        f"reproduced. z > 0: the published value is higher.{rule}"
+        f"{' or '.join(filter(None, (known, unknown)))}. |z| ≤ {verdicts.TOLERANCE:g} is what other random splits "
+        f"explain: reproduced. z > 0: the published value is higher.{rule}"
     )

@@ -9,23 +9,9 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
-from mklearn.report.frames import Results, Setting, protocol_family, records, with_labels
+from mklearn.report import wording
+from mklearn.report.frames import Results, Setting, protocol_family, records
 from mklearn.report.records import StageCost
-from mklearn.report.wording import (
-    DASH,
-    byte_size,
-    count,
-    missing,
-    percent,
-    percent_interval,
-    percent_spread,
-    plural,
-    points,
-    rule_title,
-    scientific,
-    seconds,
-    status_title,
-)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,12 +26,6 @@ STAGE_TITLES = {
     "split": "Split",
     "fit": "Fit and evaluate",
 }
-STAGE_NOTE = (
-    "Wall-clock seconds of the jobs, each with the start of its process, as the engine recorded them when each was "
-    "last run, on the machine that this report names: jobs beside each other, or another load, make them longer; on a "
-    "cluster they count from the submission. Results that were kept from earlier runs have their times from then; "
-    "those that came from elsewhere have none."
-)
 
 
 @dataclass(frozen=True)
@@ -99,7 +79,7 @@ class Table:
 
 def number_cell(text: str, value: Any, *, kind: str = "", note: str = "", below: str = "", detail: str = "") -> Cell:
     """Return a cell with a number, which sorts by its value."""
-    sort = "" if missing(value) else repr(float(value))
+    sort = "" if wording.missing(value) else repr(float(value))
     return Cell(text, sort, f"number {kind}".strip(), note, below, detail)
 
 
@@ -116,7 +96,7 @@ def setting_columns(places: Sequence[tuple[str, int | None]]) -> list[Column]:
 
 def result_table(results: Results, setting: Setting) -> Table:
     """Tabulate the accuracies of a setting: what inner cross-validation chose, and the oracle beside it."""
-    rows = with_labels(setting.of(results.summary), results.series)
+    rows = setting.of(results.summary)
     has_published = bool(rows["published"].notna().any())
     columns = [
         Column("Method", numeric=False),
@@ -158,9 +138,9 @@ def result_table(results: Results, setting: Setting) -> Table:
 
 def _height(inner: dict[str, Any], oracle: dict[str, Any]) -> float:
     """Return what rows are sorted by: the inner-CV mean; rows without one come after it, by the oracle's."""
-    if not missing(inner.get("mean")):
+    if not wording.missing(inner.get("mean")):
         return float(inner["mean"])
-    return -1.0 if missing(oracle.get("mean")) else float(oracle["mean"]) - 1.0
+    return -1.0 if wording.missing(oracle.get("mean")) else float(oracle["mean"]) - 1.0
 
 
 def _result_row(
@@ -168,46 +148,48 @@ def _result_row(
 ) -> list[Cell]:
     cells = [
         Cell(label),
-        Cell(rule_title(rule)),
-        number_cell(percent_spread(inner.get("mean"), inner.get("std")), inner.get("mean")),
-        number_cell(percent_interval(inner.get("ci_low"), inner.get("ci_high")), inner.get("ci_low")),
+        Cell(wording.rule_title(rule)),
+        number_cell(wording.percent_spread(inner.get("mean"), inner.get("std")), inner.get("mean")),
+        number_cell(wording.percent_interval(inner.get("ci_low"), inner.get("ci_high")), inner.get("ci_low")),
         _difference(inner),
-        number_cell(count(inner.get("dimension")), inner.get("dimension")),
-        number_cell(percent_spread(oracle.get("mean"), oracle.get("std")), oracle.get("mean")),
-        number_cell(count(oracle.get("dimension")), oracle.get("dimension")),
+        number_cell(wording.count(inner.get("dimension")), inner.get("dimension")),
+        number_cell(wording.percent_spread(oracle.get("mean"), oracle.get("std")), oracle.get("mean")),
+        number_cell(wording.count(oracle.get("dimension")), oracle.get("dimension")),
     ]
     if has_published:
-        source = next((part for part in (oracle, inner) if not missing(part.get("published"))), {})
-        text = percent_spread(source.get("published"), source.get("published_std"))
+        source = next((part for part in (oracle, inner) if not wording.missing(part.get("published"))), {})
+        text = wording.percent_spread(source.get("published"), source.get("published_std"))
         cells.append(number_cell(text, source.get("published"), note=str(source.get("published_source") or "")))
     # What is chosen on the test samples has values there only, and has not failed.
     counted = max((part for part in (inner, oracle) if part), key=lambda part: int(part["n_repeats"]), default=row)
     failed = int(counted["n_failed"])
-    repeats = f"{count(counted['n_repeats'])}, {failed:,} failed" if failed else count(counted["n_repeats"])
+    repeats = (
+        f"{wording.count(counted['n_repeats'])}, {failed:,} failed" if failed else wording.count(counted["n_repeats"])
+    )
     worst = next((part for part in (inner, oracle) if part.get("status", "ok") != "ok"), row)
     status = Cell(
-        status_title(str(worst["status"])),
+        wording.status_title(str(worst["status"])),
         kind="" if worst["status"] == "ok" and not failed and not worst["message"] else "warn",
         note=str(worst["message"] or ""),
     )
     return [
         *cells,
         Cell(repeats, str(int(counted["n_repeats"])), "number warn" if failed else "number"),
-        number_cell(seconds(counted["fit_seconds_mean"]), counted["fit_seconds_mean"]),
+        number_cell(wording.seconds(counted["fit_seconds_mean"]), counted["fit_seconds_mean"]),
         status,
     ]
 
 
 def _difference(row: dict[str, Any]) -> Cell:
     value, low, high = (row.get(name) for name in ("difference", "difference_low", "difference_high"))
-    if value is None or missing(value):
-        return number_cell(DASH, None)
-    text = points(value)
-    if low is None or high is None or missing(low) or missing(high):
+    if value is None or wording.missing(value):
+        return number_cell(wording.DASH, None)
+    text = wording.points(value)
+    if low is None or high is None or wording.missing(low) or wording.missing(high):
         return number_cell(text, value, note="one repeat: no interval")
     if value == low == high == 0:
         return Cell("0", "0", "number")
-    text += f" [{points(low)}, {points(high)}]"
+    text += f" [{wording.points(low)}, {wording.points(high)}]"
     if low > 0:
         return number_cell(f"{text} ▲", value, kind="up", note="the interval lies above 0")
     if high < 0:
@@ -238,10 +220,10 @@ def kernel_table(info: pd.DataFrame, caption: str) -> Table:
         rows.append(
             (
                 Cell(str(row["kernel"])),
-                number_cell(scientific(row.get("bandwidth")), row.get("bandwidth")),
-                number_cell(scientific(row.get("min_eigenvalue")), row.get("min_eigenvalue")),
-                number_cell(DASH if missing(mass) else f"{percent(mass)} %", mass),
-                Cell("; ".join(remarks) or DASH, kind="warn" if remarks else ""),
+                number_cell(wording.scientific(row.get("bandwidth")), row.get("bandwidth")),
+                number_cell(wording.scientific(row.get("min_eigenvalue")), row.get("min_eigenvalue")),
+                number_cell(wording.DASH if wording.missing(mass) else f"{wording.percent(mass)} %", mass),
+                Cell("; ".join(remarks) or wording.DASH, kind="warn" if remarks else ""),
             )
         )
     return Table(caption, columns, tuple(rows))
@@ -250,31 +232,30 @@ def kernel_table(info: pd.DataFrame, caption: str) -> Table:
 def kernel_remarks(row: dict[str, Any]) -> list[str]:
     """List what to watch out for in a kernel: identity-like, not positive semidefinite, shifted."""
     remarks = []
-    known: dict[str, Any] = {name: value for name, value in row.items() if not missing(value)}
+    known: dict[str, Any] = {name: value for name, value in row.items() if not wording.missing(value)}
     if known.get("identity_like") or known.get("off_diagonal_mass", 1.0) < IDENTITY_LIKE_BELOW:
         remarks.append("close to the identity: weight learning may prefer it without cause")
     if known.get("min_eigenvalue", 0.0) < -1e-8:
         remarks.append("not positive semidefinite before the repair")
     if known.get("shift", 0.0) > 0:
-        remarks.append(f"diagonal shifted by {scientific(known['shift'])}")
+        remarks.append(f"diagonal shifted by {wording.scientific(known['shift'])}")
     return remarks
 
 
 def failure_table(results: Results) -> Table:
     """Tabulate every status that is not ok: which method, where, how often, and why."""
     rows = []
-    labelled = with_labels(results.scores[results.scores["status"].ne("ok")], results.series)
     for setting in results.settings:
-        own = setting.of(labelled)
+        own = setting.of(results.scores[results.scores["status"].ne("ok")])
         for (label, status, message), part in own.groupby(["label", "status", "message"], sort=False, dropna=False):
             repeats = len(part.drop_duplicates(["repeat", "fold"]))
             rows.append(
                 (
                     Cell(setting.title),
                     Cell(str(label)),
-                    Cell(status_title(str(status)), kind="warn"),
-                    Cell(plural(repeats, "repeat"), str(repeats), "number"),
-                    Cell("" if missing(message) else str(message), kind="prose"),
+                    Cell(wording.status_title(str(status)), kind="warn"),
+                    Cell(wording.plural(repeats, "repeat"), str(repeats), "number"),
+                    Cell("" if wording.missing(message) else str(message), kind="prose"),
                 )
             )
     columns = (
@@ -307,18 +288,18 @@ def _stage_row(stage: StageCost) -> tuple[Cell, ...]:
     note = f"of the {stage.known:,} jobs whose times are known" if partly else ""
     return (
         Cell(STAGE_TITLES.get(stage.stage, stage.stage)),
-        Cell(count(stage.jobs), str(stage.jobs), "number"),
+        Cell(wording.count(stage.jobs), str(stage.jobs), "number"),
         _stage_seconds(stage.seconds, note, f"{stage.known:,} of {stage.jobs:,} jobs known" if partly else ""),
         _stage_seconds(stage.longest),
-        Cell(_job(stage.longest_job) if stage.longest_job else DASH),
-        Cell(byte_size(stage.bytes), str(stage.bytes), "number"),
+        Cell(_job(stage.longest_job) if stage.longest_job else wording.DASH),
+        Cell(wording.byte_size(stage.bytes), str(stage.bytes), "number"),
     )
 
 
 def _stage_seconds(value: float | None, note: str = "", below: str = "") -> Cell:
     if value is None:
         return number_cell("not known", None, note="the engine has no record of these jobs")
-    return number_cell(seconds(value), value, note=note, below=below)
+    return number_cell(wording.seconds(value), value, note=note, below=below)
 
 
 def _job(name: str) -> str:

@@ -19,7 +19,6 @@ from mklearn.report.frames import results_of
 from mklearn.report.picks import common_prefix, pick_counts, picks
 from mklearn.report.published import MARKS, MOST_NAMED, published_part, statement
 from mklearn.report.records import FitRecord, Remark, StudyRecord
-from mklearn.report.series import series_of
 
 DIGITS = {"dataset": "digits", "train_size": 5, "std": None, "source": "A paper, Table 1", "repeats": 20}
 TITLES = {"average": "uniform average", "mkldr": "MKL-DR", "kfd": "single", "svc": "SVC", "sdp": "SDP"}
@@ -157,8 +156,8 @@ def test_without_published_values_there_is_no_part(study, tmp_path):
 
 
 def test_iterations_have_curves_of_their_own_and_are_in_no_other(study):
-    scores, series = study["scores"], series_of(study["summary"], "average")
-    table = frames.iterations(scores, series)
+    scores = results_of(study["scores"], study["summary"], []).scores
+    table = frames.iterations(scores)
     own = scores[scores["selection"].eq("iteration")]
     assert len(table) == len(own.drop_duplicates(["dimension", "n_iter"])) == 5
     for row in table.to_dict("records"):
@@ -166,8 +165,8 @@ def test_iterations_have_curves_of_their_own_and_are_in_no_other(study):
         assert (row["mean"], row["std"], row["n"]) == pytest.approx((values.mean(), values.std(), len(values)))
     without = scores[scores["selection"].ne("iteration")]
     for function in (frames.curves, frames.fit_times):
-        pd.testing.assert_frame_equal(function(scores, series), function(without, series))
-    assert frames.iterations(without.drop(columns="n_iter"), series).empty
+        pd.testing.assert_frame_equal(function(scores), function(without))
+    assert frames.iterations(without.drop(columns="n_iter")).empty
 
 
 # --- picked kernels
@@ -237,7 +236,8 @@ SETTINGS = [(dataset, size) for dataset in ("orl", "yale") for size in (2, 3, 4)
 
 
 def test_sizes_of_one_protocol_are_no_protocols_of_their_own():
-    titles = [setting.title for setting in frames.settings_of(summary_of(SETTINGS, ["a"], lambda *_: 0.5))]
+    frame = summary_of(SETTINGS, ["a"], lambda *_: 0.5)
+    titles = [setting.title for setting in results_of(frame.iloc[:0], frame, []).settings]
     assert titles[0] == "ORL faces (cropped), training size 2"
     assert frames.protocol_family("faces-p2", 2) == "faces"
     assert frames.protocol_family("faces-p2", 3) == "faces-p2"

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from mklearn.kernels.spectrum import spectrum_curve
-from mklearn.report.canvas import FILE, specification
+from mklearn.report.charts import FILE, specification
 from mklearn.report.figures_of_fits import kernel_spectra
 from mklearn.report.frames import spectra
 from mklearn.report.records import FitRecord
