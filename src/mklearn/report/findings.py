@@ -1,4 +1,4 @@
-"""What a study found, in sentences made from its numbers and worded no stronger than its intervals allow."""
+"""Findings of a study: sentences made from its numbers, worded no stronger than its intervals allow."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +14,8 @@ from mklearn.atomic import read_npz, read_parquet
 from mklearn.config.schema import yaml_text
 from mklearn.datasets.samples import SampleSet
 from mklearn.provenance import file_digest, input_digests, stamp
+from mklearn.report import records
 from mklearn.report.build import build_report
-from mklearn.report.records import (
-    CatalogueEntry,
-    DataFile,
-    DataSetRecord,
-    FitRecord,
-    Remark,
-    RunRecord,
-    StageCost,
-    StudyRecord,
-)
 from mklearn.report.thumbnails import thumbnails
 from mklearn.stamps import write_beside
 from mklearn.steps.log import logger
@@ -38,8 +29,7 @@ def report(
 
     The page carries its stamp; that of the files beside it is in provenance.json.
     """
-    sample_sets = [SampleSet.load(path) for path in samples]
-    datasets = list(zip(spec["datasets"], sample_sets, strict=True))
+    datasets = [(entry, SampleSet.load(path)) for entry, path in zip(spec["datasets"], samples, strict=True)]
     classes = {entry["id"]: data.classes for entry, data in datasets}
     inputs = input_digests(scores=scores, summary=summary, record=record, models=models, samples=samples)
     provenance = stamp(spec, inputs, code or [])
@@ -57,48 +47,44 @@ def report(
     logger.info("%d files in %s", len(written), page.parent)
 
 
-def _study(spec: dict[str, Any]) -> StudyRecord:
-    return StudyRecord(
+def _study(spec: dict[str, Any]) -> records.StudyRecord:
+    catalogues: dict[str, Any] = {
+        name: tuple(records.CatalogueEntry(**entry) for entry in spec[name])
+        for name in ("methods", "kernels", "descriptors")
+    }
+    return records.StudyRecord(
         id=spec["study"],
-        title=spec["title"],
-        description=spec["description"],
         reference=spec["reference"] or "average",
-        best_single=tuple(spec.get("best_single", ())),
-        calibration=spec.get("calibration"),
-        remarks=tuple(Remark(tuple(remark["methods"]), remark["text"]) for remark in spec.get("remarks", ())),
-        methods=_catalogue(spec["methods"]),
-        kernels=_catalogue(spec["kernels"]),
-        descriptors=_catalogue(spec["descriptors"]),
+        best_single=tuple(spec["best_single"]),
+        remarks=tuple(records.Remark(tuple(remark["methods"]), remark["text"]) for remark in spec["remarks"]),
+        **{name: spec[name] for name in ("title", "description", "calibration")},
+        **catalogues,
     )
 
 
-def _catalogue(entries: Sequence[dict[str, Any]]) -> tuple[CatalogueEntry, ...]:
-    return tuple(CatalogueEntry(**entry) for entry in entries)
-
-
-def _run(record: dict[str, Any], provenance: dict[str, Any]) -> RunRecord:
+def _run(record: dict[str, Any], provenance: dict[str, Any]) -> records.RunRecord:
     machine = record["machine"]
-    return RunRecord(
+    return records.RunRecord(
         machine=f"{machine['processor']}, {machine['cores']} cores, {machine['system']}",
         config_text=yaml_text(record["config"]),
-        stages=tuple(StageCost(**stage) for stage in record.get("stages", ())),
+        stages=tuple(records.StageCost(**stage) for stage in record.get("stages", ())),
         provenance=provenance,
         **{name: record[name] for name in ("command", "seed", "utc", "commit", "versions")},
     )
 
 
-def _data_set(entry: dict[str, Any], data: SampleSet, n_thumbnails: int) -> DataSetRecord:
+def _data_set(entry: dict[str, Any], data: SampleSet, n_thumbnails: int) -> records.DataSetRecord:
     files = tuple(
-        DataFile(file["name"], file_digest(file["path"]), file["source"], Path(file["path"]).stat().st_size)
+        records.DataFile(file["name"], file_digest(file["path"]), file["source"], Path(file["path"]).stat().st_size)
         for file in entry["files"]
     )
-    return DataSetRecord(
+    return records.DataSetRecord(
         id=entry["id"], title=entry["title"], n_samples=len(data), n_classes=data.n_classes, files=files,
         thumbnails=thumbnails(data, n_thumbnails), **entry["about"],
     )  # fmt: skip
 
 
-def _fits(path: Path, entry: dict[str, Any], classes: dict[str, np.ndarray]) -> Iterator[FitRecord]:
+def _fits(path: Path, entry: dict[str, Any], classes: dict[str, np.ndarray]) -> Iterator[records.FitRecord]:
     """Yield one record per training size."""
     arrays = read_npz(path)
     for setting in entry["settings"]:
@@ -107,17 +93,16 @@ def _fits(path: Path, entry: dict[str, Any], classes: dict[str, np.ndarray]) -> 
         yield _fit(own, entry | setting, classes[entry["dataset"]])
 
 
-def _fit(arrays: dict[str, np.ndarray], entry: dict[str, Any], classes: np.ndarray) -> FitRecord:
-    history = pd.DataFrame(
-        json.loads(str(arrays["history"])), columns=["repeat", "half_step", "step", "value", "bound"]
-    )
+def _fit(arrays: dict[str, np.ndarray], entry: dict[str, Any], classes: np.ndarray) -> records.FitRecord:
+    columns = ["repeat", "half_step", "step", "value", "bound"]
+    history = pd.DataFrame(json.loads(str(arrays["history"])), columns=columns)
     embedding = None
     if "embedding" in arrays:
         embedding = pd.DataFrame(arrays["embedding"], columns=["x", "y"])
         embedding["label"] = classes[arrays["embedding_y"]]
         embedding["role"] = np.where(arrays["embedding_test"], "test", "train")
     info = json.loads(str(arrays["kernel_info"]))
-    return FitRecord(
+    return records.FitRecord(
         dataset=entry["dataset"], protocol=entry["protocol"], train_size=entry["train_size"], method=entry["method"],
         method_title=entry["title"], kernel_ids=arrays["kernel_ids"].tolist(),
         weights=arrays["weights"] if len(arrays["kernel_ids"]) > 1 else None,
