@@ -1,16 +1,16 @@
-"""Which published values a study reproduces: every published cell beside ours, in units of the split noise.
+"""Compare the published values of a study with ours, in units of the split noise.
 
 A published accuracy is a mean over random splits, and so is ours. Two such means of the same method on the same data
-differ by chance; how much follows from the spread over splits:
+differ by chance; the spread over splits says by how much:
 
     z = (published - ours) / (sd sqrt(1/n_ours + 1/n_published)),
 
-with sd our standard deviation over splits, since papers rarely print theirs: it is assumed to be the same. n_published
-is the number of splits that the published mean is over; where it is not known it is taken to be ours. Published tables
-choose the dimension on the test samples, so the value that is compared is that of the selection ``oracle``; what inner
-cross-validation chose stands beside it and is not judged.
+where sd is our standard deviation over splits: papers rarely print theirs, and it is assumed to be the same.
+n_published is the number of splits of the published mean; where it is not known, ours is used. Published tables choose
+the dimension on the test samples, so the value compared is that of the selection ``oracle``; the value chosen by inner
+cross-validation is listed beside it and not judged.
 
-z > 0 says that the published value is higher than ours. |z| <= 3 is what other random splits explain.
+z > 0: the published value is higher than ours. |z| <= 3: the difference is explained by other random splits.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TOLERANCE = 3.0
-"""Up to this |z| a cell is reproduced."""
+"""A cell with |z| up to this is reproduced."""
 
 REPRODUCED = "reproduced"
 LOWER = "ours is lower than published"
@@ -42,14 +42,14 @@ _PLACE = ("study", "dataset", "protocol", "train_size", "method", "kernel_set", 
 
 
 class Check(NamedTuple):
-    """Whether the data set is the papers': the published cells of the calibration method against ours.
+    """Calibration of a data set: whether its published cells of one method agree with ours.
 
     Attributes
     ----------
     status : {"met", "missed", "unchecked"}
-        "unchecked" where the method has no published cell on the data set, or none that can be judged.
+        "unchecked": the method has no published cell on the data set that can be judged.
     cells : list of dict
-        ``train_size, mean, published, z`` of each of its cells that can be judged.
+        ``train_size, mean, published, z`` of each cell of the method that can be judged.
     worst : dict or None
         The cell of the largest |z|.
     """
@@ -68,7 +68,7 @@ class Check(NamedTuple):
 
 
 class Reproduction(NamedTuple):
-    """Every published cell with its verdict, and the calibration of each data set that has one."""
+    """All published cells with their verdicts, and the calibration of each data set."""
 
     cells: pd.DataFrame
     checks: list[Check]
@@ -80,23 +80,24 @@ def compare_published(summary: pd.DataFrame, calibration: Mapping[str, Any] | No
     Parameters
     ----------
     summary : DataFrame
-        From :func:`mklearn.evaluation.summary.summarise`: accuracies and published values as fractions.
+        From :func:`mklearn.evaluation.summary.summarise`: accuracies and published values as fractions. Of several
+        metrics, only the rows of accuracy are compared.
     calibration : dict, optional
-        ``{"method", "tolerance"}``: on a data set where a published cell of this method is off by more than
-        ``tolerance`` units of split noise, the data are others than the paper's and no cell is judged.
+        ``{"method", "tolerance"}``: where a published cell of this method is off by more than ``tolerance`` units of
+        split noise, the data set differs from the paper's and none of its cells is judged.
 
     Returns
     -------
     reproduction : Reproduction
-        ``cells`` has the columns ``CELL_COLUMNS``, a row for each ``oracle`` row of the summary that has a published
-        value (for methods without a dimension their only row), in its order and with its index. Accuracies are
-        fractions; ``difference_points`` (published - ours) and ``noise_points`` (the denominator of z) are percentage
-        points. ``verdict`` is one of ``VERDICTS``. ``reason`` says why there is no value or nothing to judge by.
+        ``cells`` has the columns ``CELL_COLUMNS`` and a row for each ``oracle`` row of the summary with a published
+        value (for methods without a dimension, their only row), in the order and with the index of the summary.
+        Accuracies are fractions; ``difference_points`` (published - ours) and ``noise_points`` (the denominator of z)
+        are percentage points. ``verdict`` is one of ``VERDICTS``; ``reason`` explains a missing value or verdict.
     """
+    if "metric" in summary:
+        summary = summary[summary["metric"].eq("accuracy")]
     oracle = summary[summary["published"].notna() & _judged(summary)]
-    inner = {
-        _place(row): row["mean"] for row in _records(summary[summary["selection"].eq("inner_cv") & _named(summary)])
-    }
+    inner = {_place(row): row["mean"] for row in _records(summary[summary["selection"].eq("inner_cv")])}
     rows = [_cell(row, inner.get(_place(row), math.nan)) for row in _records(oracle)]
     checks = _checks(summary, rows, calibration) if calibration else []
     missed = {check.dataset: check for check in checks if check.status == "missed"}
@@ -107,7 +108,7 @@ def compare_published(summary: pd.DataFrame, calibration: Mapping[str, Any] | No
 
 
 def _judged(summary: pd.DataFrame) -> pd.Series:
-    """Rows that stand for what a paper reports: the oracle's, and the only one of a method without a dimension."""
+    """Mark the rows to compare with a paper: the oracle's, and the only row of a method without a dimension."""
     import pandas as pd
 
     oracle = {_place(row) for row in _records(summary[summary["selection"].eq("oracle")])}
@@ -116,20 +117,20 @@ def _judged(summary: pd.DataFrame) -> pd.Series:
 
 
 def z_score(published: float, ours: float, std: float, n_ours: float, n_published: float) -> float:
-    """Difference of two means over random splits in units of its standard error, see the module; NaN without spread."""
+    """Return the difference of two means over splits in units of its standard error; NaN without spread."""
     noise = split_noise(std, n_ours, n_published)
     return (published - ours) / noise if noise > 0 else math.nan
 
 
 def split_noise(std: float, n_ours: float, n_published: float) -> float:
-    """Standard error of the difference of two independent means over random splits with the same spread."""
+    """Return the standard error of the difference of two independent means over splits with the same spread."""
     if not (n_ours > 0 and n_published > 0):
         return math.nan
     return std * math.sqrt(1.0 / n_ours + 1.0 / n_published)
 
 
 def sentence(check: Check) -> str:
-    """What a calibration says of a data set, for the log and the report."""
+    """Word the calibration of a data set, for the log and the report."""
     name, title = check.method_title, check.dataset_title
     worst = check.worst
     if check.status == "unchecked" or worst is None:
@@ -149,7 +150,7 @@ def sentence(check: Check) -> str:
 
 
 def unmatched(summary: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Published entries that no row of the summary takes: a training size, method or rule that was not run."""
+    """List published entries without a row in the summary: a training size, method or rule that was not run."""
     rows = _records(summary)
     keys = ("dataset", "train_size", "method", "neighbour", "selection", "protocol", "kernel_set")
     return [
@@ -160,7 +161,7 @@ def unmatched(summary: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -> 
 
 
 def _cell(row: dict[str, Any], inner: float) -> dict[str, Any]:
-    """One published cell with its verdict, from the ``oracle`` row of the summary."""
+    """Return one published cell with its verdict, from the ``oracle`` row of the summary."""
     ours, std, n_ours, published = row["mean"], row["std"], int(row["n_repeats"]), row["published"]
     n_published = row["published_repeats"] or n_ours
     noise = split_noise(std, n_ours, n_published)
@@ -190,7 +191,7 @@ def _verdict(row: dict[str, Any], z: float) -> tuple[str, str]:
 def _checks(
     summary: pd.DataFrame, rows: Sequence[dict[str, Any]], calibration: Mapping[str, Any]
 ) -> list[Check]:  # fmt: skip
-    """The calibration of every data set that has published cells."""
+    """Calibrate every data set that has published cells."""
     method, tolerance = str(calibration["method"]), float(calibration["tolerance"])
     titles = summary.loc[summary["method"].eq(method), "method_title"]
     title = str(titles.iloc[0]) if len(titles) else method
@@ -216,17 +217,12 @@ def _frame(rows: list[dict[str, Any]], oracle: pd.DataFrame) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(counts, "Int64") | dict.fromkeys(numbers, "float64"))
 
 
-def _named(summary: pd.DataFrame) -> pd.Series:
-    """Rows of methods that have a published value; the others need not be looked at."""
-    return summary["method"].isin(summary.loc[summary["published"].notna(), "method"].unique())
-
-
 def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(row[key] for key in _PLACE)
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows as dicts of builtin types; a missing integer or text is None, a missing float NaN."""
+    """Return the rows as dicts of builtin types; a missing integer or text is None, a missing float NaN."""
     return [{str(name): _plain(value) for name, value in row.items()} for row in frame.to_dict("records")]
 
 

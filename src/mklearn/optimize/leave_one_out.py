@@ -26,7 +26,7 @@ def margins_without_each(
     kernel: Array,
     y: NDArray[Any],
     *,
-    lam: float | Literal["trace_ratio"],
+    trade_off: float | Literal["trace_ratio"],
     constraint: Constraint,
     n_components: int | None,
     cutoff: float,
@@ -40,7 +40,7 @@ def margins_without_each(
         Symmetric, float64.
     y : array of shape (n,)
         Class labels.
-    lam, constraint
+    trade_off, constraint
         As in :class:`mklearn.subspace.kernel_mmc.KernelMMC`.
     n_components : int or None
         None is the number of remaining classes minus one.
@@ -60,7 +60,7 @@ def margins_without_each(
     counts = np.bincount(codes).astype(np.float64)
     for i in range(n) if order is None else order:
         rest = np.arange(n) != i
-        weight = kernel_trace_ratio(kernel[np.ix_(rest, rest)], y[rest]) if isinstance(lam, str) else float(lam)
+        weight = kernel_trace_ratio(kernel[np.ix_(rest, rest)], y[rest]) if isinstance(trade_off, str) else float(trade_off)
         left = np.bincount(codes[rest], minlength=len(classes))
         p = int((left > 0).sum()) - 1 if n_components is None else n_components
         p = min(p, n - 1)

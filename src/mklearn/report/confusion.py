@@ -1,4 +1,4 @@
-"""Which classes a study confuses: the method and the reference to look at, accuracies of classes, confused pairs."""
+"""Which classes a study confuses: the methods to look at, accuracies of classes, confused pairs."""
 
 from __future__ import annotations
 
@@ -8,26 +8,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mklearn.report import frames
-from mklearn.report.frames import Setting
+from mklearn.report.frames import Results, Setting
 from mklearn.report.records import FitRecord
 from mklearn.report.series import Series
-from mklearn.report.tables import Cell, Column, Table
+from mklearn.report.tables import Cell, Column, Table, number_cell
 from mklearn.report.wording import DASH, percent
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FEW_CLASSES = 25
-"""So many classes, at most, have a map; more have a table of pairs and a figure of their accuracies."""
+"""Up to this many classes have a map; more have a table of pairs and figures of their accuracies."""
 MOST_PAIRS = 20
 EXTREMES = 10
-"""Classes that are named at each end, where there are many."""
+"""Of many classes, how many are named at each end."""
 
 
 @dataclass(frozen=True)
 class Confusion:
-    """Where the test samples of one method went, over all repeats.
+    """Test samples of one method by true and predicted class, over all repeats.
 
     Attributes
     ----------
@@ -45,12 +44,12 @@ class Confusion:
 
     @property
     def totals(self) -> np.ndarray:
-        """Test samples of each class."""
+        """Number of test samples of each class."""
         return np.asarray(self.counts.sum(axis=1))
 
     @property
     def rates(self) -> np.ndarray:
-        """Shares of each row."""
+        """Counts as shares of their row."""
         return np.asarray(self.counts / np.maximum(self.totals, 1)[:, None])
 
     @property
@@ -61,10 +60,9 @@ class Confusion:
 
 @dataclass(frozen=True)
 class Confused:
-    """One setting: its best method by inner cross-validation, and the reference to compare it with.
+    """The best method of a setting by its counts, and the reference to compare it with.
 
-    Where the reference is the best itself, or has no counts, ``other`` is the next best method; None where there is
-    none.
+    Where the reference is the best itself or has no counts, ``other`` is the next best method, or None.
     """
 
     setting: Setting
@@ -77,42 +75,32 @@ class Confused:
         return [self.best] if self.other is None else [self.best, self.other]
 
 
-def confused(
-    settings: Sequence[Setting], summary: pd.DataFrame, fits: Sequence[FitRecord], series: Series, reference: str
-) -> list[Confused]:
-    """What is confused in each setting; of several training sizes, in the largest one.
+def confused(results: Results) -> list[Confused]:
+    """Find what is confused in each setting; of several training sizes, in the largest one.
 
-    Parameters
-    ----------
-    settings : sequence of Setting
-    summary : DataFrame
-        From :func:`mklearn.evaluation.summary.summarise`. Methods without an accuracy by inner cross-validation, as
-        those whose kernel the test samples choose, are not considered.
-    fits : sequence of FitRecord
-        Those without counts, from model files of before they were kept, are left out.
-    series : Series
-    reference : str
-        Id of the method that others are compared with.
+    Methods without an accuracy by inner cross-validation, as those whose kernel the test samples choose, are not
+    considered, and neither are fits without counts, from model files written before they were kept.
     """
-    chosen = summary[summary["selection"].eq("inner_cv") & summary["mean"].notna()]
+    inner = results.inner_cv().dropna(subset=["mean"])
     found = []
-    for setting in _largest(settings):
-        legal = set(setting.of(chosen)["method"])
+    for setting in _largest(results.settings):
+        considered = set(setting.of(inner)["method"])
         by_method = {
-            record.method: _confusion(record, series)
-            for record in frames.records_of(setting, fits)
-            if record.method in legal and record.confusion is not None and np.sum(record.confusion) > 0
+            record.method: _confusion(record, results.series)
+            for record in setting.fits(results.fits)
+            if record.method in considered and record.confusion is not None and np.sum(record.confusion) > 0
         }
         ranked = sorted(by_method, key=lambda method: -by_method[method].accuracy)
         if ranked:
-            best = ranked[0]
-            other = reference if reference in by_method and best != reference else next(iter(ranked[1:]), None)
-            found.append(Confused(setting, by_method[best], None if other is None else by_method[other]))
+            best, other = ranked[0], results.reference
+            if other == best or other not in by_method:
+                other = ranked[1] if len(ranked) > 1 else ""
+            found.append(Confused(setting, by_method[best], by_method.get(other)))
     return found
 
 
 def _largest(settings: Sequence[Setting]) -> list[Setting]:
-    """Of the settings that differ in nothing but their training size, the one with the largest."""
+    """Select the largest of the training sizes that settings differ in."""
     largest: dict[tuple[str, str], Setting] = {}
     for setting in settings:
         held = largest.get((setting.dataset, setting.family))
@@ -130,7 +118,7 @@ def _confusion(record: FitRecord, series: Series) -> Confusion:
 
 
 def class_accuracies(found: Confused) -> pd.DataFrame:
-    """``c, total, label, accuracy, rank``: one row for each class and shown method, best-recognised classes first.
+    """Return ``c, total, label, accuracy, rank``: a row per class and shown method, best-recognised classes first.
 
     Classes that the best method recognises equally well are ordered by the other method, then by name.
     """
@@ -151,7 +139,7 @@ def class_accuracies(found: Confused) -> pd.DataFrame:
 
 
 def pairs_table(found: Confused) -> Table:
-    """The most confused pairs of classes of the best method, and how often the other confuses them.
+    """Tabulate the most confused pairs of classes of the best method, and how often the other confuses them.
 
     Pairs are ordered by the share of the true class's test samples; equal ones in the order of the classes.
     """
@@ -192,4 +180,4 @@ def _rate_in(other: Confusion, true: str, taken: str) -> float | None:
 
 
 def _share(value: float | None) -> Cell:
-    return Cell(DASH if value is None else percent(value), "" if value is None else repr(float(value)), "number")
+    return number_cell(DASH if value is None else percent(value), value)

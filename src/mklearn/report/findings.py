@@ -1,4 +1,4 @@
-"""What a study found, in sentences made from its numbers and worded no stronger than its intervals allow."""
+"""Findings of a study: sentences made from its numbers, worded no stronger than its intervals allow."""
 
 from __future__ import annotations
 
@@ -6,73 +6,51 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mklearn.report.frames import Setting, records, with_labels
-from mklearn.report.series import Series
+from mklearn.report.frames import Results, Setting, records
 from mklearn.report.wording import enumeration, missing, percent_spread, plural, points, rule_title, short_title
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
-class Findings(NamedTuple):
-    """The headline, and a sentence or two for each setting."""
-
-    headline: str
-    settings: list[tuple[str, str]]
-    alerts: tuple[str, ...] = ()
-    """What stands above the headline: reasons not to compare at all."""
-
-
 MANY = 6
 """With more methods than this, the headline names the best and the reference only."""
 
 
-def findings(
-    summary: pd.DataFrame,
-    settings: Sequence[Setting],
-    series: Series,
-    reference: str,
-    title: str,
-    alerts: Sequence[str] = (),
-) -> Findings:
-    """Findings of a study by its inner-CV column.
+class Findings(NamedTuple):
+    """The headline, a sentence or two per setting, and alerts: reasons not to compare, shown above the headline."""
 
-    Parameters
-    ----------
-    summary : DataFrame
-        From :func:`mklearn.evaluation.summary.summarise`.
-    settings : sequence of Setting
-    series : Series
-    reference, title : str
-        Id and title of the method that differences are taken to.
-    alerts : sequence of str
-        What has to be known before any of it.
-    """
-    rows = with_labels(summary[summary["selection"].eq("inner_cv")], series)
-    sentences = [(setting.title, _setting(setting.of(rows), reference, title)) for setting in settings]
+    headline: str
+    settings: list[str]
+    alerts: tuple[str, ...] = ()
+
+
+def findings(results: Results, alerts: Sequence[str] = ()) -> Findings:
+    """Word the findings of a study by its inner-CV column."""
+    rows = results.inner_cv()
+    sentences = [_setting(setting.of(rows), results) for setting in results.settings]
     if rows["label"].nunique() > MANY and rows["mean"].notna().any():
-        headline = _best_of_many(rows, settings, reference, title)
+        headline = _best_of_many(rows, results)
     else:
-        headline = _headline(rows, settings, reference, title)
+        headline = _headline(rows, results)
     return Findings(headline, sentences, tuple(alerts))
 
 
-def _best_of_many(rows: pd.DataFrame, settings: Sequence[Setting], reference: str, title: str) -> str:
-    """For each data set: the best method by inner cross-validation, and how far the reference is below it."""
+def _best_of_many(rows: pd.DataFrame, results: Results) -> str:
+    """Name for each data set the best method by inner cross-validation, and how far the reference is below it."""
     places: dict[tuple[str, str], list[Setting]] = {}
-    for setting in settings:
+    for setting in results.settings:
         places.setdefault((setting.dataset, setting.family), []).append(setting)
     sentences = []
     for (dataset, family), own in places.items():
         several = sum(key[0] == dataset for key in places) > 1
         name = short_title(own[0].dataset_title) + (f", {family}" if several else "")
-        found = [(setting, _best_and_reference(setting.of(rows), reference)) for setting in own]
-        sentences.append(f"{name}: {_winners(found, title)}")
+        found = [(setting, _best_and_reference(setting.of(rows), results.reference)) for setting in own]
+        sentences.append(f"{name}: {_winners(found, results.reference_title)}")
     return " ".join(sentences)
 
 
 class _Best(NamedTuple):
-    """The best row of a setting, its accuracy, and how far the reference's best is below it, in points."""
+    """The best row of a setting, its accuracy, and by how many points the reference is below it."""
 
     label: str
     mean: float
@@ -90,7 +68,7 @@ def _best_and_reference(rows: pd.DataFrame, reference: str) -> _Best | None:
 
 
 def _winners(found: Sequence[tuple[Setting, _Best | None]], title: str) -> str:
-    """``A is best by inner CV (85.2 to 95.9 %); the reference, R, is 8.6 to 25.3 points lower.``"""
+    """Word ``best by inner CV is A (85.2 to 95.9 %); the reference, R, is 8.6 to 25.3 points lower.``"""
     known = [(setting, best) for setting, best in found if best is not None]
     if not known:
         return "no method has an accuracy by inner CV."
@@ -119,11 +97,12 @@ def _span(values: Sequence[float]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _headline(rows: pd.DataFrame, settings: Sequence[Setting], reference: str, title: str) -> str:
-    """Over all settings: which comparisons with the reference are decided, and in which direction."""
+def _headline(rows: pd.DataFrame, results: Results) -> str:
+    """Say over all settings which comparisons with the reference are decided, and in which direction."""
+    title, n_settings = results.reference_title, len(results.settings)
     if rows["mean"].isna().all():
         return "No method has an accuracy chosen by inner cross-validation: see the failures below."
-    others = rows[rows["method"].ne(reference)].dropna(subset=["difference"])
+    others = rows[rows["method"].ne(results.reference)].dropna(subset=["difference"])
     if others.empty:
         return f"There is no comparison with {title}: it has no accuracy beside the other methods'."
     judged = others.dropna(subset=["difference_low", "difference_high"])
@@ -133,11 +112,11 @@ def _headline(rows: pd.DataFrame, settings: Sequence[Setting], reference: str, t
             f"not whether any method differs from {title}."
         )
     above, below = _above(judged), _below(judged)
-    places = "" if len(settings) == 1 else f" in any of {plural(len(settings), 'setting')}"
+    places = "" if n_settings == 1 else f" in any of {plural(n_settings, 'setting')}"
     total = plural(len(judged), "comparison")
     if above.empty and below.empty:
         return f"No method differs detectably from {title}{places}: the 95 % interval contains 0 in all of {total}."
-    if len(settings) == 1:
+    if n_settings == 1:
         parts = []
         if len(above):
             parts.append(f"Better than {title}: {_names(above)}")
@@ -150,7 +129,7 @@ def _headline(rows: pd.DataFrame, settings: Sequence[Setting], reference: str, t
 
 
 def _over_settings(judged: pd.DataFrame, above: pd.DataFrame, below: pd.DataFrame, title: str) -> str:
-    """Which methods are better, worse or undecided, each with the number of its comparisons (settings and rules)."""
+    """Say which methods are better, worse or undecided, with the number of their comparisons (settings and rules)."""
     counts = Counter(judged["label"])
     parts = []
     for word, rows in (("Better than", above), ("Worse than", below)):
@@ -163,15 +142,16 @@ def _over_settings(judged: pd.DataFrame, above: pd.DataFrame, below: pd.DataFram
     return " ".join(parts) + " (In brackets: comparisons, over settings and rules, whose 95 % interval excludes 0.)"
 
 
-def _setting(rows: pd.DataFrame, reference: str, title: str) -> str:
-    """The best method of a setting and its distance to the reference."""
+def _setting(rows: pd.DataFrame, results: Results) -> str:
+    """Name the best method of a setting and its difference to the reference."""
+    title = results.reference_title
     known = rows.dropna(subset=["mean"])
     if known.empty:
         return "No method gave an accuracy by inner cross-validation."
     best = records(known.sort_values("mean", ascending=False, kind="stable"))[0]
     repeats = f"over {plural(int(best['n_repeats']), 'repeat')}"
     sentence = f"Highest: {_name(best)} with {percent_spread(best['mean'], best['std'])} % {repeats}"
-    if best["method"] == reference:
+    if best["method"] == results.reference:
         return f"{sentence}, the reference itself."
     if missing(best["difference"]):
         return f"{sentence}; {title} has no value under the same rule to compare with."

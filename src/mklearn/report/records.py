@@ -1,15 +1,121 @@
-"""What the report needs to know of a fitted method, beside its scores."""
+"""What a report is made from, beside the score and summary tables: study, data sets, run, fitted methods."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+@dataclass(frozen=True)
+class CatalogueEntry:
+    """A method, kernel or descriptor of a study, with its title and the paper that it comes from."""
+
+    id: str
+    title: str = ""
+    reference: str = ""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A remark of a study's author on methods, given by their ids."""
+
+    methods: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class StudyRecord:
+    """What a study compares.
+
+    Attributes
+    ----------
+    id, title, description : str
+    reference : str
+        Id of the method that all others are compared with.
+    best_single : tuple of str
+        Ids of the methods that take the best single kernel; they stand beside methods that learn weights.
+    calibration : dict, optional
+        As for :func:`mklearn.evaluation.reproduction.compare_published`.
+    remarks : tuple of Remark
+    methods, kernels, descriptors : tuple of CatalogueEntry
+    """
+
+    id: str
+    title: str = ""
+    description: str = ""
+    reference: str = "average"
+    best_single: tuple[str, ...] = ()
+    calibration: Mapping[str, Any] | None = None
+    remarks: tuple[Remark, ...] = ()
+    methods: tuple[CatalogueEntry, ...] = ()
+    kernels: tuple[CatalogueEntry, ...] = ()
+    descriptors: tuple[CatalogueEntry, ...] = ()
+
+    @property
+    def baselines(self) -> list[str]:
+        """Ids of the methods to show beside others: the reference, and the best single kernels."""
+        return [self.reference, *self.best_single]
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file of a data set: name, sha256, where it came from, and its size in bytes."""
+
+    name: str
+    sha256: str
+    source: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class DataSetRecord:
+    """A data set: size, licence and source, and ``thumbnails``, uint8 of shape (k, height, width)."""
+
+    id: str
+    title: str = ""
+    n_samples: int | None = None
+    n_classes: int | None = None
+    licence: str = ""
+    citation: str = ""
+    homepage: str = ""
+    note: str = ""
+    files: tuple[DataFile, ...] = ()
+    thumbnails: NDArray[np.uint8] | None = None
+
+
+@dataclass(frozen=True)
+class StageCost:
+    """What a stage of the run cost, see :func:`mklearn.steps.stage_costs.stage_costs`."""
+
+    stage: str
+    jobs: int
+    known: int
+    seconds: float | None
+    longest: float | None
+    longest_job: str | None
+    bytes: int
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """How the results were made: machine, versions, command, configuration as YAML, and the stamp of the page."""
+
+    machine: str = ""
+    command: str = ""
+    seed: int | None = None
+    utc: str = ""
+    commit: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    config_text: str = ""
+    stages: tuple[StageCost, ...] = ()
+    provenance: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

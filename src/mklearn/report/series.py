@@ -1,7 +1,7 @@
-"""Which methods a study shows, in which order, and how each is told apart in every figure.
+"""The series of a study: which methods it shows, in which order, and how each looks in every figure.
 
 A series is a method on a kernel set. The reference method is drawn in a neutral colour; the others take eight colours
-that stay apart under the common colour-vision deficiencies, and a line pattern for every further eight.
+that can be told apart with the common colour-vision deficiencies, and a line pattern for every further eight.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 3), (2, 2), (9, 3, 2, 3))
 
 @dataclass(frozen=True)
 class Series:
-    """Labels of the series of a study and their looks.
+    """Labels of the series of a study, with their colours and line patterns.
 
     Attributes
     ----------
@@ -35,22 +35,22 @@ class Series:
     n_reference: int
 
     def label(self, method: str, kernel_set: str) -> str:
-        """Label of a method on a kernel set; its id if the summary does not have it."""
+        """Return the label of a method on a kernel set; its id if the summary does not have it."""
         return self.by_key.get((method, kernel_set), method)
 
     def of_method(self, method: str, fallback: str) -> str:
-        """Label of a method that has one kernel set; otherwise the fallback."""
+        """Return the label of a method that has one kernel set; otherwise the fallback."""
         labels = [label for (name, _), label in self.by_key.items() if name == method]
         return labels[0] if len(labels) == 1 else fallback
 
     def colours(self, scheme: Scheme) -> list[str]:
-        """One colour for each label."""
+        """Return one colour for each label."""
         n_others = len(self.labels) - self.n_reference
         others = [scheme.colours[position % len(scheme.colours)] for position in range(n_others)]
         return [scheme.neutral] * self.n_reference + others
 
     def dashes(self, n_colours: int = 8) -> list[list[int]]:
-        """One line pattern for each label."""
+        """Return one line pattern for each label."""
         others = [
             list(DASHES[position // n_colours % len(DASHES)]) for position in range(len(self.labels) - self.n_reference)
         ]
@@ -58,7 +58,7 @@ class Series:
 
 
 def series_of(summary: pd.DataFrame, reference: str) -> Series:
-    """The series of a summary table.
+    """Find the series of a summary table.
 
     Parameters
     ----------

@@ -4,41 +4,53 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
-from mklearn.report.frames import Setting, records, with_labels
-from mklearn.report.series import Series
-from mklearn.report.wording import (
-    DASH,
-    count,
-    missing,
-    percent,
-    percent_interval,
-    percent_spread,
-    plural,
-    points,
-    rule_title,
-    scientific,
-    seconds,
-    status_title,
-)
+from mklearn.report import wording
+from mklearn.report.frames import Results, Setting, protocol_family, records
+from mklearn.report.records import StageCost
 
 if TYPE_CHECKING:
     import pandas as pd
 
+STAGE_TITLES = {
+    "read": "Read the data sets",
+    "resize": "Resize the images",
+    "learn": "Learn words, patches, axes",
+    "describe": "Describe the images",
+    "pairwise": "Compare all pairs",
+    "kernel_set": "Collect kernel sets",
+    "split": "Split",
+    "fit": "Fit and evaluate",
+}
+
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell: its text, the value it sorts by (text or number), and what marks it."""
+    """A cell of a table.
+
+    Attributes
+    ----------
+    text : str
+    sort : str
+        The value it sorts by, text or number.
+    kind : str
+        CSS classes, such as "number", "strong", "up", "down", "warn".
+    note : str
+        Read out, and shown on hover.
+    below, detail : str
+        A second line, and a third one on the page only.
+    """
 
     text: str
     sort: str = ""
-    kind: str = ""  # css classes: "number", "strong", "up", "down", "warn"
-    note: str = ""  # read out and shown on hover
-    below: str = ""  # a second line
-    detail: str = ""  # a third one, in the page only
+    kind: str = ""
+    note: str = ""
+    below: str = ""
+    detail: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,35 +64,49 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a caption. The first cell of each row is its heading."""
+    """A table with a caption; the first cell of each row is its heading.
+
+    ``sorted_by`` is the column by which the rows come sorted, descending. ``marked`` are the rows of the reference
+    method.
+    """
 
     caption: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    sorted_by: int | None = None  # column by which the rows come sorted, descending
-    marked: tuple[bool, ...] = ()  # rows that are set off: those of the reference method
+    sorted_by: int | None = None
+    marked: tuple[bool, ...] = ()
 
 
-def result_table(summary: pd.DataFrame, setting: Setting, series: Series, reference: str, title: str) -> Table:
-    """Accuracies of a setting: what inner cross-validation chose, and the oracle beside it.
+def number_cell(text: str, value: Any, *, kind: str = "", note: str = "", below: str = "", detail: str = "") -> Cell:
+    """Return a cell with a number, which sorts by its value."""
+    sort = "" if wording.missing(value) else repr(float(value))
+    return Cell(text, sort, f"number {kind}".strip(), note, below, detail)
 
-    Parameters
-    ----------
-    summary : DataFrame
-        From :func:`mklearn.evaluation.summary.summarise`.
-    setting : Setting
-    series : Series
-    reference, title : str
-        Id and title of the method that differences are taken to.
-    """
-    rows = with_labels(setting.of(summary), series)
+
+def setting_columns(places: Sequence[tuple[str, int | None]]) -> list[Column]:
+    """Return a column for each (protocol, training size); they name the protocol where there are several."""
+    families = [protocol_family(protocol, size) for protocol, size in places]
+    several = len(set(families)) > 1
+    columns = []
+    for (protocol, size), family in zip(places, families, strict=True):
+        title = f"training size {size}" if size is not None else protocol or "all"
+        columns.append(Column(f"{title}, {family}" if several and size is not None else title))
+    return columns
+
+
+def result_table(results: Results, setting: Setting) -> Table:
+    """Tabulate the accuracies of a setting: what inner cross-validation chose, and the oracle beside it."""
+    rows = setting.of(results.summary)
     has_published = bool(rows["published"].notna().any())
     columns = [
         Column("Method", numeric=False),
         Column("Rule", "how a test sample is classified in the embedding", numeric=False),
         Column("Inner CV, %", "mean ± std over repeats, dimension and parameters chosen by inner cross-validation"),
         Column("95 % interval", "corrected resampled interval of the inner-CV mean (Nadeau and Bengio, 2003; bounded)"),
-        Column(f"Difference to {title}, points", "paired over repeats, with its 95 % corrected resampled interval"),
+        Column(
+            f"Difference to {results.reference_title}, points",
+            "paired over repeats, with its 95 % corrected resampled interval",
+        ),
         Column("Dim.", "median of the dimensions that inner cross-validation chose"),
         Column("Oracle, %", "mean ± std at the best dimension of the mean test curve: chosen on the test samples"),
         Column("Oracle dim."),
@@ -95,22 +121,26 @@ def result_table(summary: pd.DataFrame, setting: Setting, series: Series, refere
     lines = []
     for (label, rule), pair in rows.groupby(["label", "neighbour"], sort=False, dropna=False):
         by_selection = {str(row["selection"]): row for row in records(pair)}
-        inner, oracle = by_selection.get("inner_cv"), by_selection.get("oracle")
-        any_row: dict[str, Any] = inner or oracle or {}
-        cells = _result_row(str(label), str(rule), inner or {}, oracle or {}, any_row, has_published)
-        height = (inner or {}).get("mean")
-        if missing(height):
-            height = -1.0 if missing((oracle or {}).get("mean")) else float((oracle or {})["mean"]) - 1.0
-        lines.append((float(height or 0.0), any_row["method"] == reference, tuple(cells)))
+        inner, oracle = by_selection.get("inner_cv", {}), by_selection.get("oracle", {})
+        row = inner or oracle
+        cells = _result_row(str(label), str(rule), inner, oracle, row, has_published)
+        lines.append((_height(inner, oracle), row["method"] == results.reference, tuple(cells)))
     lines.sort(key=lambda line: -line[0])
     best = max((line[0] for line in lines), default=0.0)
     return Table(
         setting.title,
         tuple(columns),
-        tuple(_emphasise(cells, best > 0 and value == best) for value, _, cells in lines),
+        tuple(_emphasise(cells) if best > 0 and value == best else cells for value, _, cells in lines),
         sorted_by=2,
         marked=tuple(is_reference for _, is_reference, _ in lines),
     )
+
+
+def _height(inner: dict[str, Any], oracle: dict[str, Any]) -> float:
+    """Return what rows are sorted by: the inner-CV mean; rows without one come after it, by the oracle's."""
+    if not wording.missing(inner.get("mean")):
+        return float(inner["mean"])
+    return -1.0 if wording.missing(oracle.get("mean")) else float(oracle["mean"]) - 1.0
 
 
 def _result_row(
@@ -118,69 +148,62 @@ def _result_row(
 ) -> list[Cell]:
     cells = [
         Cell(label),
-        Cell(rule_title(rule)),
-        _number(percent_spread(inner.get("mean"), inner.get("std")), inner.get("mean")),
-        _number(percent_interval(inner.get("ci_low"), inner.get("ci_high")), inner.get("ci_low")),
+        Cell(wording.rule_title(rule)),
+        number_cell(wording.percent_spread(inner.get("mean"), inner.get("std")), inner.get("mean")),
+        number_cell(wording.percent_interval(inner.get("ci_low"), inner.get("ci_high")), inner.get("ci_low")),
         _difference(inner),
-        _number(count(inner.get("dimension")), inner.get("dimension")),
-        _number(percent_spread(oracle.get("mean"), oracle.get("std")), oracle.get("mean")),
-        _number(count(oracle.get("dimension")), oracle.get("dimension")),
+        number_cell(wording.count(inner.get("dimension")), inner.get("dimension")),
+        number_cell(wording.percent_spread(oracle.get("mean"), oracle.get("std")), oracle.get("mean")),
+        number_cell(wording.count(oracle.get("dimension")), oracle.get("dimension")),
     ]
     if has_published:
-        source = next((part for part in (oracle, inner) if not missing(part.get("published"))), {})
-        text = percent_spread(source.get("published"), source.get("published_std"))
-        cells.append(_number(text, source.get("published"), note=str(source.get("published_source") or "")))
+        source = next((part for part in (oracle, inner) if not wording.missing(part.get("published"))), {})
+        text = wording.percent_spread(source.get("published"), source.get("published_std"))
+        cells.append(number_cell(text, source.get("published"), note=str(source.get("published_source") or "")))
     # What is chosen on the test samples has values there only, and has not failed.
     counted = max((part for part in (inner, oracle) if part), key=lambda part: int(part["n_repeats"]), default=row)
     failed = int(counted["n_failed"])
-    repeats = f"{count(counted['n_repeats'])}, {failed:,} failed" if failed else count(counted["n_repeats"])
+    repeats = (
+        f"{wording.count(counted['n_repeats'])}, {failed:,} failed" if failed else wording.count(counted["n_repeats"])
+    )
     worst = next((part for part in (inner, oracle) if part.get("status", "ok") != "ok"), row)
     status = Cell(
-        status_title(str(worst["status"])),
+        wording.status_title(str(worst["status"])),
         kind="" if worst["status"] == "ok" and not failed and not worst["message"] else "warn",
         note=str(worst["message"] or ""),
     )
     return [
         *cells,
         Cell(repeats, str(int(counted["n_repeats"])), "number warn" if failed else "number"),
-        _number(seconds(counted["fit_seconds_mean"]), counted["fit_seconds_mean"]),
+        number_cell(wording.seconds(counted["fit_seconds_mean"]), counted["fit_seconds_mean"]),
         status,
     ]
 
 
 def _difference(row: dict[str, Any]) -> Cell:
     value, low, high = (row.get(name) for name in ("difference", "difference_low", "difference_high"))
-    if value is None or missing(value):
-        return Cell(DASH, "", "number")
-    text = points(value)
-    if low is None or high is None or missing(low) or missing(high):
-        return Cell(text, repr(float(value)), "number", "one repeat: no interval")
+    if value is None or wording.missing(value):
+        return number_cell(wording.DASH, None)
+    text = wording.points(value)
+    if low is None or high is None or wording.missing(low) or wording.missing(high):
+        return number_cell(text, value, note="one repeat: no interval")
     if value == low == high == 0:
         return Cell("0", "0", "number")
-    text += f" [{points(low)}, {points(high)}]"
+    text += f" [{wording.points(low)}, {wording.points(high)}]"
     if low > 0:
-        return Cell(f"{text} ▲", repr(float(value)), "number up", "the interval lies above 0")
+        return number_cell(f"{text} ▲", value, kind="up", note="the interval lies above 0")
     if high < 0:
-        return Cell(f"{text} ▼", repr(float(value)), "number down", "the interval lies below 0")
-    return Cell(text, repr(float(value)), "number", "the interval contains 0")
+        return number_cell(f"{text} ▼", value, kind="down", note="the interval lies below 0")
+    return number_cell(text, value, note="the interval contains 0")
 
 
-def _emphasise(cells: tuple[Cell, ...], is_best: bool) -> tuple[Cell, ...]:
-    if not is_best:
-        return cells
-    best = cells[2]
-    return (*cells[:2], Cell(best.text, best.sort, f"{best.kind} strong", "highest of this table"), *cells[3:])
+def _emphasise(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    best = replace(cells[2], kind=f"{cells[2].kind} strong", note="highest of this table")
+    return (*cells[:2], best, *cells[3:])
 
 
 def kernel_table(info: pd.DataFrame, caption: str) -> Table:
-    """Diagnostics of the kernels of a setting, with a warning where one is close to the identity.
-
-    Parameters
-    ----------
-    info : DataFrame
-        From :func:`mklearn.report.frames.kernel_info`.
-    caption : str
-    """
+    """Tabulate diagnostics of the kernels of a setting, from :func:`mklearn.report.frames.kernel_info`."""
     columns = (
         Column("Kernel", numeric=False),
         Column("Bandwidth", "gamma of exp(-d²/gamma), fitted on the training samples; median over repeats"),
@@ -193,48 +216,46 @@ def kernel_table(info: pd.DataFrame, caption: str) -> Table:
     rows = []
     for row in records(info):
         remarks = kernel_remarks(row)
+        mass = row.get("off_diagonal_mass")
         rows.append(
             (
                 Cell(str(row["kernel"])),
-                _number(scientific(row.get("bandwidth")), row.get("bandwidth")),
-                _number(scientific(row.get("min_eigenvalue")), row.get("min_eigenvalue")),
-                _number(percent(row.get("off_diagonal_mass")) + " %", row.get("off_diagonal_mass"))
-                if not missing(row.get("off_diagonal_mass"))
-                else Cell(DASH, "", "number"),
-                Cell("; ".join(remarks) or DASH, kind="warn" if remarks else ""),
+                number_cell(wording.scientific(row.get("bandwidth")), row.get("bandwidth")),
+                number_cell(wording.scientific(row.get("min_eigenvalue")), row.get("min_eigenvalue")),
+                number_cell(wording.DASH if wording.missing(mass) else f"{wording.percent(mass)} %", mass),
+                Cell("; ".join(remarks) or wording.DASH, kind="warn" if remarks else ""),
             )
         )
     return Table(caption, columns, tuple(rows))
 
 
 def kernel_remarks(row: dict[str, Any]) -> list[str]:
-    """What to watch out for in a kernel: identity-like, not positive semidefinite, shifted."""
+    """List what to watch out for in a kernel: identity-like, not positive semidefinite, shifted."""
     remarks = []
-    known: dict[str, Any] = {name: value for name, value in row.items() if not missing(value)}
+    known: dict[str, Any] = {name: value for name, value in row.items() if not wording.missing(value)}
     if known.get("identity_like") or known.get("off_diagonal_mass", 1.0) < IDENTITY_LIKE_BELOW:
         remarks.append("close to the identity: weight learning may prefer it without cause")
     if known.get("min_eigenvalue", 0.0) < -1e-8:
         remarks.append("not positive semidefinite before the repair")
     if known.get("shift", 0.0) > 0:
-        remarks.append(f"diagonal shifted by {scientific(known['shift'])}")
+        remarks.append(f"diagonal shifted by {wording.scientific(known['shift'])}")
     return remarks
 
 
-def failure_table(scores: pd.DataFrame, settings: Sequence[Setting], series: Series) -> Table:
-    """Every status that is not ok: which method, where, how often, and why."""
+def failure_table(results: Results) -> Table:
+    """Tabulate every status that is not ok: which method, where, how often, and why."""
     rows = []
-    labelled = with_labels(scores[scores["status"].ne("ok")], series)
-    for setting in settings:
-        own = setting.of(labelled)
+    for setting in results.settings:
+        own = setting.of(results.scores[results.scores["status"].ne("ok")])
         for (label, status, message), part in own.groupby(["label", "status", "message"], sort=False, dropna=False):
             repeats = len(part.drop_duplicates(["repeat", "fold"]))
             rows.append(
                 (
                     Cell(setting.title),
                     Cell(str(label)),
-                    Cell(status_title(str(status)), kind="warn"),
-                    Cell(plural(repeats, "repeat"), str(repeats), "number"),
-                    Cell("" if missing(message) else str(message), kind="prose"),
+                    Cell(wording.status_title(str(status)), kind="warn"),
+                    Cell(wording.plural(repeats, "repeat"), str(repeats), "number"),
+                    Cell("" if wording.missing(message) else str(message), kind="prose"),
                 )
             )
     columns = (
@@ -247,27 +268,63 @@ def failure_table(scores: pd.DataFrame, settings: Sequence[Setting], series: Ser
     return Table("Fits that did not end well", columns, tuple(rows))
 
 
+def stage_table(stages: Sequence[StageCost]) -> Table | None:
+    """Tabulate jobs, seconds, longest job and bytes of each stage; None where the time of no job is known."""
+    if not any(stage.known for stage in stages):
+        return None
+    columns = (
+        Column("Stage", numeric=False),
+        Column("Jobs"),
+        Column("Sum, s", "wall-clock seconds of all jobs of the stage"),
+        Column("Longest job, s"),
+        Column("Which", "the data set or method of the longest job", numeric=False),
+        Column("Files", "bytes of what the stage wrote"),
+    )
+    return Table("What each stage cost", columns, tuple(_stage_row(stage) for stage in stages))
+
+
+def _stage_row(stage: StageCost) -> tuple[Cell, ...]:
+    partly = 0 < stage.known < stage.jobs
+    note = f"of the {stage.known:,} jobs whose times are known" if partly else ""
+    return (
+        Cell(STAGE_TITLES.get(stage.stage, stage.stage)),
+        Cell(wording.count(stage.jobs), str(stage.jobs), "number"),
+        _stage_seconds(stage.seconds, note, f"{stage.known:,} of {stage.jobs:,} jobs known" if partly else ""),
+        _stage_seconds(stage.longest),
+        Cell(_job(stage.longest_job) if stage.longest_job else wording.DASH),
+        Cell(wording.byte_size(stage.bytes), str(stage.bytes), "number"),
+    )
+
+
+def _stage_seconds(value: float | None, note: str = "", below: str = "") -> Cell:
+    if value is None:
+        return number_cell("not known", None, note="the engine has no record of these jobs")
+    return number_cell(wording.seconds(value), value, note=note, below=below)
+
+
+def _job(name: str) -> str:
+    """Shorten ``results/cache/pairwise/caltech101-832fd071/gb-1-b6abd8e6/point_set`` to ``gb-1 / point_set``.
+
+    Kept is what comes after the stage's folder, without the data set where more follows, and without keys.
+    """
+    parts = PurePosixPath(name.removesuffix(".learned")).parts
+    after = parts[parts.index("cache") + 2 :] if "cache" in parts else parts[-1:]
+    return " / ".join(re.sub(r"-[0-9a-f]{8}(?=$|\.)", "", part) for part in (after[1:] or after))
+
+
 def markdown(table: Table) -> str:
-    """A table in GitHub's Markdown."""
+    """Return a table in GitHub's Markdown."""
     lines = [
         "| " + " | ".join(escape_markdown(column.title) for column in table.columns) + " |",
         "| " + " | ".join("---:" if column.numeric else "---" for column in table.columns) + " |",
     ]
     for row in table.rows:
-        texts = (f"**{escape_markdown(_flat(c))}**" if "strong" in c.kind else escape_markdown(_flat(c)) for c in row)
-        lines.append("| " + " | ".join(texts) + " |")
-    return "\n".join(lines) + "\n"
-
-
-def _flat(cell: Cell) -> str:
-    """A cell on one line."""
-    return f"{cell.text} | {cell.below}" if cell.below else cell.text
+        texts = (escape_markdown(f"{cell.text} | {cell.below}" if cell.below else cell.text) for cell in row)
+        marked = (f"**{text}**" if "strong" in cell.kind else text for text, cell in zip(texts, row, strict=True))
+        lines.append("| " + " | ".join(marked) + " |")
+    return "\n".join(lines)
 
 
 def escape_markdown(text: str) -> str:
-    """Text that Markdown and the HTML in it take literally, on one line."""
+    """Return text that Markdown and the HTML in it take literally, on one line."""
     return re.sub(r"([\\`*_{}\[\]<>|#~&$!])", r"\\\1", " ".join(str(text).split()))
-
-
-def _number(text: str, value: Any, *, note: str = "") -> Cell:
-    return Cell(text, "" if missing(value) else repr(float(value)), "number", note)

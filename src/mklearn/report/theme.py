@@ -1,4 +1,4 @@
-"""Colours, type and axes of the figures, in a light and a dark scheme."""
+"""Colours, fonts and axes of the figures, in a light and a dark scheme."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Scheme:
     warning: str
     colours: tuple[str, ...]
     ramp: tuple[str, ...]
-    """From one end of an ordered scale to the other; all of it stands out from the background."""
+    """From one end of an ordered scale to the other; every colour contrasts with the background."""
 
 
 LIGHT = Scheme(
@@ -52,7 +52,7 @@ SCHEMES = (LIGHT, DARK)
 
 
 def vega_config(scheme: Scheme, colours: list[str], *, file: bool = False) -> dict[str, Any]:
-    """Vega-Lite configuration of a scheme.
+    """Return the Vega-Lite configuration of a scheme.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def vega_config(scheme: Scheme, colours: list[str], *, file: bool = False) -> di
 
 
 def hues(number: int) -> list[str]:
-    """Evenly spaced hues of middle lightness, for more classes than anyone can name: neighbours differ by 3/8 turn."""
+    """Return hues of middle lightness for many classes; consecutive ones differ by 0.38 of a turn."""
     colours = []
     for position in range(number):
         red, green, blue = colorsys.hls_to_rgb(position * 0.381966 % 1.0, 0.55, 0.62)

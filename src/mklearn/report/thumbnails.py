@@ -1,39 +1,56 @@
-"""Sample images as data URIs, so that the page needs no file beside it."""
+"""Sample images: small ones chosen from a data set, and as data URIs, so that the page needs no file beside it."""
 
 from __future__ import annotations
 
 import base64
 import io
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklearn.datasets.resizing import resize_images
+from mklearn.datasets.samples import SampleSet
 from mklearn.errors import DataError
-from mklearn.report.sketch import MARK, ODD, SECOND
-
-if TYPE_CHECKING:
-    from PIL.Image import Image as PILImage
 
 MAX_IMAGES = 24
-PALETTE = np.array(
-    [[level] * 3 for level in (*range(0, 255, 5), 255)]
-    + [
-        [round(opacity * value + (1 - opacity) * grey) for value in colour]
-        for colour in (MARK, SECOND, ODD)
-        for grey in (0, 60, 110, 255)
-        for opacity in (0.15, 0.3, 0.5, 0.7, 0.85, 1.0)
-    ],
-    dtype=np.uint8,
-)
+LONGER_SIDE = 64
+"""Pixels of a thumbnail's longer side, at most."""
 
 
-def data_uris(thumbnails: ArrayLike) -> list[str]:
-    """PNG data URIs of small images.
+def thumbnails(data: SampleSet, count: int) -> NDArray[np.uint8] | None:
+    """Return up to ``count`` small grey images, shape (k, rows, columns), or None for a data set without images.
+
+    The first image of each class comes first, then the second of each. Grey values are stretched to 0..255. Images of
+    different shapes keep their own, in the middle of a square.
+    """
+    if data.images is None or not count:
+        return None
+    nth = np.zeros(len(data.y), dtype=int)
+    for label in np.unique(data.y):
+        nth[data.y == label] = np.arange(np.sum(data.y == label))
+    chosen = [np.asarray(data.images[int(i)], dtype=np.float64) for i in np.argsort(nth, kind="stable")[:count]]
+    grey = [image.mean(axis=2) if image.ndim == 3 else image for image in chosen]
+    small = [np.asarray(resize_images([image], shape=_small(image.shape))[0], dtype=float) for image in grey]
+    low, high = min(image.min() for image in small), max(image.max() for image in small)
+    frame = np.array([image.shape for image in small]).max(axis=0)
+    shown = np.full((len(small), *frame), high)
+    for place, image in zip(shown, small, strict=True):
+        top, left = (frame - image.shape) // 2
+        place[top : top + image.shape[0], left : left + image.shape[1]] = image
+    return np.asarray(np.round(255 * (shown - low) / max(high - low, 1e-12)), dtype=np.uint8)
+
+
+def _small(shape: tuple[int, ...]) -> tuple[int, int]:
+    scale = min(1.0, LONGER_SIDE / max(shape[:2]))
+    return max(1, round(shape[0] * scale)), max(1, round(shape[1] * scale))
+
+
+def data_uris(images: ArrayLike) -> list[str]:
+    """Return PNG data URIs of small images.
 
     Parameters
     ----------
-    thumbnails : array-like of uint8, shape (k, height, width) or (k, height, width, 3)
+    images : array-like of uint8, shape (k, height, width) or (k, height, width, 3)
         The first 24 are used.
 
     Raises
@@ -43,30 +60,15 @@ def data_uris(thumbnails: ArrayLike) -> list[str]:
     """
     from PIL import Image
 
-    images = np.asarray(thumbnails)
-    if images.dtype != np.uint8 or images.ndim not in (3, 4) or (images.ndim == 4 and images.shape[3] != 3):
+    array = np.asarray(images)
+    if array.dtype != np.uint8 or array.ndim not in (3, 4) or (array.ndim == 4 and array.shape[3] != 3):
         raise DataError(
-            f"thumbnails have shape {images.shape} and type {images.dtype}: "
-            "give uint8 of shape (k, height, width) or (k, height, width, 3)"
+            f"thumbnails have shape {array.shape} and type {array.dtype}: "
+            "expected uint8 of shape (k, height, width) or (k, height, width, 3)"
         )
-    return [_data_uri(Image.fromarray(np.ascontiguousarray(image))) for image in images[:MAX_IMAGES]]
-
-
-def picture_uri(picture: NDArray[np.uint8]) -> str:
-    """PNG data URI of a picture, uint8 of shape (height, width, 3), a third as long as one of all its colours.
-
-    Colours become the nearest ones of a palette of greys and of the colours that are drawn with, thinned over greys: a
-    palette of the picture's own would be spent on the greys of the photo.
-    """
-    from PIL import Image
-
-    palette = Image.new("P", (1, 1))
-    palette.putpalette(np.concatenate([PALETTE, np.repeat(PALETTE[:1], 256 - len(PALETTE), axis=0)]).ravel().tolist())
-    image = Image.fromarray(np.ascontiguousarray(picture))
-    return _data_uri(image.quantize(palette=palette, dither=Image.Dither.NONE))
-
-
-def _data_uri(image: PILImage) -> str:
-    buffer = io.BytesIO()
-    image.save(buffer, format="PNG", optimize=True)
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
+    uris = []
+    for image in array[:MAX_IMAGES]:
+        buffer = io.BytesIO()
+        Image.fromarray(np.ascontiguousarray(image)).save(buffer, format="PNG", optimize=True)
+        uris.append("data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii"))
+    return uris

@@ -1,4 +1,4 @@
-"""How numbers, settings and rules are written out, the same in the page, the Markdown and the figures."""
+"""Formats of numbers, settings and rules, the same in the page, the Markdown and the figures."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ MINUS = "−"
 
 
 def rule_title(neighbour: str) -> str:
-    """Name of a decision rule."""
+    """Return the name of a decision rule."""
     return RULE_TITLES.get(neighbour, neighbour)
 
 
 def in_order(neighbours: Iterable[str]) -> list[str]:
-    """The different rules of a column, the default one first."""
+    """List the different rules of a column, the default one first."""
     present = set(neighbours)
     return [rule for rule in RULE_TITLES if rule in present] + sorted(present - set(RULE_TITLES))
 
 
 def status_title(status: str) -> str:
-    """Name of a status."""
+    """Return the name of a status."""
     return STATUS_TITLES.get(status, status)
 
 
 def missing(value: Any) -> bool:
-    """Whether a table cell holds no value: None, NaN or pandas' NA."""
+    """Tell whether a table cell holds no value: None, NaN or pandas' NA."""
     if value is None:
         return True
     try:
@@ -48,31 +48,31 @@ def missing(value: Any) -> bool:
 
 
 def percent(fraction: Any, digits: int = 1) -> str:
-    """``0.7239`` as ``72.4``."""
+    """Format ``0.7239`` as ``72.4``."""
     return DASH if missing(fraction) else _number(100.0 * float(fraction), digits)
 
 
 def percent_spread(fraction: Any, std: Any) -> str:
-    """``72.4 ± 0.8``; the spread only where it is known."""
+    """Format as ``72.4 ± 0.8``; the spread only where it is known."""
     if missing(fraction):
         return DASH
     return percent(fraction) if missing(std) else f"{percent(fraction)} ± {percent(std)}"
 
 
 def percent_interval(low: Any, high: Any, digits: int = 1) -> str:
-    """``[71.9, 73.0]``."""
+    """Format as ``[71.9, 73.0]``."""
     return DASH if missing(low) or missing(high) else f"[{percent(low, digits)}, {percent(high, digits)}]"
 
 
 def points(fraction: Any) -> str:
-    """A difference of accuracies in percentage points, signed, with two digits."""
+    """Format a difference of accuracies in percentage points, signed, with two digits."""
     if missing(fraction):
         return DASH
     return signed(100.0 * float(fraction), 2)
 
 
 def signed(value: Any, digits: int) -> str:
-    """A number with its sign: ``+1.3``, ``−0.2``, ``0.0``."""
+    """Format a number with its sign: ``+1.3``, ``−0.2``, ``0.0``."""
     if missing(value):
         return DASH
     text = _number(float(value), digits)
@@ -80,12 +80,12 @@ def signed(value: Any, digits: int) -> str:
 
 
 def short_title(title: str) -> str:
-    """``ORL faces`` of ``ORL faces (aligned and cropped, 32 x 32)``."""
+    """Shorten ``ORL faces (aligned and cropped, 32 x 32)`` to ``ORL faces``."""
     return re.sub(r"\s*\([^()]*\)$", "", title) or title
 
 
 def seconds(value: Any) -> str:
-    """A duration in seconds with two significant digits or so."""
+    """Format a duration in seconds with about two significant digits."""
     if missing(value):
         return DASH
     value = float(value)
@@ -93,7 +93,7 @@ def seconds(value: Any) -> str:
 
 
 def scientific(value: Any) -> str:
-    """A number of any size with three significant digits, with a power of ten only where it is far from 1."""
+    """Format a number with three significant digits, with a power of ten only where it is far from 1."""
     if missing(value):
         return DASH
     number = float(value)
@@ -102,12 +102,12 @@ def scientific(value: Any) -> str:
 
 
 def count(value: Any) -> str:
-    """An integer with thousands separated."""
+    """Format an integer with thousands separated."""
     return DASH if missing(value) else f"{int(value):,}"
 
 
 def byte_size(number: Any) -> str:
-    """``1.4 MB``."""
+    """Format a number of bytes as ``1.4 MB``."""
     try:
         size = float(number)
     except (TypeError, ValueError):
@@ -120,19 +120,19 @@ def byte_size(number: Any) -> str:
 
 
 def plural(number: int, one: str, many: str | None = None) -> str:
-    """``1 repeat``, ``2 repeats``."""
+    """Format as ``1 repeat`` or ``2 repeats``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def enumeration(parts: list[str], limit: int = 6) -> str:
-    """``a, b and c``, cut after ``limit`` parts."""
+    """Format as ``a, b and c``, cut after ``limit`` parts."""
     if len(parts) > limit:
         parts = [*parts[:limit], f"{len(parts) - limit} more"]
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
 
 
 def setting_title(dataset_title: str, train_size: Any, protocol: str = "") -> str:
-    """``ORL, training size 5`` with the protocol where the data set has several."""
+    """Format as ``ORL, training size 5``, with the protocol where the data set has several."""
     parts = [dataset_title]
     if not missing(train_size):
         parts.append(f"training size {int(train_size)}")

@@ -14,6 +14,7 @@ from mklearn.base.validation import checked_components
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure, within_laplacian
 from mklearn.optimize.eigen import fix_signs
+from mklearn.optimize.graph_embedding import Scaling, rescale_columns, smallest_of_pencil
 from mklearn.subspace.linear_embedding import Array, SupervisedLinearEmbedding
 
 

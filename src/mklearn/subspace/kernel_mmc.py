@@ -156,7 +156,7 @@ class KernelMMC(KernelEmbedding):
         yield from margins_without_each(
             kernel,
             labels,
-            lam=self.trade_off,
+            trade_off=self.trade_off,
             constraint=self.constraint,
             n_components=self.n_components,
             cutoff=negligible(stack.dtype),

@@ -13,6 +13,7 @@ from mklearn.base.validation import checked_components
 from mklearn.errors import NotApplicable
 from mklearn.graphs import Counting, lde_graph
 from mklearn.optimize.eigen import fix_signs
+from mklearn.optimize.graph_embedding import Scaling, rescale_columns, scatter_matrices, smallest_of_pencil
 from mklearn.subspace.linear_embedding import Array, SupervisedLinearEmbedding
 
 

@@ -18,7 +18,7 @@ from mklearn.evaluation.summary import summarise
 from mklearn.kernels.identity_like import off_diagonal_mass
 from mklearn.kernels.psd import spectrum_curve
 from mklearn.nearest_neighbour import accuracy_by_dimension
-from mklearn.report.records import FitRecord
+from mklearn.report.records import CatalogueEntry, DataFile, DataSetRecord, FitRecord, RunRecord, StageCost, StudyRecord
 
 GAMMAS = {"pixels, wide": 1e-4, "pixels, middle": 5e-4, "pixels, narrow": 2e-3, "pixels, spiky": 0.2}
 METHODS = {
@@ -29,6 +29,13 @@ METHODS = {
     "svc": "linear SVC",
     "sdp": "MKL-DR (relaxation)",
 }
+STAGES = (
+    StageCost("read", jobs=1, known=0, seconds=None, longest=None, longest_job=None, bytes=0),
+    StageCost(
+        "fit", jobs=4, known=3, seconds=61.5, longest=40.0, bytes=12345,
+        longest_job="results/cache/fits/digits-0123abcd/random-0123abcd/mkldr-0123abcd",
+    ),
+)  # fmt: skip
 
 
 def make_study(
@@ -51,64 +58,42 @@ def make_study(
     summary = summarise(
         scores, published=published, titles={"datasets": {dataset: f"{dataset.title()} 8 × 8"}, "methods": titles}
     )
-    kernels = [{"id": name, "title": name, "reference": None} for name in GAMMAS]
     return {
-        "study": {"id": "demo", "title": "Kernel discriminants on digits", "description": "A study for tests."},
+        "study": StudyRecord(
+            id="demo",
+            title="Kernel discriminants on digits",
+            description="A study for tests.",
+            methods=tuple(CatalogueEntry(key, title, "A paper") for key, title in titles.items()),
+            kernels=tuple(CatalogueEntry(name, name) for name in GAMMAS),
+            descriptors=(CatalogueEntry("pixels", "Grey values"),),
+        ),
+        "run": RunRecord(
+            machine="2 cores",
+            command="snakemake --cores 2 --configfile workflow/studies/demo.yaml",
+            seed=0,
+            utc="2025-01-02T03:04:05Z",
+            commit="0123abc",
+            versions={"python": "3.12.1", "numpy": "2.4.0", "scikit-learn": "1.9.0"},
+            config_text="study: demo\nrepeats: 4\n",
+            stages=STAGES,
+        ),
+        "data": [
+            DataSetRecord(
+                id=dataset,
+                title=f"{dataset.title()} 8 × 8",
+                n_samples=1797,
+                n_classes=10,
+                licence="CC BY 4.0",
+                citation="Alpaydin and Kaynak (1998). Optical recognition of handwritten digits.",
+                homepage="https://doi.org/10.24432/C50P49",
+                note="Grey values from 0 to 16.",
+                files=(DataFile("digits.csv.gz", "ab" * 32, "scikit-learn", 57523),),
+                thumbnails=(digits.images[:16] * 15).astype(np.uint8),
+            )
+        ],
+        "fits": fits,
         "scores": scores,
         "summary": summary,
-        "fits": fits,
-        "data": [
-            {
-                "id": dataset,
-                "title": f"{dataset.title()} 8 × 8",
-                "n_samples": 1797,
-                "n_classes": 10,
-                "licence": "CC BY 4.0",
-                "citation": "Alpaydin and Kaynak (1998). Optical recognition of handwritten digits.",
-                "homepage": "https://doi.org/10.24432/C50P49",
-                "note": "Grey values from 0 to 16.",
-                "files": [{"name": "digits.csv.gz", "sha256": "ab" * 32, "source": "scikit-learn", "bytes": 57523}],
-                "thumbnails": (digits.images[:16] * 15).astype(np.uint8),
-                "pictured": {
-                    "images": digits.images[:3],
-                    "names": ["digit 0", "digit 1", "digit 2"],
-                    "descriptors": [{"id": "raw", "title": "Grey values", "kind": "pixels", "parameters": {}}],
-                },
-            }
-        ],
-        "run": {
-            "versions": {"python": "3.12.1", "numpy": "2.4.0", "scikit-learn": "1.9.0"},
-            "machine": "2 cores",
-            "command": "snakemake --cores 2 --configfile workflow/studies/demo.yaml",
-            "seed": 0,
-            "utc": "2025-01-02T03:04:05Z",
-            "commit": "0123abc",
-            "config_text": "study: demo\nrepeats: 4\n",
-            "reference": "average",
-            "descriptors": [{"id": "pixels", "title": "Grey values", "reference": None}],
-            "kernels": kernels,
-            "methods": [{"id": key, "title": title, "reference": "A paper"} for key, title in titles.items()],
-            "stages": [
-                {
-                    "stage": "read",
-                    "jobs": 1,
-                    "known": 0,
-                    "seconds": None,
-                    "longest": None,
-                    "longest_job": None,
-                    "bytes": 0,
-                },
-                {
-                    "stage": "fit",
-                    "jobs": 4,
-                    "known": 3,
-                    "seconds": 61.5,
-                    "longest": 40.0,
-                    "bytes": 12345,
-                    "longest_job": "results/cache/fits/digits-0123abcd/random-0123abcd/mkldr-0123abcd",
-                },
-            ],
-        },
     }
 
 

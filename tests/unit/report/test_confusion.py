@@ -13,9 +13,8 @@ from hypothesis.extra.numpy import arrays
 
 from mklearn.report.build import build_report
 from mklearn.report.confusion import FEW_CLASSES, MOST_PAIRS, class_accuracies, confused, pairs_table
-from mklearn.report.frames import settings_of
+from mklearn.report.frames import results_of
 from mklearn.report.records import FitRecord
-from mklearn.report.series import series_of
 
 COUNTS = {
     "average": [[8, 2, 0], [1, 9, 0], [0, 0, 10]],
@@ -41,7 +40,7 @@ def found_in(counts, sizes=(5,), reference="average", names=("ape", "bee", "cat"
                   confusion=None if table is None else np.array(table), classes=np.array(names))
         for size in sizes for method, table in counts.items()
     ]  # fmt: skip
-    return confused(settings_of(summary), summary, fits, series_of(summary, reference), reference)
+    return confused(results_of(summary, summary, fits, reference))
 
 
 def test_the_best_is_shown_beside_the_reference():

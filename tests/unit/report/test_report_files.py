@@ -14,8 +14,10 @@ from PIL import Image
 from mklearn.errors import DataError
 from mklearn.report.build import build_report
 from mklearn.report.page import link, script_json
+from mklearn.report.records import RunRecord, StudyRecord
 from mklearn.report.thumbnails import data_uris
 from mklearn.report.wording import byte_size
+from mklearn.stamps import write_beside
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +120,7 @@ def test_arguments_are_not_changed(study_maker, tmp_path):
 
 def test_a_bare_study_has_a_report(study, tmp_path):
     """Nothing but scores: no fits, no data, no facts of the run."""
-    bare = {"study": {"id": "bare"}, "fits": [], "data": [], "run": {}}
+    bare = {"study": StudyRecord("bare"), "fits": [], "data": [], "run": RunRecord()}
     build_report(tmp_path, **bare, scores=study["scores"], summary=study["summary"], figure_files=False)
     html = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "<h1>bare</h1>" in html
@@ -126,7 +128,7 @@ def test_a_bare_study_has_a_report(study, tmp_path):
 
 
 def test_an_empty_study_has_a_report(study, tmp_path):
-    bare = {"study": {"id": "empty"}, "fits": [], "data": [], "run": {}}
+    bare = {"study": StudyRecord("empty"), "fits": [], "data": [], "run": RunRecord()}
     paths = build_report(tmp_path, **bare, scores=study["scores"].iloc[:0], summary=study["summary"].iloc[:0])
     assert len(paths) == 3
     assert "The score table is empty" in (tmp_path / "index.html").read_text(encoding="utf-8")
@@ -135,10 +137,33 @@ def test_an_empty_study_has_a_report(study, tmp_path):
 def test_a_study_where_everything_failed_has_a_report(study, tmp_path):
     scores = study["scores"].query("method == 'sdp'")
     summary = study["summary"].query("method == 'sdp'")
-    build_report(tmp_path, study={"id": "x"}, scores=scores, summary=summary, fits=[], data=[], run={})
+    build_report(tmp_path, study=StudyRecord("x"), scores=scores, summary=summary, fits=[], data=[], run=RunRecord())
     html = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "No method has an accuracy" in html
     assert "the solver ended without a solution" in html
+
+
+def test_rows_of_other_metrics_are_only_in_the_summary_table(built, study, tmp_path):
+    more = {}
+    for name in ("scores", "summary"):
+        frame = study[name].assign(metric="accuracy")
+        more[name] = pd.concat([frame, frame.assign(metric="auc")], ignore_index=True)
+    build_report(tmp_path, **study | more, figure_files=False)
+    for name in ("index.html", "summary.md", "reproduction.csv"):
+        assert (tmp_path / name).read_bytes() == (built[0] / name).read_bytes()
+    assert set(pd.read_csv(tmp_path / "summary.csv")["metric"]) == {"accuracy", "auc"}
+
+
+def test_figures_of_an_earlier_title_are_deleted(study, tmp_path):
+    figures = tmp_path / "figures"
+    figures.mkdir()
+    for name in ("earlier.svg", "own.svg"):
+        (figures / name).write_text("<svg/>")
+    (tmp_path / "notes.txt").write_text("kept")
+    write_beside([figures / "earlier.svg", tmp_path / "notes.txt"], {}, tmp_path / "provenance.json")
+    build_report(tmp_path, **study, figure_files=False)
+    assert [path.name for path in figures.iterdir()] == ["own.svg"], "only what a report has written itself"
+    assert (tmp_path / "notes.txt").exists()
 
 
 @pytest.mark.parametrize("text", ["</script><script>alert(1)</script>", "<!--", "\u2028\u2029", "&amp;", "😀"])

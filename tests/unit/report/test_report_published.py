@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,21 +13,21 @@ import mklearn.evaluation.reproduction as verdicts
 from mklearn.evaluation.summary import summarise
 from mklearn.report import frames
 from mklearn.report.build import build_report
-from mklearn.report.figure_published import wrapped
+from mklearn.report.figures import wrapped
 from mklearn.report.findings import findings
-from mklearn.report.picks import common_prefix
+from mklearn.report.frames import results_of
+from mklearn.report.picks import common_prefix, pick_counts, picks
 from mklearn.report.published import MARKS, MOST_NAMED, published_part, statement
-from mklearn.report.records import FitRecord
-from mklearn.report.series import series_of
+from mklearn.report.records import FitRecord, Remark, StudyRecord
 
 DIGITS = {"dataset": "digits", "train_size": 5, "std": None, "source": "A paper, Table 1", "repeats": 20}
 TITLES = {"average": "uniform average", "mkldr": "MKL-DR", "kfd": "single", "svc": "SVC", "sdp": "SDP"}
 
 
-def with_published(study, published, **run):
+def with_published(study, published, **more):
     """A study whose summary is made with other published values."""
     summary = summarise(study["scores"], published=published, titles={"methods": TITLES})
-    return study | {"summary": summary, "run": study["run"] | run}
+    return study | {"summary": summary, "study": replace(study["study"], **more)}
 
 
 def mean_of(study, method, neighbour="euclidean"):
@@ -47,7 +48,8 @@ def published(study):
 
 
 def part_of(study, calibration=None, remarks=()):
-    return published_part(study["summary"], series_of(study["summary"], "average"), calibration, remarks, ["average"])
+    results = results_of(study["scores"], study["summary"], [])
+    return published_part(results, StudyRecord("x", calibration=calibration, remarks=remarks))
 
 
 def test_every_verdict_is_written_in_words_and_has_a_class():
@@ -129,7 +131,7 @@ def test_a_calibration_that_is_met_and_one_that_is_not_there_are_said(study, pub
 
 
 def test_remarks_stand_beside_the_names_of_their_methods(study, published, tmp_path):
-    remarks = [{"methods": ["mkldr", "kfd"], "text": "The weights <b>are</b> a vertex."}]
+    remarks = (Remark(("mkldr", "kfd"), "The weights <b>are</b> a vertex."),)
     build_report(tmp_path, **with_published(study, published, remarks=remarks), figure_files=False)
     html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
     assert "<dt>MKL-DR and single</dt><dd>The weights &lt;b&gt;are&lt;/b&gt; a vertex.</dd>" in html
@@ -154,17 +156,17 @@ def test_without_published_values_there_is_no_part(study, tmp_path):
 
 
 def test_iterations_have_curves_of_their_own_and_are_in_no_other(study):
-    scores, series = study["scores"], series_of(study["summary"], "average")
-    table = frames.iterations(scores, series)
+    scores = results_of(study["scores"], study["summary"], []).scores
+    table = frames.iterations(scores)
     own = scores[scores["selection"].eq("iteration")]
     assert len(table) == len(own.drop_duplicates(["dimension", "n_iter"])) == 5
     for row in table.to_dict("records"):
-        values = own.query(f"dimension == {row['dimension']} and n_iter == {row['iteration']}")["value"]
+        values = own.query(f"dimension == {row['dimension']} and n_iter == {row['n_iter']}")["value"]
         assert (row["mean"], row["std"], row["n"]) == pytest.approx((values.mean(), values.std(), len(values)))
     without = scores[scores["selection"].ne("iteration")]
     for function in (frames.curves, frames.fit_times):
-        pd.testing.assert_frame_equal(function(scores, series), function(without, series))
-    assert frames.iterations(without.drop(columns="n_iter"), series).empty
+        pd.testing.assert_frame_equal(function(scores), function(without))
+    assert frames.iterations(without.drop(columns="n_iter")).empty
 
 
 # --- picked kernels
@@ -176,15 +178,15 @@ def fit(weights, method="mkl", protocol="p", size=2, kernels=("k-1", "k-2", "k-4
 
 def test_picks_are_counted_over_repeats():
     record = fit([[1, 0, 0], [0.9995, 0.0005, 0], [0, 0, 2], [0.5, 0.5, 0], [np.nan] * 3, [1.5, -0.5, 0], [0, 0, 0]])
-    assert frames.pick_counts(record) == {"k-1": 2, "k-2": 0, "k-4": 1, "": 3}
+    assert pick_counts(record) == {"k-1": 2, "k-2": 0, "k-4": 1, "": 3}
 
 
 def test_a_method_is_shown_as_picks_if_it_nearly_always_picks_one():
     vertex = [[1, 0, 0]] * 9
-    found = [record for record, _ in frames.picks([fit([*vertex, [0.5, 0.5, 0]]), fit([[0.5, 0.5, 0]] * 10, "mixes")])]
+    found = [record for record, _ in picks([fit([*vertex, [0.5, 0.5, 0]]), fit([[0.5, 0.5, 0]] * 10, "mixes")])]
     assert [record.method for record in found] == ["mkl"]
-    assert frames.picks([fit([*vertex, [0.5, 0.5, 0]]), fit([[0.5, 0.5, 0]], size=4)]) == [], "over all its settings"
-    assert frames.picks([fit([[1.0]] * 5, kernels=["one"])]) == [], "nothing to choose from"
+    assert picks([fit([*vertex, [0.5, 0.5, 0]]), fit([[0.5, 0.5, 0]], size=4)]) == [], "over all its settings"
+    assert picks([fit([[1.0]] * 5, kernels=["one"])]) == [], "nothing to choose from"
 
 
 def test_weights_of_a_method_that_picks_are_shown_as_picks_with_the_average_beside(study, tmp_path):
@@ -226,15 +228,16 @@ def summary_of(settings, methods, chosen):
 
 
 def headline(frame):
-    settings = frames.settings_of(frame)
-    return findings(frame, settings, series_of(frame, "m0"), "m0", "the average").headline
+    frame["method_title"] = frame["method_title"].replace("m0", "the average")
+    return findings(results_of(frame.iloc[:0], frame, [], "m0")).headline
 
 
 SETTINGS = [(dataset, size) for dataset in ("orl", "yale") for size in (2, 3, 4)]
 
 
 def test_sizes_of_one_protocol_are_no_protocols_of_their_own():
-    titles = [setting.title for setting in frames.settings_of(summary_of(SETTINGS, ["a"], lambda *_: 0.5))]
+    frame = summary_of(SETTINGS, ["a"], lambda *_: 0.5)
+    titles = [setting.title for setting in results_of(frame.iloc[:0], frame, []).settings]
     assert titles[0] == "ORL faces (cropped), training size 2"
     assert frames.protocol_family("faces-p2", 2) == "faces"
     assert frames.protocol_family("faces-p2", 3) == "faces-p2"

@@ -11,10 +11,11 @@ from skimage.color import deltaE_ciede2000, rgb2lab
 
 from mklearn.report import wording
 from mklearn.report.findings import findings
-from mklearn.report.frames import settings_of
+from mklearn.report.frames import results_of
 from mklearn.report.series import series_of
-from mklearn.report.tables import escape_markdown, kernel_remarks
+from mklearn.report.tables import STAGE_TITLES, escape_markdown, kernel_remarks, stage_table
 from mklearn.report.theme import SCHEMES
+from mklearn.steps.stage_costs import STAGES
 
 
 @pytest.mark.parametrize(
@@ -52,8 +53,8 @@ def finding(*rows, reference="average"):
         dataset="d", dataset_title="Data", protocol="p", train_size=5, kernel_set="k", selection="inner_cv", std=0.01,
         n_repeats=4, status="ok",
     )  # fmt: skip
-    frame["method_title"] = frame["method"]
-    return findings(frame, settings_of(frame), series_of(frame, reference), reference, "the average")
+    frame["method_title"] = frame["method"].replace("average", "the average")
+    return findings(results_of(frame.iloc[:0], frame, [], reference))
 
 
 AVERAGE = ("average", "cosine", 0.7, 0.0, 0.0, 0.0)
@@ -62,8 +63,8 @@ AVERAGE = ("average", "cosine", 0.7, 0.0, 0.0, 0.0)
 def test_no_difference_is_called_none():
     found = finding(AVERAGE, ("mkl", "cosine", 0.71, 0.01, -0.01, 0.03))
     assert found.headline.startswith("No method differs detectably from the average")
-    assert "+1.00 points from the average" in found.settings[0][1]
-    assert "contains 0: not distinguishable" in found.settings[0][1]
+    assert "+1.00 points from the average" in found.settings[0]
+    assert "contains 0: not distinguishable" in found.settings[0]
 
 
 def test_the_reference_is_not_counted_and_a_touching_interval_is_not_a_difference():
@@ -74,14 +75,14 @@ def test_the_reference_is_not_counted_and_a_touching_interval_is_not_a_differenc
 def test_differences_are_named_in_their_direction():
     found = finding(AVERAGE, ("mkl", "cosine", 0.75, 0.05, 0.02, 0.08), ("pca", "cosine", 0.6, -0.1, -0.2, -0.01))
     assert found.headline == "Better than the average: mkl (1-NN cosine) +5.00; worse: pca (1-NN cosine) −10.00."
-    assert "95 % interval +2.00 to +8.00)" in found.settings[0][1]
-    assert "not distinguishable" not in found.settings[0][1]
+    assert "95 % interval +2.00 to +8.00)" in found.settings[0]
+    assert "not distinguishable" not in found.settings[0]
     only_worse = finding(AVERAGE, ("pca", "cosine", 0.6, -0.1, -0.2, -0.01)).headline
     assert only_worse == "Worse than the average: pca (1-NN cosine) −10.00."
 
 
 def test_the_reference_may_be_the_best():
-    assert finding(AVERAGE, ("pca", "cosine", 0.6, -0.1, -0.2, 0.1)).settings[0][1].endswith("the reference itself.")
+    assert finding(AVERAGE, ("pca", "cosine", 0.6, -0.1, -0.2, 0.1)).settings[0].endswith("the reference itself.")
 
 
 def test_missing_evidence_is_said():
@@ -89,7 +90,7 @@ def test_missing_evidence_is_said():
     assert "One repeat leaves no spread" in finding(AVERAGE, ("mkl", "cosine", 0.8, 0.1, nan, nan)).headline
     assert "No method has an accuracy" in finding(("mkl", "cosine", nan, nan, nan, nan)).headline
     assert "no comparison" in finding(("svc", "", 0.9, nan, nan, nan)).headline
-    assert "no value under the same rule" in finding(AVERAGE, ("svc", "", 0.9, nan, nan, nan)).settings[0][1]
+    assert "no value under the same rule" in finding(AVERAGE, ("svc", "", 0.9, nan, nan, nan)).settings[0]
 
 
 def test_several_settings_are_counted():
@@ -99,8 +100,8 @@ def test_several_settings_are_counted():
         dataset="d", dataset_title="Data", protocol="p", train_size=[5, 5, 7, 7], kernel_set="k", selection="inner_cv",
         std=0.01, n_repeats=4, status="ok",
     )  # fmt: skip
-    frame["method_title"] = frame["method"]
-    found = findings(frame, settings_of(frame), series_of(frame, "average"), "average", "the average")
+    frame["method_title"] = frame["method"].replace("average", "the average")
+    found = findings(results_of(frame.iloc[:0], frame, []))
     assert found.headline == (
         "Better than the average: mkl (2 of 2). Worse than the average: no method. "
         "(In brackets: comparisons, over settings and rules, whose 95 % interval excludes 0.)"
@@ -113,6 +114,17 @@ def test_identity_like_and_indefinite_kernels_are_remarked():
     assert "close to the identity" in kernel_remarks({"off_diagonal_mass": 0.9, "identity_like": True})[0]
     remarks = kernel_remarks({"off_diagonal_mass": 0.9, "min_eigenvalue": -0.2, "shift": 0.2})
     assert [remark.split()[0] for remark in remarks] == ["not", "diagonal"]
+
+
+def test_the_table_of_stages_marks_what_is_not_known(study):
+    table = stage_table(study["run"].stages)
+    read, fit = ([cell.text for cell in row] for row in table.rows)
+    assert read == [STAGE_TITLES["read"], "1", "not known", "not known", "–", "0 B"]
+    assert fit == [STAGE_TITLES["fit"], "4", "62", "40", "random / mkldr", "12.3 kB"]
+    assert table.rows[1][2].below == "3 of 4 jobs known"
+    assert stage_table([]) is None
+    assert stage_table(study["run"].stages[:1]) is None
+    assert set(STAGE_TITLES) == set(STAGES)
 
 
 # Machado, Oliveira and Fernandes (2009), full severity, on linear RGB.

@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 
 from mklearn.kernels.psd import spectrum_curve
-from mklearn.report.canvas import FILE, specification
-from mklearn.report.figure_spectra import kernel_spectra, spectra
+from mklearn.report.charts import FILE, specification
+from mklearn.report.figures_of_fits import kernel_spectra
+from mklearn.report.frames import spectra
 from mklearn.report.records import FitRecord
 from mklearn.report.theme import SCHEMES, vega_config
 

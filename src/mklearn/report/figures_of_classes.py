@@ -1,4 +1,4 @@
-"""The figures of confused classes: a map where they are few, accuracies of sorted classes where they are many."""
+"""Figures of confused classes: a map of a few classes, accuracies of sorted classes where there are many."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import altair as alt
 import numpy as np
 
-from mklearn.report.canvas import PAGE, Canvas, Chart, Store, colour_of, finish, opacity_of, row_axis
+from mklearn.report import charts
+from mklearn.report.charts import Canvas, Chart, Store
 from mklearn.report.confusion import EXTREMES, Confusion
 from mklearn.report.frames import plain_rows
 from mklearn.report.series import Series
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _NUMBERED = 15
-"""Classes, at most, of a map that has its numbers written in."""
+"""Up to this many classes, the map has its numbers written in."""
 
 
 def confusion_map(found: Confusion, series: Series, canvas: Canvas) -> Chart:
-    """Shares of the test samples of each true class (row) by predicted class (column); nothing is drawn for none.
+    """Draw the share of the test samples of each true class (row) by predicted class (column), where there are any.
 
     Shades go with the square root of the share, so that rare confusions can be seen.
     """
@@ -59,7 +60,7 @@ def confusion_map(found: Confusion, series: Series, canvas: Canvas) -> Chart:
     shade = alt.Scale(type="sqrt", domain=[0, 1], range=[0.04, 0.6])
     layers: list[Chart] = [
         base.mark_rect(stroke="#88888833").encode(
-            color=colour_of(series, PAGE), opacity=alt.Opacity("share:Q", scale=shade, legend=None)
+            color=charts.plain_colour(series), opacity=alt.Opacity("share:Q", scale=shade, legend=None)
         )
     ]
     if len(classes) <= _NUMBERED:
@@ -68,11 +69,11 @@ def confusion_map(found: Confusion, series: Series, canvas: Canvas) -> Chart:
     chart.view = alt.ViewBackground(stroke="#88888866")
     side = 26 if len(classes) <= _NUMBERED else 18
     subtitle = "% of each true class (row)"
-    return finish(chart, canvas, side * len(classes), store, title=found.label, subtitle=subtitle, focus=False)
+    return charts.finish(chart, canvas, side * len(classes), store, title=found.label, subtitle=subtitle, focus=False)
 
 
 def accuracy_by_rank(accuracies: pd.DataFrame, series: Series, canvas: Canvas, *, title: str) -> Chart:
-    """Accuracy of every class, the best-recognised first: dots, and rings for the method to compare with.
+    """Draw the accuracy of every class, the best-recognised first: dots, and rings for the method to compare with.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def accuracy_by_rank(accuracies: pd.DataFrame, series: Series, canvas: Canvas, *
         From `mklearn.report.confusion.class_accuracies`.
     """
     store = Store()
-    first, frame = _shown(accuracies)
+    frame, first = charts.in_percent(accuracies, "accuracy"), str(accuracies["label"].iloc[0])
     x = alt.X(
         "r:Q",
         title="classes, by the accuracy of " + first,
@@ -88,18 +89,14 @@ def accuracy_by_rank(accuracies: pd.DataFrame, series: Series, canvas: Canvas, *
         axis=alt.Axis(format="d", grid=False, tickCount=6),
     )
     y = alt.Y("y:Q", title=None, scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(tickCount=6))
-    base = _marks(store, frame, series, canvas).encode(x=x, y=y)
-    ties = (
-        alt.Chart(store.add(_ends(frame)))
-        .mark_rule(strokeWidth=1, opacity=0.45)
-        .encode(x=x, y=alt.Y("low:Q", title=None), y2="high:Q")
-    )
-    layers = alt.layer(ties, *_dots_and_rings(base, first))
-    return finish(layers, canvas, 260, store, title=title, subtitle=["accuracy of each class, %", *_key(frame)])
+    marks = _dots_and_rings(_marks(store, frame, series, canvas).encode(x=x, y=y), first)
+    ties = _ties(store, frame).encode(x=x, y=alt.Y("low:Q", title=None), y2="high:Q")
+    subtitle = ["accuracy of each class, %", *_key(frame)]
+    return charts.finish(alt.layer(ties, *marks), canvas, 260, store, title=title, subtitle=subtitle)
 
 
 def extreme_classes(accuracies: pd.DataFrame, series: Series, canvas: Canvas, *, title: str) -> Chart:
-    """Accuracy of the classes at both ends, by name: dots, and rings for the method to compare with.
+    """Draw the accuracy of the classes at both ends, by name: dots, and rings for the method to compare with.
 
     Parameters
     ----------
@@ -109,35 +106,27 @@ def extreme_classes(accuracies: pd.DataFrame, series: Series, canvas: Canvas, *,
     store = Store()
     last = int(accuracies["rank"].max())
     ends = accuracies[(accuracies["rank"] <= EXTREMES) | (accuracies["rank"] > last - EXTREMES)]
-    first, frame = _shown(ends)
+    frame, first = charts.in_percent(ends, "accuracy"), str(ends["label"].iloc[0])
     x = alt.X("y:Q", title="accuracy, %", scale=alt.Scale(domain=[0, 100], padding=6), axis=alt.Axis(tickCount=6))
-    y = alt.Y("c:N", sort=list(dict.fromkeys(frame["c"])), title=None, axis=row_axis())
-    base = _marks(store, frame, series, canvas).encode(x=x, y=y)
-    ties = (
-        alt.Chart(store.add(_ends(frame)))
-        .mark_rule(strokeWidth=1, opacity=0.45)
-        .encode(x=alt.X("low:Q"), x2="high:Q", y=y)
-    )
-    layers = alt.layer(ties, *_dots_and_rings(base, first))
+    y = alt.Y("c:N", sort=list(dict.fromkeys(frame["c"])), title=None, axis=charts.row_axis())
+    marks = _dots_and_rings(_marks(store, frame, series, canvas).encode(x=x, y=y), first)
+    ties = _ties(store, frame).encode(x=alt.X("low:Q"), x2="high:Q", y=y)
     subtitle = [f"the {EXTREMES} best and the {EXTREMES} worst recognised classes", *_key(frame)]
-    return finish(layers, canvas, 18 * frame["c"].nunique(), store, title=title, subtitle=subtitle)
-
-
-def _shown(accuracies: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-    """The label of the best method, and accuracies in percent."""
-    return str(accuracies["label"].iloc[0]), accuracies.assign(y=100 * accuracies["accuracy"])
+    return charts.finish(
+        alt.layer(ties, *marks), canvas, 18 * frame["c"].nunique(), store, title=title, subtitle=subtitle
+    )
 
 
 def _key(frame: pd.DataFrame) -> list[str]:
-    """Which mark is which method's; colours alone would not tell it on the page, whose legend has them all."""
+    """Return which mark stands for which method; the page's legend has all methods, and colours alone would not do."""
     return [f"{mark} {label}" for mark, label in zip("●○", dict.fromkeys(frame["label"]), strict=False)]
 
 
 def _marks(store: Store, frame: pd.DataFrame, series: Series, canvas: Canvas) -> alt.Chart:
-    columns = {"label": "s", "c": "c", "rank": "r", "y": "y", "total": "n"}
+    columns = {"label": "s", "c": "c", "rank": "r", "accuracy": "y", "total": "n"}
     return alt.Chart(store.add(plain_rows(frame, columns))).encode(
-        color=colour_of(series, canvas, frame["label"]),
-        opacity=opacity_of(),
+        color=charts.colour_of(series, canvas, set(frame["label"])),
+        opacity=charts.opacity_of(),
         tooltip=[
             alt.Tooltip("c:N", title="class"),
             alt.Tooltip("s:N", title="method"),
@@ -148,13 +137,14 @@ def _marks(store: Store, frame: pd.DataFrame, series: Series, canvas: Canvas) ->
 
 
 def _dots_and_rings(base: alt.Chart, first: str) -> list[Chart]:
-    """Rings, larger than dots, so that both are seen where they fall together."""
+    """Draw dots for the first method and larger rings for the other, so that both are seen where they coincide."""
     best = alt.FieldEqualPredicate(field="s", equal=first)
     rings = base.transform_filter(alt.LogicalNotPredicate(**{"not": best})).mark_point(size=60, strokeWidth=1.6)
     return [rings, base.transform_filter(best).mark_point(size=34, filled=True)]
 
 
-def _ends(frame: pd.DataFrame) -> list[dict[str, object]]:
-    """For each class the accuracies that its marks lie between."""
-    spans = frame.groupby("c", sort=False).agg(low=("y", "min"), high=("y", "max"), r=("rank", "first")).reset_index()
-    return plain_rows(spans, {"c": "c", "low": "low", "high": "high", "r": "r"})
+def _ties(store: Store, frame: pd.DataFrame) -> alt.Chart:
+    """Draw a line for each class between the accuracies of its marks."""
+    spans = frame.groupby("c", sort=False).agg(low=("accuracy", "min"), high=("accuracy", "max"), r=("rank", "first"))
+    rows = plain_rows(spans.reset_index(), {"c": "c", "low": "low", "high": "high", "r": "r"})
+    return alt.Chart(store.add(rows)).mark_rule(strokeWidth=1, opacity=0.45)
