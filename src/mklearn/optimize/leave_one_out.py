@@ -60,7 +60,8 @@ def margins_without_each(
     counts = np.bincount(codes).astype(np.float64)
     for i in range(n) if order is None else order:
         rest = np.arange(n) != i
-        weight = kernel_trace_ratio(kernel[np.ix_(rest, rest)], y[rest]) if isinstance(trade_off, str) else float(trade_off)
+        fixed = not isinstance(trade_off, str)
+        weight = float(trade_off) if fixed else kernel_trace_ratio(kernel[np.ix_(rest, rest)], y[rest])
         left = np.bincount(codes[rest], minlength=len(classes))
         p = int((left > 0).sum()) - 1 if n_components is None else n_components
         p = min(p, n - 1)
