@@ -66,7 +66,7 @@ def test_special_cases():
     S, T = psd_pair(6)
     smallest = eigh(S, T, eigvals_only=True)[0]
     assert trace_ratio(S, T, 1).value == pytest.approx(smallest, rel=1e-10)  # one column: the eigenvalue
-    assert trace_ratio(S, T, 6).value == pytest.approx(np.trace(S) / np.trace(T))  # all columns: nothing to choose
+    assert trace_ratio(S, T, 6).value == pytest.approx(np.trace(S) / np.trace(T))  # all columns
     assert trace_ratio(S, np.eye(6), 3).value == pytest.approx(eigh(S, eigvals_only=True)[:3].mean())
     for p in (2, 4):  # without A'A = I the minimum would be the eigenvalue; with it, it is not
         assert trace_ratio(S, T, p).value > smallest
@@ -84,7 +84,7 @@ def test_singular_denominators():
         trace_ratio(np.diag([-1.0, 1, 1]), np.diag([0.0, 1, 1]), 1)
 
 
-def test_refusals():
+def test_invalid_arguments():
     S, T = psd_pair(3)
     for bad in (0, 4, 1.5):
         with pytest.raises(ConfigError, match="n_components"):
