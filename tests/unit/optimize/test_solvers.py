@@ -105,12 +105,16 @@ def test_unknown_name(installed):
         resolve_solver(None)
 
 
-def test_choosing_a_solver_does_not_import_cvxpy():
+def test_importing_is_light_and_gives_functions():
     import subprocess
 
     code = (
         "import sys; from mklearn.optimize.solvers import resolve_solver; resolve_solver(); "
         "from mklearn.optimize import kernel_weights; kernel_weights([[2., 1], [1, 2]], [[2., 0], [0, 1]]); "
+        # functions are not shadowed by modules of their name
+        "import mklearn.optimize.kernel_weights, mklearn.optimize.simplex_qp, mklearn.optimize.trace_ratio; "
+        "from mklearn.optimize import kernel_weights, simplex_qp, trace_ratio; "
+        "assert all(map(callable, (kernel_weights, simplex_qp, trace_ratio))); "
         "assert 'cvxpy' not in sys.modules and 'scipy.optimize' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
