@@ -6,18 +6,11 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from scipy.linalg import eigh
+from tests.unit.optimize.test_kernel_weights import psd_pair
 
 from mklearn.errors import SolverFailed, SolverUnavailable
 from mklearn.optimize import relaxations, solvers
 from mklearn.optimize.kernel_weights import kernel_weights
-
-
-def psd_pair(m: int, seed: int, positive: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    X, Y = rng.normal(size=(m, m + 3)), rng.normal(size=(m, m + 3))
-    if positive:
-        X, Y = abs(X), abs(Y)
-    return X @ X.T, Y @ Y.T
 
 
 def separated_pair(m: int, seed: int, mixed: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
