@@ -235,10 +235,7 @@ def within_laplacian(y: ArrayLike | ClassStructure) -> ClassOperator:
 
 
 def between_laplacian(y: ArrayLike | ClassStructure) -> ClassOperator:
-    """Return ``L_b = P - J``: K L_b K is the between-class scatter.
-
-    The affinity is 1/n - 1/n_k inside class k and 1/n elsewhere.
-    """
+    """Return ``L_b = P - J``, whose scatter is between classes. The affinity is 1/n, less 1/n_k inside class k."""
     classes = y if isinstance(y, ClassStructure) else class_structure(y)
     return ClassOperator(classes.n, identity=0.0, means=1.0, total=-1.0, classes=classes)
 
@@ -282,10 +279,8 @@ def mmc_graph(y: ArrayLike, weight: float = 1.0) -> GraphPair:
     if not np.isfinite(weight) or weight < 0:
         raise ConfigError(f"Invalid value {weight!r} for `weight`: expected a finite number >= 0.")
     classes = class_structure(y)
-    difference = ClassOperator(
-        classes.n, identity=-float(weight), means=1.0 + float(weight), total=-1.0, classes=classes
-    )
-    return GraphPair(difference, ClassOperator(classes.n, identity=1.0, total=0.0), name="mmc", sense="maximise")
+    L = ClassOperator(classes.n, identity=-float(weight), means=1.0 + float(weight), total=-1.0, classes=classes)
+    return GraphPair(L, ClassOperator(classes.n, identity=1.0, total=0.0), name="mmc", sense="maximise")
 
 
 def pca_graph(n: int) -> GraphPair:

@@ -133,7 +133,7 @@ def test_class_identities(y, seed):
     np.testing.assert_allclose(pair.L_prime.toarray(), pair.L.toarray() + G @ G.T - 1 / n, atol=1e-13)
 
 
-def test_samples_may_come_in_any_order():
+def test_samples_can_be_permuted():
     rng = np.random.default_rng(0)
     p = rng.permutation(N)
     X = rng.normal(size=(N, 3))
@@ -161,7 +161,7 @@ def test_class_structure_reads_any_labels():
     np.testing.assert_allclose(means[:, 0], [np.flatnonzero(c == LABELS).mean() for c in range(4)])
 
 
-def test_structure_tells_what_shortcut_applies():
+def test_lda_classes_are_those_of_the_lda_pair_only():
     pair = lda_graph(LABELS)
     assert pair.lda_classes is not None
     assert pair.n == N
@@ -173,7 +173,7 @@ def test_structure_tells_what_shortcut_applies():
     assert lde_graph([cdist(np.eye(N), np.eye(N))], LABELS).lda_classes is None
 
 
-def test_float32_stays_float32_and_inputs_stay_as_they_are():
+def test_float32_is_kept_and_inputs_are_not_modified():
     Z = np.random.default_rng(0).normal(size=(N, 3)).astype(np.float32)
     before = Z.copy()
     d = [cdist(Z, Z)]
@@ -291,7 +291,7 @@ def test_lde_global_counting_can_leave_nothing():
     assert lde_graph(X, y, k=1, k_prime=1).n == 4
 
 
-def test_lde_refuses():
+def test_lde_invalid_arguments():
     X = np.random.default_rng(0).normal(size=(N, 3))
     d = cdist(X, X)
     cases = [
@@ -337,7 +337,7 @@ def test_lpp_graph_is_its_definition(heat):
     np.testing.assert_allclose(pair.L.apply(np.ones(N)), 0, atol=1e-14)
 
 
-def test_lpp_refuses_and_survives_equal_points():
+def test_lpp_invalid_arguments_and_equal_points():
     d2 = np.zeros((4, 4))
     assert np.isfinite(lpp_graph(d2, 2).L.toarray()).all()
     for heat in (0.0, -1.0, np.nan, "median"):
@@ -357,7 +357,7 @@ def test_kernel_squared_distances():
 
 
 @pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_array, sparse.coo_matrix])
-def test_own_affinity_dense_or_sparse(wrap):
+def test_custom_affinity_dense_or_sparse(wrap):
     A = np.random.default_rng(0).random((5, 5))
     W = (A + A.T) / 2
     expected = np.diag(W.sum(axis=1)) - W
@@ -368,7 +368,7 @@ def test_own_affinity_dense_or_sparse(wrap):
     np.testing.assert_allclose(pair.L.apply(np.eye(5)), expected, atol=1e-14)
 
 
-def test_own_pair_is_checked():
+def test_custom_pair_is_checked():
     with pytest.raises(DataError, match="same samples"):
         GraphPair(total_laplacian(4), total_laplacian(5))
     with pytest.raises(DataError, match="symmetric"):

@@ -65,7 +65,7 @@ def planned_with(checkout: Checkout, change: Callable[[dict[str, Any]], Any]) ->
     [
         ("subspace/mkldr.py", {"fit": 1, **TABLES}),  # a method
         ("subspace/kfd.py", {"fit": 3, **TABLES}),
-        ("optimize/beta.py", {"fit": 1, **TABLES}),  # a solver
+        ("optimize/kernel_weights.py", {"fit": 1, **TABLES}),  # a solver
         ("optimize/relaxations.py", {"fit": 1, **TABLES}),
         ("descriptors/multiresolution.py", {"describe": 1, "pairwise": 1, "kernel_set": 2, "fit": 3, **TABLES}),
         ("kernels/functions.py", {"fit": 4, **TABLES}),  # a kernel function

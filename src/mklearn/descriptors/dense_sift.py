@@ -97,10 +97,8 @@ def learn_dense_sift(
 
     Raises
     ------
-    DataError
-        Invalid images, images smaller than the largest patch, or fewer different descriptors than words.
-    ConfigError
-        Invalid parameters.
+    DataError, ConfigError
+        As `dense_sift`, or fewer different descriptors than words.
     """
     step, n_words, patches = _check(step, sizes, n_words)
     sample = sample_local_descriptors(_iterate_local(images, step, patches), len(images), _SAMPLE, random_state)

@@ -247,17 +247,9 @@ def windows_of(maps: Maps, size: int) -> Maps:
 
 
 def maxima(maps: Maps, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Maps:
-    """Compute maxima over rectangles: over rows ``rows[i]`` and columns ``columns[j]`` at place (i, j).
+    """Compute maxima of maps (n, h, w) over rectangles, shape (n, len(rows), len(columns)).
 
-    Parameters
-    ----------
-    maps : ndarray of shape (n, h, w)
-    rows, columns : ndarray of int, shape (n_places, n_in_window)
-        Indices can repeat within a row.
-
-    Returns
-    -------
-    ndarray of shape (n, len(rows), len(columns))
+    Place (i, j) is the maximum over the rows ``rows[i]`` and the columns ``columns[j]``; indices can repeat.
     """
     # both passes along the first axis of each map, where a place is contiguous in memory
     for windows in (rows, columns):

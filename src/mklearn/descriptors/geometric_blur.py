@@ -128,10 +128,8 @@ def learn_geometric_blur(
 
     Raises
     ------
-    DataError
-        Invalid images, or fewer edge points than components.
-    ConfigError
-        Invalid parameters.
+    DataError, ConfigError
+        As `geometric_blur`, or fewer edge points than components.
     """
     extract = _extractor(_rings(radii, samples, alpha, beta), n_components, n_points, sigma, threshold)
     return learn_projection(images, extract, n_components, random_state, "geometric_blur")

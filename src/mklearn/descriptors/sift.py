@@ -106,10 +106,8 @@ def learn_sift_points(
 
     Raises
     ------
-    DataError
-        Invalid images, or fewer edge points than components.
-    ConfigError
-        Invalid parameters.
+    DataError, ConfigError
+        As `sift_points`, or fewer edge points than components.
     """
     extract = _extractor(size, n_points, n_components, sigma, threshold)
     return learn_projection(images, extract, n_components, random_state, "sift_points")

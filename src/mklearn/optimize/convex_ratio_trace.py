@@ -56,26 +56,13 @@ def between_factor(classes: ClassStructure) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """F at one theta, with the intermediate results that its derivatives need.
+    """F at one theta, with the intermediate results that its derivatives need."""
 
-    Attributes
-    ----------
-    theta : array of shape (M,)
-    value : float
-        F(theta).
-    B : array of shape (n, r)
-        (I + QK/lambda)^-1 G.
-    cross : array of shape (r, r)
-        G'K B / lambda, symmetric. Its eigenvalues are the ratios omega of the directions; its trace is F.
-    factor : array of shape (n, n)
-        Lower Cholesky factor of S.
-    """
-
-    theta: Array
-    value: float
-    B: Array
-    cross: Array
-    factor: Array
+    theta: Array  # (M,)
+    value: float  # F(theta)
+    B: Array  # (n, r), (I + QK/lambda)^-1 G
+    cross: Array  # (r, r), G'K B / lambda: its eigenvalues are the ratios omega of the directions, its trace is F
+    factor: Array  # (n, n), lower Cholesky factor of S
 
 
 @dataclass(eq=False)

@@ -39,6 +39,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh, qr
 from mklearn.errors import NotApplicable
 from mklearn.graphs import ClassStructure, GraphPair
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
+from mklearn.optimize.trace_ratio import trace_ratio
 from mklearn.optimize.validation import one_of, symmetrized
 
 Array = NDArray[np.floating[Any]]
@@ -51,7 +52,7 @@ _NEGLIGIBLE = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Projection for given kernel weights.
+    """Coefficients of a projection, with their eigenvalues.
 
     Attributes
     ----------
@@ -103,18 +104,13 @@ def scatter_matrices(
     Parameters
     ----------
     kernel, graph, ridge, dimension
-        As in `ridge_amount`. Transposed features (d, n) give the (d, d) scatters of a linear method.
+        As in `ridge_amount`, which may raise. Transposed features (d, n) give the (d, d) scatters of a linear method.
 
     Returns
     -------
     S, S_prime : arrays of shape (n, n)
         Exactly symmetric, float64.
     rho : float
-
-    Raises
-    ------
-    NotApplicable
-        See `ridge_amount`.
     """
     rho = ridge_amount(kernel, graph, ridge, dimension=dimension)
     rows = np.asarray(kernel, dtype=np.float64)
@@ -181,13 +177,7 @@ def max_components(graph: GraphPair) -> int:
     return graph.n if classes is None else classes.n_classes - 1
 
 
-def ratio_trace_step(
-    kernel: NDArray[Any],
-    graph: GraphPair,
-    n_components: int,
-    *,
-    ridge: float,
-) -> Projection:
+def ratio_trace_step(kernel: NDArray[Any], graph: GraphPair, n_components: int, *, ridge: float) -> Projection:
     """Minimise tr((A'S'A)^-1 A'SA): the eigenvectors of S a = lambda S' a of smallest lambda.
 
     Parameters
@@ -262,6 +252,7 @@ def smallest_of_pencil(S: Array, S_prime: Array, n_components: int, rho: float) 
 
 
 def _lda_by_cholesky(K: Array, S: Array, classes: ClassStructure, n_components: int) -> tuple[Array, Array]:
+    """Solve S a = lambda S' a of the LDA graph by one factorisation of S, see `ratio_trace_step`."""
     # F F' is the between-class scatter 2 K (P - J) K: (I-J)GG'(I-J) = P - J for G, class indicators over root counts.
     root_counts = np.sqrt(classes.counts)
     F = np.sqrt(2.0) * (classes.means(K).T - K.mean(axis=1)[:, None]) * root_counts
@@ -283,10 +274,8 @@ def trace_ratio_step(kernel: NDArray[Any], graph: GraphPair, n_components: int, 
     Returns
     -------
     Projection
-        With A'A = I. The basis of the optimal subspace are eigenvectors of S - f S', ascending.
+        With A'A = I. The columns are eigenvectors of S - f S', ascending.
     """
-    from mklearn.optimize.trace_ratio import trace_ratio
-
     S, S_prime, rho = scatter_matrices(kernel, graph, ridge)
     A = np.asarray(trace_ratio(S, S_prime, n_components).components, dtype=np.float64)
     values = np.einsum("ip,ip->p", A, S @ A) / np.einsum("ip,ip->p", A, S_prime @ A)

@@ -74,33 +74,16 @@ def class_targets(classes: ClassStructure) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """L at given shares, with the intermediate results that its gradient needs.
+    """L at given shares, with the intermediate results that its gradient needs."""
 
-    Attributes
-    ----------
-    shares : array of shape (M,)
-        q, sum 1.
-    ridge : float
-        lambda.
-    value : float
-        L(q).
-    multiple : float
-        a.
-    errors, outputs : arrays of shape (n, c)
-        E and F.
-    C : array of shape (n, n)
-    residuals : array of shape (n, c)
-        C Y: the residuals of the fit on all samples over lambda.
-    """
-
-    shares: Array
-    ridge: float
-    value: float
-    multiple: float
-    errors: Array
-    outputs: Array
-    C: Array
-    residuals: Array
+    shares: Array  # (M,), q, sum 1
+    ridge: float  # lambda
+    value: float  # L(q)
+    multiple: float  # a
+    errors: Array  # (n, c), E
+    outputs: Array  # (n, c), F
+    C: Array  # (n, n)
+    residuals: Array  # (n, c), C Y: the residuals of the fit on all samples over lambda
 
 
 @dataclass(eq=False)

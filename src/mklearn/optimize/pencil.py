@@ -138,21 +138,12 @@ def one_signed(vectors: Floats) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True, eq=False)
-class Scaling:
-    """Conversion of a solution in unit-diagonal coordinates to weights of all M kernels.
-
-    Attributes
-    ----------
-    n_kernels : int
-    active : int array
-        The kernels that are not zero under the second graph.
-    factors : array of shape (len(active),)
-        1 / sqrt(S'_mm).
-    """
+class WeightScaling:
+    """Conversion of a solution in unit-diagonal coordinates to weights of all M kernels."""
 
     n_kernels: int
-    active: Integers
-    factors: Floats
+    active: Integers  # the kernels that are not zero under the second graph
+    factors: Floats  # 1 / sqrt(S'_mm) of the active kernels
 
     @property
     def zero(self) -> Integers:
@@ -168,14 +159,14 @@ class Scaling:
         return weights
 
 
-def prepare(S: ArrayLike, S_prime: ArrayLike) -> tuple[Floats, Floats, Scaling, float]:
+def prepare(S: ArrayLike, S_prime: ArrayLike) -> tuple[Floats, Floats, WeightScaling, float]:
     """Check a pair (S, S') and convert it to unit-diagonal coordinates.
 
     Returns
     -------
     S, S_prime : arrays of shape (m, m)
         Without the kernels that are zero, float64.
-    scaling : Scaling
+    scaling : WeightScaling
     indefinite : float
         Magnitude below which a negative eigenvalue of the scaled S_prime is rounding.
 
@@ -211,7 +202,7 @@ def prepare(S: ArrayLike, S_prime: ArrayLike) -> tuple[Floats, Floats, Scaling, 
     scale = np.outer(factors, factors)
     scaled_prime = given_prime[block] * scale
     np.fill_diagonal(scaled_prime, 1.0)
-    return given[block] * scale, scaled_prime, Scaling(len(diagonal), active, factors), indefinite
+    return given[block] * scale, scaled_prime, WeightScaling(len(diagonal), active, factors), indefinite
 
 
 def duplicate_groups(S: Floats, S_prime: Floats) -> Integers:

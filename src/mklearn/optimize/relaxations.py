@@ -27,31 +27,15 @@ Floats = NDArray[np.floating]
 
 @dataclass(frozen=True)
 class Relaxation:
-    """Solution of a relaxation, in unit-diagonal coordinates.
+    """Solution of a relaxation, in unit-diagonal coordinates."""
 
-    Attributes
-    ----------
-    B : array of shape (m, m)
-    b : array of shape (m,)
-        beta of `literal_sdp`; zeros for `doubly_nonnegative`.
-    norm : float
-        sqrt(b'S'b): the length of b in units of the eigenvector u, u'S'u = 1.
-    bound : float
-        A lower bound of the ratio.
-    multipliers : array of shape (m, m)
-        The nonnegative multipliers N of B >= 0; zeros for `literal_sdp`.
-    solver : str
-    accurate : bool
-        Whether the solver reached its tolerances.
-    """
-
-    B: Floats
-    b: Floats
-    norm: float
-    bound: float
-    multipliers: Floats
+    B: Floats  # (m, m)
+    b: Floats  # (m,), beta of `literal_sdp`; zeros for `doubly_nonnegative`
+    norm: float  # sqrt(b'S'b), the length of b in units of the eigenvector u, u'S'u = 1
+    bound: float  # a lower bound of the ratio
+    multipliers: Floats  # (m, m), nonnegative multipliers N of B >= 0; zeros for `literal_sdp`
     solver: str
-    accurate: bool
+    accurate: bool  # whether the solver reached its tolerances
 
 
 def literal_sdp(pencil: Pencil, solver: str) -> Relaxation:

@@ -1,4 +1,4 @@
-"""Histograms of visual words: votes, words, grid, and what changes them."""
+"""Histograms of visual words: votes, words, grid and invariances."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_too_few_patches_for_the_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameters", "said"),
+    ("parameters", "message"),
     [
         ({"sizes": ()}, "sizes"),
         ({"sizes": (16, 16)}, "sizes"),
@@ -158,14 +158,14 @@ def test_too_few_patches_for_the_words() -> None:
         ({"n_words": 0}, "n_words"),
     ],
 )
-def test_illegal_parameters(parameters: dict, said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_invalid_parameters(parameters: dict, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         dense_sift(np.zeros((1, 40, 40)), learned={}, **parameters)
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         learn_dense_sift(np.zeros((1, 40, 40)), random_state=0, **parameters)
 
 
-def test_learned_of_other_parameters(photos: list[NDArray[np.uint8]], learned: dict[str, NDArray]) -> None:
+def test_learned_with_other_parameters(photos: list[NDArray[np.uint8]], learned: dict[str, NDArray]) -> None:
     for wrong in ({}, learned):
         with pytest.raises(DataError, match="learn_dense_sift"):
             dense_sift(photos, learned=wrong, n_words=21)

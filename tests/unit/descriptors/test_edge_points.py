@@ -1,4 +1,4 @@
-"""Edge points: on edges, well spread, the same for the same image."""
+"""Edge points: on edges, spread over them, deterministic."""
 
 from __future__ import annotations
 
@@ -107,25 +107,25 @@ def test_a_mirrored_image_has_the_mirrored_edges(photos: list[np.ndarray]) -> No
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (2, 50), (50, 2), (40, 40)])
-def test_no_edges_no_points(shape: tuple[int, int]) -> None:
+def test_images_without_edges_have_no_points(shape: tuple[int, int]) -> None:
     for value in (0.0, 0.1, 1e300, -3.0):
         assert edge_points(np.full(shape, value)).shape == (0, 2)
     if min(shape) < 3:
         assert edge_points(np.random.default_rng(0).random(shape)).shape == (0, 2)
 
 
-def test_rounding_is_no_edge() -> None:
+def test_rounding_errors_are_not_edges() -> None:
     ripple = 0.1 + 1e-15 * np.random.default_rng(0).standard_normal((30, 30))
     assert len(edge_points(ripple)) == 0
 
 
-def test_few_edges_few_points() -> None:
+def test_few_edges_give_few_points() -> None:
     image = np.zeros((20, 20))
     image[10, 10] = 1
     assert 0 < len(edge_points(image)) < 40
 
 
-def test_weak_edges_count_only_where_they_continue_strong_ones() -> None:
+def test_weak_edges_count_only_if_connected_to_strong_ones() -> None:
     strength = np.zeros((5, 12))
     strength[2, :4] = [1.0, 0.1, 0.1, 0.1]
     strength[2, 6:9] = 0.1
@@ -158,6 +158,6 @@ def test_gradient_of_a_slanted_edge() -> None:
     "parameters",
     [{"n_points": 0}, {"n_points": 1.5}, {"sigma": 0}, {"sigma": np.inf}, {"threshold": 0}, {"threshold": 1.1}],
 )
-def test_illegal_parameters(parameters: dict) -> None:
+def test_invalid_parameters(parameters: dict) -> None:
     with pytest.raises(ConfigError, match=next(iter(parameters))):
         edge_points(circle(), **parameters)

@@ -164,7 +164,7 @@ def test_one_pixel(name: str) -> None:
         ("lbp", {"grid": 1, "radius": 3}, 7),
     ],
 )
-def test_the_least_size_is_the_one_stated(name: str, parameters: dict, least: int) -> None:
+def test_smallest_images(name: str, parameters: dict, least: int) -> None:
     rng = np.random.default_rng(0)
     assert np.isfinite(descriptor(name)(rng.random((1, least, least)), **parameters)).all()
     images = [rng.random((least, least)), rng.random((least, least - 1))]
@@ -201,7 +201,7 @@ def test_images_of_different_sizes(name: str, parameters: dict, length: int) -> 
         ("lbp", {"grid": "4"}, "'4' for `grid`"),
     ],
 )
-def test_refuses_parameters(name: str, parameters: dict, message: str, images: np.ndarray) -> None:
+def test_invalid_parameters(name: str, parameters: dict, message: str, images: np.ndarray) -> None:
     with pytest.raises(ConfigError) as caught:
         descriptor(name)(images, **parameters)
     assert message in str(caught.value)

@@ -1,4 +1,4 @@
-"""Gabor filters, S1 and C1 against loops over positions, and the symmetries that they must have."""
+"""Gabor filters, S1 and C1 against loops over positions, and their symmetries."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_maxima_are_over_the_rectangles_named(seed: int, width: int, places: int
         assert found[k, i, j] == maps[k][np.ix_(rows[i], columns[j])].max()
 
 
-def test_orientations_answer_edges_that_run_their_way() -> None:
+def test_orientations_respond_to_their_edges() -> None:
     """Grating of 0, 45, 90, 135 degrees: the orientation of the filter is that of the wave."""
     y, x = np.mgrid[:100, :100]
     for c1, count in ((lambda image: serre_c1(image)[1], 4), (lambda image: pyramid_c1(image, 0.5)[1], 12)):
@@ -266,7 +266,7 @@ def test_flat_parts_of_an_image_have_no_responses() -> None:
     assert pyramid_c1(image, 0.5)[0][:, :, :15].max() < 1e-5
 
 
-def test_refusals_name_the_image() -> None:
+def test_invalid_images() -> None:
     good = np.random.default_rng(0).random((20, 20))
     with pytest.raises(DataError, match="Image 1 has 10 x 30 pixels, but c2 needs at least 11 x 11"):
         prepare_images([good, np.zeros((10, 30))], 140, "c2")

@@ -1,4 +1,4 @@
-"""Geometric blur: against a plain computation, and what changes it."""
+"""Geometric blur: against a direct computation, and invariances."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_agrees_with_the_definition(photos: list[NDArray[np.uint8]], radii: tupl
     image = photos[0] / 255
     descriptors, points = local(image, radii)
     np.testing.assert_array_equal(points, edge_points(image, n_points=40))
-    # each blur by itself at full resolution, in double precision, with all room that it may need
+    # each blur computed directly at full resolution, in double precision, with a wide margin
     room = 64
     channels = oriented_channels(*thinned_gradient(image, 2**0.5)).astype(float)
     channels = np.pad(channels, ((room, room), (room, room), (0, 0)))
@@ -72,7 +72,7 @@ def test_channels_divide_the_strength_by_orientation() -> None:
     )
 
 
-def test_blur_forgives_small_distortions_far_from_the_point() -> None:
+def test_distortions_far_from_the_point_change_little() -> None:
     # the same cross, with a dot that moves by two pixels close to the point, or far from it
     def image(row: int, column: int) -> NDArray:
         picture = np.zeros((100, 100))
@@ -114,7 +114,7 @@ def test_a_shift_moves_positions_and_leaves_descriptors(
         assert np.linalg.norm(a.descriptors - b.descriptors, axis=2).max() < 0.02
 
 
-def test_mirroring_mirrors_samples_and_orientations() -> None:
+def test_a_mirrored_image_mirrors_samples_and_orientations() -> None:
     # points whose mirror images are points: of a picture with few edges, all of them
     picture = np.zeros((81, 81))
     picture[25:50, 20:45] = 1

@@ -1,4 +1,4 @@
-"""Images of every kind to grey floats, and the refusals."""
+"""Conversion of images to grey floats, and errors."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_inputs_are_not_changed_or_shared() -> None:
         (["cat.png"], r"Image 0 has shape \(\)"),
     ],
 )
-def test_refusals(images: object, message: str) -> None:
+def test_invalid_images(images: object, message: str) -> None:
     with pytest.raises(DataError, match=message):
         as_grey_images(images)  # type: ignore[arg-type]
 

@@ -36,7 +36,7 @@ def test_from_lists_pads_with_zeros() -> None:
 
 
 @given(counts=st.lists(st.integers(0, 4), min_size=1, max_size=6), cut=st.integers(0, 6))
-def test_parts_put_together_are_the_whole(counts: list[int], cut: int) -> None:
+def test_concatenated_parts_equal_the_whole(counts: list[int], cut: int) -> None:
     sets = random_sets(counts, p=4)
     parts = [sets.subset(slice(None, cut)), sets.subset(slice(cut, None))]
     assert_same(PointSets.concatenate(parts), sets)
@@ -45,7 +45,7 @@ def test_parts_put_together_are_the_whole(counts: list[int], cut: int) -> None:
     assert_same(sets.subset([-1]), sets.subset(len(counts) - 1))
 
 
-def test_concatenate_makes_room_for_the_largest() -> None:
+def test_concatenate_uses_the_largest_capacity() -> None:
     both = PointSets.concatenate([random_sets([2], p=2), random_sets([3, 1], p=4)])
     assert both.descriptors.shape == (3, 4, 3)
     np.testing.assert_array_equal(both.counts, [2, 3, 1])
@@ -65,12 +65,12 @@ def test_subsets_may_be_empty_and_are_copies() -> None:
 
 
 @pytest.mark.parametrize("index", [[2], [-3], [0.5], [[0, 1]], [True, False, True]])
-def test_subset_refuses_what_is_no_index(index: list) -> None:
+def test_invalid_index(index: list) -> None:
     with pytest.raises(DataError, match="index"):
         random_sets([1, 2]).subset(index)
 
 
-def test_arrays_survive_a_file(tmp_path: Path) -> None:
+def test_arrays_can_be_stored(tmp_path: Path) -> None:
     sets = random_sets([3, 0, 1])
     np.savez(tmp_path / "sets.npz", **sets.as_arrays())  # type: ignore[arg-type]
     with np.load(tmp_path / "sets.npz") as held:
@@ -80,7 +80,7 @@ def test_arrays_survive_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "change", "said"),
+    ("name", "change", "message"),
     [
         ("descriptors", lambda a: a.astype(np.float64), "float32"),
         ("positions", lambda a: a[..., :1], "positions of shape"),
@@ -93,13 +93,13 @@ def test_arrays_survive_a_file(tmp_path: Path) -> None:
         ("descriptors", lambda a: a.tolist(), "not list"),
     ],
 )
-def test_what_is_not_point_sets_is_refused(name: str, change, said: str) -> None:
+def test_invalid_arrays(name: str, change, message: str) -> None:
     arrays = random_sets([5, 1, 2]).as_arrays()
     changed = change(arrays[name])
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         PointSets(**{**arrays, name: changed})
 
 
-def test_too_many_points_for_the_room() -> None:
+def test_too_many_points() -> None:
     with pytest.raises(DataError, match="Image 0"):
         random_sets([6])

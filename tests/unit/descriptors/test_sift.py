@@ -1,4 +1,4 @@
-"""SIFT at given points: descriptors belong to their points, and what changes them."""
+"""SIFT at given points: the order of descriptors, sizes, orientations and invariances."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_a_shift_moves_positions_and_leaves_descriptors(photos: list[NDArray[np.
         assert np.linalg.norm(a - b, axis=1).max() < 0.02
 
 
-def test_mirroring_is_no_invariance_but_mirrors_the_cells(photos: list[NDArray[np.uint8]]) -> None:
+def test_a_mirrored_image_mirrors_the_cells(photos: list[NDArray[np.uint8]]) -> None:
     image = photos[0] / 255
     width = image.shape[1]
     points = edge_points(image, n_points=40)

@@ -1,4 +1,4 @@
-"""The convex ratio trace: its formulas against dense ones, concavity, and optimality proved in several ways."""
+"""The convex ratio trace: formulas against dense ones, concavity, and optimality checked in several ways."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def dense_gradient(problem: RatioTraceObjective, theta: np.ndarray) -> np.ndarra
 
 
 def feasible(count: int, p: float, seed: int, size: int) -> np.ndarray:
-    """Random points of the feasible set's outer boundary, sparse ones included."""
+    """Random points of the feasible set's boundary, including sparse ones."""
     rng = np.random.default_rng(seed)
     raw = rng.dirichlet(np.full(count, 0.5), size=size)
     radius = count ** ((0.0 if np.isinf(p) else 1 / p) - 1)
@@ -122,7 +122,7 @@ def test_value_is_concave_and_nondecreasing(seed, kind, log_ridge, share):
     gradient, hessian = problem.derivatives(problem.evaluate(a))
     assert (gradient >= 0).all()
     assert np.linalg.eigvalsh(hessian).max() <= 1e-9 * np.abs(hessian).max()
-    # Below its tangent everywhere: what the certificate rests on.
+    # F lies below its tangents, on which the certificate relies.
     assert problem.value(b) <= (problem.value(a) + gradient @ (b - a)) * (1 + 1e-9) + 1e-9
 
 
@@ -219,7 +219,7 @@ def test_the_dual_has_the_same_value(p):
     assert found.value == pytest.approx(dual.value, rel=1e-6)
 
 
-def test_the_norm_leads_from_sparse_to_equal_weights():
+def test_a_larger_norm_gives_less_sparse_weights():
     problem = objective(8, "total", 30.0)
     solutions = {p: convex_ratio_trace(problem, p=p, tol=1e-10) for p in (1.0, 1.0005, 2.0, 100.0, np.inf)}
     assert (solutions[1.0].theta == 0).any(), "the problem was made to have a sparse optimum"
@@ -233,7 +233,7 @@ def test_the_norm_leads_from_sparse_to_equal_weights():
     assert values[-1] == pytest.approx(problem.value(np.full(4, 0.25)))
 
 
-def test_a_run_cut_short_still_bounds_the_optimum():
+def test_the_bound_holds_before_convergence():
     problem = objective(5, "within", 1e-2)
     optimum = convex_ratio_trace(problem, tol=1e-10)
     cut = convex_ratio_trace(problem, max_iter=0)
@@ -242,7 +242,7 @@ def test_a_run_cut_short_still_bounds_the_optimum():
     assert cut.gap == pytest.approx(cut.bound / cut.value - 1)
 
 
-def test_one_scale_for_kernels_and_ridge_and_constants_added_to_kernels_change_nothing():
+def test_invariant_to_a_common_scale_and_to_constants_added_to_kernels():
     problem = objective(10)
     base = convex_ratio_trace(problem, tol=1e-11)
     for scale, shift in ((100.0, 0.0), (1.0, 3.0)):
@@ -282,7 +282,7 @@ def test_single_precision_kernels_give_nearly_the_same():
     assert b.value == pytest.approx(a.value, rel=1e-5)
 
 
-def test_errors_say_what_is_wrong():
+def test_invalid_arguments():
     G, Q = between_factor(STRUCTURE), denominator("total")
     with pytest.raises(ConfigError, match="p >= 1"):
         convex_ratio_trace(objective(), p=0.5)

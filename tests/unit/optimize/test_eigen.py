@@ -1,4 +1,4 @@
-"""The generalised eigenproblem: residuals, constraint, order, signs, and what it refuses."""
+"""The generalised eigenproblem: residuals, constraint, order, signs and errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_solves_the_eigenproblem(n, seed, which, data):
     scale = np.abs(A).max() + np.abs(values).max() * np.abs(B).max()
     np.testing.assert_allclose(A @ V, B @ V * values, atol=1e-8 * scale * np.abs(V).max())
     np.testing.assert_allclose(V.T @ B @ V, np.eye(p), atol=1e-7)
-    # An independent route to all eigenvalues: those of the unsymmetric matrix.
+    # Independent: the eigenvalues of the unsymmetric matrix.
     everything = np.sort(np.linalg.eigvals(np.linalg.solve(B, A)).real)
     expected = everything[:p] if which == "smallest" else everything[::-1][:p]
     np.testing.assert_allclose(values, expected, atol=1e-7 * max(1, np.abs(everything).max()))
@@ -38,8 +38,8 @@ def test_solves_the_eigenproblem(n, seed, which, data):
 @pytest.mark.parametrize("n_components", [1, 7, 8, 40, 60, None])
 @pytest.mark.parametrize("which", ["smallest", "largest"])
 @pytest.mark.parametrize("right", [True, False])
-def test_few_and_many_eigenvectors_are_the_same_ones(n_components, which, right):
-    """Two drivers of LAPACK are behind this, one for few eigenvectors and one for many."""
+def test_both_lapack_drivers_give_the_same_eigenvectors(n_components, which, right):
+    """One driver computes few eigenvectors, the other many."""
     rng = np.random.default_rng(1)
     A = rng.normal(size=(60, 60))
     A, B = A + A.T, (np.cov(rng.normal(size=(60, 90))) if right else None)
@@ -61,7 +61,7 @@ def test_the_end_of_the_spectrum_is_the_signed_one():
     np.testing.assert_allclose(V, np.eye(3), atol=1e-15)
 
 
-def test_signs_do_not_depend_on_the_data_s_signs():
+def test_signs_are_those_of_the_largest_entries():
     A, B = pencil(6)
     _, V = generalized_eigh(A, B)
     assert (V[np.abs(V).argmax(axis=0), np.arange(6)] > 0).all()
@@ -107,7 +107,7 @@ def test_a_singular_right_side_is_refused_even_where_cholesky_passes():
     generalized_eigh(A, X @ X.T + 1e-8 * np.eye(6))
 
 
-def test_refusals():
+def test_invalid_arguments():
     A, B = pencil(3)
     for bad in (0, 4, 1.5, True):
         with pytest.raises(ConfigError, match="n_components"):
@@ -123,7 +123,7 @@ def test_refusals():
 
 
 @pytest.mark.parametrize("right", [True, False])
-def test_a_stack_is_each_by_itself(right):
+def test_a_stack_equals_single_problems(right):
     rng = np.random.default_rng(2)
     A = rng.normal(size=(5, 12, 12))
     A += A.transpose(0, 2, 1)

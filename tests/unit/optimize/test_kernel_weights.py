@@ -1,4 +1,4 @@
-"""The beta-step: optimality of the exact weights, what every method must keep, and degenerate problems."""
+"""Kernel weights: optimality of the exact weights, invariances of every method, and degenerate problems."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def mixed_sign_pair(m: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def lda_problem(seed: int, n_kernels: int = 11) -> tuple[np.ndarray, np.ndarray]:
-    """The first beta-step of MKL-DR (AA' = I) on a grid of Gaussian kernels: S' is nearly singular."""
+    """The first problem of MKL-DR (AA' = I) on a grid of Gaussian kernels: S' is nearly singular."""
     rng = np.random.default_rng(seed)
     y = np.repeat(np.arange(4), 12)
     X = rng.normal(size=(48, 5))
@@ -70,14 +70,14 @@ def ratio(B: np.ndarray, S: np.ndarray, T: np.ndarray) -> np.ndarray:
 
 
 def feasible_points(rng: np.random.Generator, m: int, count: int) -> np.ndarray:
-    """Dense and sparse nonnegative vectors, and kernels alone."""
+    """Dense and sparse nonnegative vectors, and single kernels."""
     dense = rng.dirichlet(np.ones(m), count // 2)
     sparse = rng.dirichlet(np.full(m, 0.15), count - count // 2 - m) + 1e-300
     return np.concatenate([dense, sparse, np.eye(m)])
 
 
 def every_support(S: np.ndarray, T: np.ndarray) -> float:
-    """The minimum by looking at every support one by one, without any shortcut."""
+    """The minimum over all supports, without pruning."""
     m = len(S)
     best = np.inf
     for size in range(1, m + 1):
@@ -88,9 +88,6 @@ def every_support(S: np.ndarray, T: np.ndarray) -> float:
             if v.min() >= -1e-12:
                 best = min(best, values[0])
     return float(best)
-
-
-# ------------------------------------------------------------------------------------------------------------ exactness
 
 
 @pytest.mark.parametrize("m", range(3, 13))
@@ -110,7 +107,7 @@ def test_no_feasible_point_beats_the_exact_weights(m, positive):
 
 
 @pytest.mark.parametrize("m", [2, 3, 5, 7])
-def test_pruning_loses_nothing(m):
+def test_pruned_enumeration_equals_full_enumeration(m):
     for seed in range(8):
         S, T = psd_pair(m, seed, positive=bool(seed % 2), extra=seed % 4)
         assert kernel_weights(S, T).value == pytest.approx(every_support(S, T), rel=1e-9)
@@ -145,7 +142,7 @@ def test_optimality_conditions_and_local_perturbations(method):
         assert eigh(S[J], T[J], eigvals_only=True)[0] == pytest.approx(found.value, rel=1e-9)
 
 
-def test_an_independent_solver_finds_nothing_better():
+def test_slsqp_finds_no_better_weights():
     for seed in range(6):
         S, T = psd_pair(5, seed, positive=bool(seed % 2))
         found = kernel_weights(S, T)
@@ -193,7 +190,7 @@ def test_above_the_limit_without_a_convex_solver_the_bound_is_the_eigenvalue(mon
         kernel_weights(S, T, solver="CLARABEL")
 
 
-def test_the_local_method_never_rises_and_mostly_finds_the_optimum():
+def test_the_local_method_never_increases_the_ratio_and_mostly_finds_the_optimum():
     from mklearn.optimize.pencil import make_pencil, prepare
 
     hits = 0
@@ -208,9 +205,6 @@ def test_the_local_method_never_rises_and_mostly_finds_the_optimum():
         assert pencil.ratio(b) >= best - 1e-12
         hits += pencil.ratio(b) <= best * (1 + 1e-9)
     assert hits >= 10
-
-
-# ------------------------------------------------------------------------------------------ what every method must keep
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -235,9 +229,9 @@ def test_properties(m, seed, positive, extra, method):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", ["random", "one_signed", "mixed_sign"])
-def test_equivariant_under_rescaled_kernels_and_blind_to_their_order(method, kind):
+def test_equivariant_under_rescaled_and_permuted_kernels(method, kind):
     """K_m -> c_m K_m gives S -> DSD and must give beta_m -> beta_m / c_m."""
-    # What the literal program returns depends on where an interior-point method happens to stop.
+    # The result of the literal program depends on where an interior-point method stops.
     tolerance = {"sdp": 1e-3}.get(method, 1e-8)
     for seed in range(3):
         S, T = {"random": psd_pair, "one_signed": one_signed_pair, "mixed_sign": mixed_sign_pair}[kind](5, seed)[:2]
@@ -257,7 +251,7 @@ def test_equivariant_under_rescaled_kernels_and_blind_to_their_order(method, kin
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_one_signed_eigenvector_is_everybody_s_answer(method):
+def test_every_method_returns_a_one_signed_eigenvector(method):
     for m in (2, 4, 7):
         S, T, u = one_signed_pair(m, m)
         found = kernel_weights(S, T, method=method)
@@ -275,7 +269,7 @@ def test_one_kernel(method):
     assert (found.value, found.bound, found.gap, found.status) == (0.75, 0.75, 0, "optimal")
 
 
-def test_a_better_kernel_that_is_alone_gets_all_the_weight():
+def test_a_kernel_better_than_all_mixtures_gets_all_the_weight():
     found = kernel_weights(np.diag([1.0, 2.0, 3.0]) + 0.5, np.eye(3) + 1e-3)
     assert found.weights.tolist() == [1, 0, 0]
 
@@ -291,11 +285,8 @@ def test_results_are_plain_numbers_and_frozen():
         found.value = 0  # type: ignore[misc]
 
 
-# ----------------------------------------------------------------------------------------------------- degenerate cases
-
-
 @pytest.mark.parametrize("method", ["exact", "dnn"])
-def test_duplicates_share_their_weight_wherever_they_stand(method):
+def test_duplicates_share_their_weight_in_any_order(method):
     S, T = psd_pair(3, 11)
     alone = kernel_weights(S, T, method=method)
     for order in ([0, 1, 2, 2], [2, 0, 2, 1], [0, 0, 1, 1, 2, 2], [2, 1, 2, 0, 2]):
@@ -314,7 +305,7 @@ def test_duplicates_share_their_weight_wherever_they_stand(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_duplicates_and_dependent_kernels_crash_nothing(method):
+def test_duplicates_and_dependent_kernels(method):
     S, T = psd_pair(3, 5)
     reference = kernel_weights(S, T, method=method)
     for extra in ([[0, 0, 1]], [[0.3, 0.7, 0]], [[0.5, 0.1, 0.4], [0.0, 1.0, 1.0]]):
@@ -322,7 +313,7 @@ def test_duplicates_and_dependent_kernels_crash_nothing(method):
         found = kernel_weights(A @ S @ A.T, A @ T @ A.T, method=method)
         assert found.weights.sum() == pytest.approx(1)
         assert found.weights.min() >= 0
-        if method in ("exact", "dnn"):  # nothing is gained or lost by mixtures that were reachable before
+        if method in ("exact", "dnn"):  # these mixtures were feasible before
             assert found.value == pytest.approx(reference.value, rel=1e-7)
             assert found.gap < 1e-5
         assert found.bound == pytest.approx(reference.bound, rel=1e-4)
@@ -343,17 +334,17 @@ def test_a_grid_of_bandwidths_is_nearly_singular_and_still_certified(seed):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_kernel_the_second_graph_sees_nothing_in_gets_no_weight(method):
+def test_a_kernel_constant_under_the_second_graph_gets_no_weight(method):
     S, T = psd_pair(3, 2)
     reference = kernel_weights(S, T, method=method)
     grown_S, grown_T = np.zeros((4, 4)), np.zeros((4, 4))
     order = np.ix_([0, 2, 3], [0, 2, 3])
     grown_S[order], grown_T[order] = S, T
-    # What a constant kernel leaves in its rows: nothing, or rounding errors of either sign and all of one size.
-    for dust in (0.0, 1e-30, 2.5e-15, -3.3e-15):
-        grown_T[1, 1], grown_S[1, 1] = dust, 0.0
-        grown_T[1, 0] = grown_T[0, 1] = -0.1 * dust
-        grown_S[1, 2] = grown_S[2, 1] = 0.2 * dust
+    # The rows of a constant kernel are zero, or rounding errors of either sign and one size.
+    for error in (0.0, 1e-30, 2.5e-15, -3.3e-15):
+        grown_T[1, 1], grown_S[1, 1] = error, 0.0
+        grown_T[1, 0] = grown_T[0, 1] = -0.1 * error
+        grown_S[1, 2] = grown_S[2, 1] = 0.2 * error
         found = kernel_weights(grown_S, grown_T, method=method)
         np.testing.assert_allclose(found.weights[[0, 2, 3]], reference.weights, atol=1e-10)
         assert found.weights[1] == 0
@@ -362,7 +353,7 @@ def test_a_kernel_the_second_graph_sees_nothing_in_gets_no_weight(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_kernel_that_is_merely_small_is_not_taken_for_nothing(method):
+def test_a_small_kernel_is_not_a_zero_kernel(method):
     S, T = psd_pair(3, 2)
     c = np.array([1.0, 1e-8, 1.0])
     reference = kernel_weights(S, T, method=method)
@@ -372,7 +363,7 @@ def test_a_kernel_that_is_merely_small_is_not_taken_for_nothing(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_when_all_weights_are_equally_good(method):
+def test_proportional_matrices_give_equal_weights(method):
     _, T = psd_pair(4, 0)
     for factor in (1.0, 0.0, -2.0):
         found = kernel_weights(factor * T, T, method=method)
@@ -389,14 +380,14 @@ def test_float32_matrices():
     found = kernel_weights(S.astype(np.float32), T.astype(np.float32))
     assert found.weights.dtype == np.float64
     assert found.value == pytest.approx(kernel_weights(S, T).value, rel=1e-4)
-    # Rounding to single precision makes a singular S' slightly indefinite; that is no error.
+    # Rounding to single precision makes a singular S' slightly indefinite, which is accepted.
     A = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [0.5, 0.5, 0], [0.1, 0.2, 0.7]])
     S, T = (A @ M[:3, :3] @ A.T for M in (S, T))
     rough = kernel_weights(S.astype(np.float32), T.astype(np.float32))
     assert rough.value == pytest.approx(kernel_weights(S, T).value, rel=1e-3)
 
 
-def test_what_is_refused():
+def test_invalid_arguments():
     S, T = psd_pair(3, 0)
     cases = [
         (ConfigError, "`method`", lambda: kernel_weights(S, T, method="magic")),
@@ -415,8 +406,8 @@ def test_what_is_refused():
             call()
 
 
-def test_interlacing_that_the_pruning_rests_on():
-    """Smallest eigenvalues of nested sub-pencils never fall as kernels are taken out."""
+def test_interlacing():
+    """Smallest eigenvalues of nested sub-pencils never decrease when kernels are removed; pruning relies on it."""
     S, T = psd_pair(6, 3)
     for order in (np.arange(6), np.random.default_rng(0).permutation(6)):
         lows = [

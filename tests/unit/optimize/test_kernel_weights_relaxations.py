@@ -1,4 +1,4 @@
-"""Relaxations of the beta-step: the paper's program as printed, its central path, and the doubly nonnegative one."""
+"""Relaxations of the kernel weights: MKL-DR's program as printed, its central path, the doubly nonnegative one."""
 
 from __future__ import annotations
 
@@ -6,22 +6,15 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from scipy.linalg import eigh
+from tests.unit.optimize.test_kernel_weights import psd_pair
 
 from mklearn.errors import SolverFailed, SolverUnavailable
 from mklearn.optimize import relaxations, solvers
 from mklearn.optimize.kernel_weights import kernel_weights
 
 
-def psd_pair(m: int, seed: int, positive: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    X, Y = rng.normal(size=(m, m + 3)), rng.normal(size=(m, m + 3))
-    if positive:
-        X, Y = abs(X), abs(Y)
-    return X @ X.T, Y @ Y.T
-
-
 def separated_pair(m: int, seed: int, mixed: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Smallest generalised eigenvector u of one sign or of both; eigenvalues 1 and, for all others, 4."""
+    """Smallest generalised eigenvector u of one or of mixed signs; eigenvalues 1 and, for all others, 4."""
     rng = np.random.default_rng(seed)
     Y = rng.normal(size=(m, m + 3))
     T = Y @ Y.T
@@ -33,17 +26,14 @@ def separated_pair(m: int, seed: int, mixed: bool) -> tuple[np.ndarray, np.ndarr
 
 
 def whitened(S: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """S in coordinates where S' is the identity, and the way back."""
+    """S in coordinates where S' is the identity, and the transformation."""
     values, axes = np.linalg.eigh(T)
     W = (axes / np.sqrt(values)) @ axes.T
     return W @ S @ W, W
 
 
-# --------------------------------------------------------------------------------------------- the program of the paper
-
-
 @pytest.mark.parametrize("m", [3, 5, 8, 12])
-def test_its_value_is_the_smallest_generalised_eigenvalue_whatever_the_signs(m):
+def test_the_sdp_value_is_the_smallest_generalised_eigenvalue(m):
     for seed in range(3):
         for S, T in (psd_pair(m, seed), psd_pair(m, seed, True), separated_pair(m, seed, False)[:2]):
             found = kernel_weights(S, T, method="sdp")
@@ -52,7 +42,7 @@ def test_its_value_is_the_smallest_generalised_eigenvalue_whatever_the_signs(m):
             assert found.value >= kernel_weights(S, T).value * (1 - 1e-9)
 
 
-def test_the_same_program_written_out_without_whitening_has_the_same_value():
+def test_the_sdp_value_equals_that_without_whitening():
     """Equations (25)-(28) in the data's own coordinates, by an independent formulation."""
     for seed in range(3):
         S, T = psd_pair(4, seed)
@@ -65,7 +55,7 @@ def test_the_same_program_written_out_without_whitening_has_the_same_value():
         assert kernel_weights(S, T, method="sdp").bound == pytest.approx(program.value, rel=1e-5)
 
 
-def test_mixed_signs_make_beta_vanish_and_the_status_says_so():
+def test_mixed_signs_make_beta_vanish():
     for m in (3, 5, 7):
         S, T, _ = separated_pair(m, m, mixed=True)
         found = kernel_weights(S, T, method="sdp")
@@ -75,12 +65,12 @@ def test_mixed_signs_make_beta_vanish_and_the_status_says_so():
         assert "beta = 0 is the only optimum" in found.message
         assert found.weights.sum() == pytest.approx(1)
         assert found.weights.min() > 0  # the barrier is never sparse
-        assert found.gap > 0.1  # and it is no optimum of anything
+        assert found.gap > 0.1  # far from optimal
         assert found.value > kernel_weights(S, T).value * (1 + 1e-6)
         assert kernel_weights(S, T).mixed_sign
 
 
-def test_one_sign_leaves_beta_somewhere_on_a_segment():
+def test_one_sign_determines_beta_up_to_its_length():
     for m in (3, 5, 7):
         S, T, u = separated_pair(m, m, mixed=False)
         found = kernel_weights(S, T, method="sdp")
@@ -90,7 +80,7 @@ def test_one_sign_leaves_beta_somewhere_on_a_segment():
         np.testing.assert_allclose(found.weights, u / u.sum(), atol=2e-3)
 
 
-def test_beta_zero_is_an_error_and_never_normalised(monkeypatch):
+def test_beta_zero_is_an_error(monkeypatch):
     S, T, _ = separated_pair(4, 0, mixed=True)
     genuine = relaxations.literal_sdp
 
@@ -110,7 +100,7 @@ def test_scs_returns_zero():
         kernel_weights(S, T, method="sdp", solver="SCS")
 
 
-def test_inaccurate_is_said(monkeypatch):
+def test_inaccurate_solutions_have_a_status(monkeypatch):
     genuine = relaxations._solve
     monkeypatch.setattr(relaxations, "_solve", lambda problem, solver: (genuine(problem, solver)[0], False))
     S, T, _ = separated_pair(4, 0, mixed=True)
@@ -119,11 +109,8 @@ def test_inaccurate_is_said(monkeypatch):
     assert found.mixed_sign
     assert "tolerances" in found.message
     assert "beta = 0" in found.message
-    # The doubly nonnegative bound proves itself, so there an inaccurate solver may still be good enough.
+    # The doubly nonnegative bound does not depend on the solver's accuracy.
     assert kernel_weights(S, T, method="dnn").status == "optimal"
-
-
-# --------------------------------------------------------------------------------------------------------- central path
 
 
 def test_central_path_is_stationary_and_unique():
@@ -139,7 +126,7 @@ def test_central_path_is_stationary_and_unique():
         assert g.min() > 0
 
 
-def test_the_literal_program_ends_near_the_central_path():
+def test_the_sdp_ends_near_the_central_path():
     for m in (3, 5, 7):
         S, T, _ = separated_pair(m, m, mixed=True)
         d = np.sqrt(np.diag(T))
@@ -148,7 +135,7 @@ def test_the_literal_program_ends_near_the_central_path():
 
 
 def test_central_path_near_a_change_of_sign():
-    """As one entry of u goes from above to below zero the path's end stays bounded and finite."""
+    """The end of the path stays finite as one entry of u changes sign."""
     rng = np.random.default_rng(0)
     Y = rng.normal(size=(4, 7))
     T = Y @ Y.T
@@ -161,9 +148,6 @@ def test_central_path_near_a_change_of_sign():
         assert found.mixed_sign == (last < -1e-10)
         assert found.value == pytest.approx(1, rel=0.05)
         np.testing.assert_allclose(found.weights, np.maximum(u, 0) / u.sum(), atol=5 * abs(last) + 1e-8)
-
-
-# --------------------------------------------------------------------------------------------------- doubly nonnegative
 
 
 @pytest.mark.parametrize("m", [2, 3, 4])
@@ -193,7 +177,7 @@ def test_doubly_nonnegative_bound_lies_between_eigenvalue_and_optimum(m):
         np.testing.assert_allclose(found.weights, exact.weights, atol=1e-6)
 
 
-def test_a_gap_of_the_relaxation_is_reported_as_one():
+def test_a_relaxation_that_is_not_tight_gives_a_gap():
     """The Horn matrix is copositive and not a sum of PSD and nonnegative: minimum 0, relaxation below it."""
     H = np.array([[1, -1, 1, 1, -1], [-1, 1, -1, 1, 1], [1, -1, 1, -1, 1], [1, 1, -1, 1, -1], [-1, 1, 1, -1, 1]])
     T = np.eye(5)
@@ -225,12 +209,9 @@ def test_the_bound_holds_for_any_multipliers():
             assert relaxations.sharpened_bound(pencil, rough, b) <= best + 1e-12
 
 
-# ----------------------------------------------------------------------------------------------------- solvers breaking
-
-
 @pytest.mark.parametrize("method", ["sdp", "dnn"])
-def test_auto_goes_on_to_the_next_solver_when_one_breaks_down(method, monkeypatch):
-    """A licence that passes the probe can still fail at solve time, with an exception of MOSEK's own."""
+def test_auto_tries_the_next_solver_when_one_fails(method, monkeypatch):
+    """A licence can pass the probe and fail at solve time, with an exception class of MOSEK."""
     genuine = cp.Problem.solve
     asked = []
 
@@ -251,7 +232,7 @@ def test_auto_goes_on_to_the_next_solver_when_one_breaks_down(method, monkeypatc
 
 @pytest.mark.parametrize("method", ["sdp", "dnn"])
 @pytest.mark.parametrize("m", [1, 4])
-def test_a_named_solver_that_can_t_run_is_an_error_even_where_none_is_needed(method, m, monkeypatch):
+def test_a_named_solver_must_be_available_even_if_it_is_not_needed(method, m, monkeypatch):
     monkeypatch.setattr(solvers, "mosek_problem", lambda: "no licence")
     S, T, _ = separated_pair(m, 0, mixed=False)
     with pytest.raises(SolverUnavailable, match=r"no licence.*CLARABEL"):

@@ -1,4 +1,4 @@
-"""Refits without each sample, with shared work, are the refits."""
+"""Refits without each sample with shared work equal plain refits."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def kernel_of(X: np.ndarray, bandwidth: float) -> np.ndarray:
     ids=lambda value: str(value).replace(" ", ""),
 )
 def test_equals_the_refits(estimator: Any, per_class: int, n_features: int, bandwidth: float) -> None:
-    """Distances between embedded samples in all leading dimensions, which 1-NN looks at, are those of the refits."""
+    """Distances between embedded samples in all leading components, which 1-NN uses, equal those of the refits."""
     X, y = samples(5, per_class, n_features)
     K = kernel_of(X, bandwidth)[:, :, None]
     order = np.random.default_rng(1).permutation(len(y))
@@ -60,7 +60,7 @@ def test_equals_the_refits(estimator: Any, per_class: int, n_features: int, band
 
 
 def test_a_class_that_vanishes() -> None:
-    """The only other sample of a class is left out: one direction fewer, as in the refit."""
+    """Leaving out the last sample of a class gives one component fewer, as in the refit."""
     X, y = samples(4, 2, 30)
     keep = np.arange(1, len(y))  # class 0 keeps one sample
     K = kernel_of(X[keep], 1.0)[:, :, None]
@@ -69,7 +69,7 @@ def test_a_class_that_vanishes() -> None:
 
 
 def test_a_kernel_of_low_rank() -> None:
-    """Where the samples span fewer directions than there are classes, null directions outside are not taken."""
+    """If the samples span fewer directions than classes, null directions outside the span are not used."""
     X, y = samples(6, 3, 2)
     K = (X @ X.T)[:, :, None]
     for i, others, left_out in KernelMMC().leave_one_out(K, y):

@@ -1,4 +1,4 @@
-"""Leave-one-out prediction: against refits one by one, its derivative, optimality, invariances, kernels without use."""
+"""Leave-one-out prediction: against explicit refits, derivatives, optimality, invariances, useless kernels."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def shares(seed: int, count: int = 4) -> np.ndarray:
     return np.random.default_rng(seed).dirichlet(np.ones(count))
 
 
-def foretold(K: np.ndarray, Y: np.ndarray, ridge: float) -> np.ndarray:
-    """Outputs for each sample of the ridge regression, with a free intercept, on all others: one refit each."""
+def predicted(K: np.ndarray, Y: np.ndarray, ridge: float) -> np.ndarray:
+    """Predict each sample by ridge regression with an unpenalised intercept on all others, one refit each."""
     found = np.empty_like(Y)
     for i in range(len(K)):
         rest = np.arange(len(K)) != i
@@ -55,9 +55,9 @@ def test_errors_are_those_of_refits(ridge: float) -> None:
     traces = [np.trace(K) / N - K.mean() for K in stack]
     K = sum(share / t * kernel for share, t, kernel in zip(q, traces, stack, strict=True))
     at = LeaveOneOutRidge(stack, Y, ridge).evaluate(q)
-    outputs = foretold(K, Y, ridge)
+    outputs = predicted(K, Y, ridge)
     np.testing.assert_allclose(Y - at.errors, outputs, rtol=1e-8, atol=1e-9)
-    # beyond what the mean of the others says, up to the best positive multiple
+    # beyond the mean of the others, up to the best positive multiple
     others = (Y.sum(axis=0) - Y) / (N - 1)
     np.testing.assert_allclose(at.outputs, outputs - others, rtol=1e-8, atol=1e-9)
     F, T = outputs - others, Y - others
@@ -110,7 +110,7 @@ def test_the_ridge_is_learned_from_its_lower_bound_upwards(least: float) -> None
     assert found.ridge < 1.02 * least or values[0.98] >= values[1.0] - 1e-9
 
 
-def test_shrinkage_levels_what_has_a_share_and_brings_nothing_back() -> None:
+def test_shrinkage_equalises_positive_shares_and_keeps_zeros() -> None:
     objective = LeaveOneOutRidge([*kernels(3), 0.6 * np.eye(N) + 0.4], targets())
     optimum = leave_one_out_weights(objective, shrinkage=0).shares
     half = leave_one_out_weights(objective, shrinkage=0.5)
@@ -158,7 +158,7 @@ def test_duplicates_share() -> None:
     assert double.value == pytest.approx(single.value, rel=1e-6)
 
 
-def test_kernels_of_the_identity_kind_foretell_nothing() -> None:
+def test_identity_like_kernels_predict_nothing() -> None:
     identity = 0.6 * np.eye(N) + 0.4
     at = LeaveOneOutRidge([identity], targets()).evaluate([1.0])
     assert (at.value, at.multiple) == (1.0, 0.0)
@@ -172,7 +172,7 @@ def test_kernels_of_the_identity_kind_foretell_nothing() -> None:
 
 
 def test_useless_kernels_leave_equal_shares() -> None:
-    """Samples unlike their own class and like the others: foretold worse than by chance, whatever the weights."""
+    """Samples that resemble other classes only: predictions are worse than chance for all weights."""
     contrary = [np.eye(N) + c * (LABELS[:, None] != LABELS) for c in (0.02, 0.05)]
     found = leave_one_out_weights(LeaveOneOutRidge(contrary, targets()))
     assert (found.status, found.value, found.uniform_value) == ("uniform", 1.0, 1.0)
@@ -187,7 +187,7 @@ def test_constant_kernels_have_no_share() -> None:
     np.testing.assert_allclose(more.weights, [0, *base.weights, 0], atol=1e-12)
 
 
-def test_classes_weigh_the_same_whatever_their_size() -> None:
+def test_classes_have_equal_weight_whatever_their_size() -> None:
     labels = np.repeat([0, 1, 2], [3, 8, 15])
     Y = targets(labels)
     centred = Y - Y.mean(axis=0)
@@ -195,7 +195,7 @@ def test_classes_weigh_the_same_whatever_their_size() -> None:
     np.testing.assert_allclose((Y**2).sum(axis=0), 1)
 
 
-def test_single_precision_is_summed_in_double_and_nothing_is_changed() -> None:
+def test_single_precision_is_summed_in_double_and_inputs_are_kept() -> None:
     stack = kernels(9)
     before = [K.copy() for K in stack]
     double = leave_one_out_weights(LeaveOneOutRidge(stack, targets()))
@@ -229,6 +229,6 @@ def test_kernels_far_from_positive_semidefinite() -> None:
         LeaveOneOutRidge([K], targets(), 1e-3).evaluate([1.0])
 
 
-def test_shrinkage_is_a_share() -> None:
+def test_invalid_shrinkage() -> None:
     with pytest.raises(ConfigError, match="from 0"):
         leave_one_out_weights(LeaveOneOutRidge(kernels(0), targets()), shrinkage=1.5)

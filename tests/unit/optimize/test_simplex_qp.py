@@ -1,4 +1,4 @@
-"""The standard quadratic program: against random points, projected gradient, theory, and its own optimality."""
+"""The standard quadratic program: against random points, projected gradient, theory, optimality conditions."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_exact_is_never_beaten(m: int, kind: str) -> None:
         assert found.value == pytest.approx(brute_force(Q), abs=1e-11)
 
 
-def test_the_kinds_of_matrices_above_have_mixed_supports() -> None:
+def test_random_matrices_have_mixed_supports() -> None:
     sizes = [np.count_nonzero(simplex_qp(random_symmetric(10, s, "copositive-like")).theta) for s in range(6)]
     assert max(sizes) >= 3
 

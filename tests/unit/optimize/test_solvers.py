@@ -1,4 +1,4 @@
-"""Which solver is used: MOSEK only where a licence really works, never a silent substitute for a named one."""
+"""Choice of the solver: MOSEK only with a working licence, never a silent substitute for a named solver."""
 
 from __future__ import annotations
 
@@ -45,25 +45,25 @@ def fresh_probe():
 
 @pytest.fixture
 def installed(monkeypatch):
-    """Say which solver modules can be imported."""
+    """Set which solver modules can be imported."""
 
-    def say(*modules: str) -> None:
+    def install(*modules: str) -> None:
         monkeypatch.setattr(solvers, "_importable", lambda name: name in modules)
 
-    return say
+    return install
 
 
-def test_a_licence_that_works_makes_mosek_the_choice(monkeypatch):
+def test_mosek_is_used_with_a_working_licence(monkeypatch):
     calls: list[str] = []
     monkeypatch.setitem(sys.modules, "mosek", fake_mosek(calls, None))
     assert mosek_problem() is None
     assert resolve_solver() == "MOSEK"
     assert resolve_solver("mosek") == "MOSEK"
     assert available_solvers()[0] == "MOSEK"
-    assert calls == ["open", "pton", "close"]  # asked once, and given back
+    assert calls == ["open", "pton", "close"]  # probed once, and returned
 
 
-def test_installed_without_a_licence_falls_back_and_says_so(monkeypatch):
+def test_mosek_without_a_licence(monkeypatch):
     calls: list[str] = []
     error = FakeMosekError("rescode.err_missing_license_file(1008):\n License cannot be located.")
     monkeypatch.setitem(sys.modules, "mosek", fake_mosek(calls, error))
@@ -82,14 +82,14 @@ def test_not_installed(installed):
         resolve_solver("cvxopt")
 
 
-def test_a_broken_installation_is_no_licence(monkeypatch):
+def test_a_broken_mosek_installation(monkeypatch):
     broken = types.ModuleType("mosek")  # no Env at all
     monkeypatch.setitem(sys.modules, "mosek", broken)
     assert "Env" in (mosek_problem() or "")
     assert resolve_solver() == "CLARABEL"
 
 
-def test_nothing_there_at_all(installed):
+def test_no_solver_at_all(installed):
     installed()
     with pytest.raises(SolverUnavailable, match="no semidefinite solver"):
         resolve_solver()
@@ -105,12 +105,16 @@ def test_unknown_name(installed):
         resolve_solver(None)
 
 
-def test_asking_does_not_import_cvxpy():
+def test_importing_is_light_and_gives_functions():
     import subprocess
 
     code = (
         "import sys; from mklearn.optimize.solvers import resolve_solver; resolve_solver(); "
         "from mklearn.optimize import kernel_weights; kernel_weights([[2., 1], [1, 2]], [[2., 0], [0, 1]]); "
+        # functions are not shadowed by modules of their name
+        "import mklearn.optimize.kernel_weights, mklearn.optimize.simplex_qp, mklearn.optimize.trace_ratio; "
+        "from mklearn.optimize import kernel_weights, simplex_qp, trace_ratio; "
+        "assert all(map(callable, (kernel_weights, simplex_qp, trace_ratio))); "
         "assert 'cvxpy' not in sys.modules and 'scipy.optimize' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -7,16 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigh
+from tests.unit.optimize.test_kernel_weights import psd_pair
 
 from mklearn.errors import ConfigError, DataError, SolverFailed
 from mklearn.optimize.eigen import generalized_eigh
 from mklearn.optimize.trace_ratio import trace_ratio
-
-
-def psd_pair(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    X, Y = rng.normal(size=(n, n + 3)), rng.normal(size=(n, n + 3))
-    return X @ X.T, Y @ Y.T
 
 
 def ratio(A: np.ndarray, S: np.ndarray, T: np.ndarray) -> float:
@@ -47,7 +42,7 @@ def test_is_globally_optimal(n, seed, data):
 
 
 def test_history_never_rises_from_any_start():
-    S, T = psd_pair(12)
+    S, T = psd_pair(12, 0)
     rng = np.random.default_rng(1)
     reference = trace_ratio(S, T, 4)
     for _ in range(20):
@@ -63,10 +58,10 @@ def test_history_never_rises_from_any_start():
 
 
 def test_special_cases():
-    S, T = psd_pair(6)
+    S, T = psd_pair(6, 0)
     smallest = eigh(S, T, eigvals_only=True)[0]
     assert trace_ratio(S, T, 1).value == pytest.approx(smallest, rel=1e-10)  # one column: the eigenvalue
-    assert trace_ratio(S, T, 6).value == pytest.approx(np.trace(S) / np.trace(T))  # all columns: nothing to choose
+    assert trace_ratio(S, T, 6).value == pytest.approx(np.trace(S) / np.trace(T))  # all columns
     assert trace_ratio(S, np.eye(6), 3).value == pytest.approx(eigh(S, eigvals_only=True)[:3].mean())
     for p in (2, 4):  # without A'A = I the minimum would be the eigenvalue; with it, it is not
         assert trace_ratio(S, T, p).value > smallest
@@ -75,7 +70,7 @@ def test_special_cases():
 def test_singular_denominators():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(6, 3))
-    S, _ = psd_pair(6)
+    S, _ = psd_pair(6, 0)
     assert trace_ratio(S, X @ X.T, 4).status == "converged"  # rank 3 > 6 - 4
     for bad in (np.zeros((6, 6)), -np.eye(6)):
         with pytest.raises(SolverFailed, match="S_prime"):
@@ -84,8 +79,8 @@ def test_singular_denominators():
         trace_ratio(np.diag([-1.0, 1, 1]), np.diag([0.0, 1, 1]), 1)
 
 
-def test_refusals():
-    S, T = psd_pair(3)
+def test_invalid_arguments():
+    S, T = psd_pair(3, 0)
     for bad in (0, 4, 1.5):
         with pytest.raises(ConfigError, match="n_components"):
             trace_ratio(S, T, bad)
