@@ -1,8 +1,8 @@
-"""First-nearest-neighbour classification at every leading dimension of an embedding, in one pass.
+"""First-nearest-neighbour classification with the first 1, 2, ..., p components of an embedding, in one pass.
 
-The columns of an embedding are in order of discriminative power, so "the accuracy at dimension q" is the accuracy with
-the first q columns. Squared distances (or inner products) at dimension q + 1 are those at q plus one outer term, so the
-whole sweep costs as much as the last dimension alone: O(m n p) time, and O(block x n) memory.
+The components (columns) are in order of discriminative power. Squared distances (or inner products) with q + 1
+components are those with q plus one outer term, so a sweep costs as much as its last step: O(m n p) time, and
+O(block x n) memory.
 """
 
 from __future__ import annotations
@@ -19,44 +19,44 @@ Rule = Literal["euclidean", "cosine"]
 
 RULES: tuple[Rule, ...] = ("euclidean", "cosine")
 
-_BLOCK_ENTRIES = 1 << 20  # entries of one block of the distance matrix: 8 MB, so three of them stay in cache
+_BLOCK_ENTRIES = 1 << 20  # entries of one block of the distance matrix: 8 MB, so that three of them fit in the cache
 
 
 def accuracy_by_dimension(
     Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, y_test: ArrayLike, rule: Rule = "euclidean"
 ) -> NDArray[np.float64]:
-    """Accuracy of the first-nearest-neighbour rule with the first 1, 2, ..., p columns of an embedding.
+    """Compute the accuracy with the first 1, 2, ..., p components of an embedding.
 
     Parameters
     ----------
     Z_train : array-like of shape (n, p)
-        Embedding of the training samples, columns in order of importance.
+        Embedding of the training samples, components in order of importance.
     y_train : array-like of shape (n,)
-        Their labels, of any type that can be compared for equality.
+        Labels of the training samples, of any type that can be compared for equality.
     Z_test : array-like of shape (m, p)
         Embedding of the test samples.
     y_test : array-like of shape (m,)
-        Their labels.
+        Labels of the test samples.
     rule : {"euclidean", "cosine"}, default="euclidean"
-        ``cosine`` is the cosine similarity about the mean of the training embedding. A vector of length zero (a sample
-        at that mean) is similar to none: its similarity is 0. Ties go to the training sample that comes first; with
-        ``cosine`` and one dimension, where only the sign counts, nearly everything is a tie.
+        "cosine" is the cosine similarity about the mean of the training embedding. The similarity of a sample at that
+        mean is 0. Ties go to the first training sample; with "cosine" and one component only the sign counts, so that
+        most samples are tied.
 
     Returns
     -------
     accuracies : ndarray of shape (p,)
-        Fraction of test samples with the right label; entry q - 1 is for the first q columns.
+        Fraction of correctly classified test samples; entry q - 1 is for the first q components.
 
     Raises
     ------
     DataError
-        Shapes that do not fit, no samples, values that are not finite, or an unknown rule.
+        Inconsistent shapes, no samples, values that are not finite, or an unknown rule.
 
     Notes
     -----
-    Yan et al. and Lin, Liu and Fuh (MKL-DR, section 5) use the Euclidean rule; the cosine rule about the training mean
-    is an addition: with a ridge, test samples shrink towards the origin where training samples do not, and the
-    Euclidean rule then favours a few training samples near the origin.
+    Yan et al. and Lin, Liu and Fuh (MKL-DR, section 5) use the Euclidean rule. The cosine rule is an addition: with a
+    ridge, test samples are closer to the mean than training samples, and the Euclidean rule then favours the few
+    training samples near the mean.
     """
     first, second = _embeddings(Z_train, Z_test)
     labels_train = _labels(y_train, first.shape[0], "y_train")
@@ -70,14 +70,14 @@ def accuracy_by_dimension(
 def nearest_neighbour_predictions_by_dimension(
     Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, rule: Rule = "euclidean"
 ) -> NDArray:
-    """Predict labels with the first 1, 2, ..., p columns of an embedding, in one pass.
+    """Predict labels with the first 1, 2, ..., p components of an embedding, in one pass.
 
     Parameters and errors are those of :func:`accuracy_by_dimension`.
 
     Returns
     -------
     labels : ndarray of shape (p, m), of the type of ``y_train``
-        Row q - 1 holds the predictions with the first q columns.
+        Row q - 1 holds the predictions with the first q components.
     """
     first, second = _embeddings(Z_train, Z_test)
     labels = _labels(y_train, first.shape[0], "y_train")
@@ -94,7 +94,7 @@ def nearest_neighbour_predictions(
     rule: Rule = "euclidean",
     dimension: int | None = None,
 ) -> NDArray:
-    """Labels that the first-nearest-neighbour rule gives with the first ``dimension`` columns (all of them if None).
+    """Predict labels with the first ``dimension`` components of an embedding (all by default).
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def nearest_neighbour_predictions(
     rule : {"euclidean", "cosine"}, default="euclidean"
         As in :func:`accuracy_by_dimension`.
     dimension : int from 1 to p, optional
-        How many leading columns to use.
+        Number of leading components to use.
 
     Returns
     -------
@@ -122,21 +122,23 @@ def nearest_neighbour_predictions(
 def nearest_neighbour_indices(
     Z_train: ArrayLike, Z_test: ArrayLike, rule: Rule = "euclidean", dimension: int | None = None
 ) -> NDArray[np.intp]:
-    """Index of the nearest training sample of each test sample, with the first ``dimension`` columns.
+    """Find the nearest training sample of each test sample, with the first ``dimension`` components.
 
     Parameters and errors are those of :func:`nearest_neighbour_predictions`.
 
     Returns
     -------
     indices : ndarray of shape (m,)
-        Rows of ``Z_train``; of several at the same distance, the lowest.
+        Rows of ``Z_train``; of several at the same distance, the first.
     """
     first, second = _embeddings(Z_train, Z_test)
     width = first.shape[1] if dimension is None else int(dimension)
     if not 1 <= width <= first.shape[1]:
-        raise DataError(f"dimension is {dimension}: it must lie between 1 and the embedding's {first.shape[1]} columns")
+        raise DataError(
+            f"dimension is {dimension}: it must lie between 1 and {first.shape[1]}, the components of the embedding"
+        )
     nearest = np.empty(second.shape[0], dtype=np.intp)
-    if rule == "euclidean":  # one dimension alone needs no sweep; cdist sums squared differences, so ties stay exact
+    if rule == "euclidean":  # no sweep needed; cdist sums squared differences, so ties stay exact
         from scipy.spatial.distance import cdist
 
         for rows in _blocks(first, second):
@@ -149,14 +151,14 @@ def nearest_neighbour_indices(
 
 
 def _blocks(first: NDArray, second: NDArray) -> Iterator[slice]:
-    """Blocks of test rows that bound the memory of a distance matrix."""
+    """Yield blocks of test rows, to bound the memory of a distance matrix."""
     step = max(1, _BLOCK_ENTRIES // first.shape[0])
     for start in range(0, second.shape[0], step):
         yield slice(start, min(start + step, second.shape[0]))
 
 
 def _sweep(first: NDArray, second: NDArray, rule: str) -> Iterator[tuple[slice, int, NDArray[np.intp]]]:
-    """Yield (block of test rows, dimension, nearest training index of each of them), block by block."""
+    """Yield (block of test rows, number of components, nearest training sample of each row), block by block."""
     if rule not in RULES:
         raise DataError(f"nearest-neighbour rule {rule!r} is unknown: use one of {', '.join(map(repr, RULES))}")
     if rule == "cosine":
@@ -168,8 +170,8 @@ def _sweep(first: NDArray, second: NDArray, rule: str) -> Iterator[tuple[slice, 
 
 
 def _euclidean(first: NDArray, block: NDArray) -> Iterator[NDArray[np.intp]]:
-    """Nearest by accumulated squared differences, which (unlike |x|^2 - 2 x'y + |y|^2) keep exact ties exact."""
-    if block.shape[0] == 1:  # the same sums, without a step for each column
+    """Search by accumulated squared differences, which (unlike |x|^2 - 2 x'y + |y|^2) keep exact ties exact."""
+    if block.shape[0] == 1:  # the same sums, without a step per component
         yield from np.cumsum((first - block) ** 2, axis=1).argmin(axis=0)[:, None]
         return
     squared = np.zeros((block.shape[0], first.shape[0]))
@@ -182,7 +184,7 @@ def _euclidean(first: NDArray, block: NDArray) -> Iterator[NDArray[np.intp]]:
 
 
 def _cosine(first: NDArray, block: NDArray) -> Iterator[NDArray[np.intp]]:
-    """Nearest by x'y / |y|: the length of x scales its whole row and can't change which y is best."""
+    """Search by x'y / |y|: the length of x scales its whole row and does not change the best y."""
     inner = np.zeros((block.shape[0], first.shape[0]))
     term = np.empty_like(inner)
     lengths = np.zeros(first.shape[0])
@@ -192,16 +194,16 @@ def _cosine(first: NDArray, block: NDArray) -> Iterator[NDArray[np.intp]]:
         inner += term
         lengths += first[:, column] ** 2
         occupied += bool(first[:, column].any())
-        if occupied == 1:  # one column that is not zero: the cosine is a sign, and rounding must not break its ties
+        if occupied == 1:  # one nonzero column: the cosine is a sign, and rounding must not break its ties
             similarity = np.sign(inner)
         else:
-            scale = np.sqrt(np.where(lengths > 0.0, lengths, 1.0))  # a zero vector has inner products 0 anyway
+            scale = np.sqrt(np.where(lengths > 0.0, lengths, 1.0))  # the inner products of a zero vector are 0
             similarity = np.divide(inner, scale, out=term)
         yield similarity.argmax(axis=1)
 
 
 def _centre(first: NDArray, second: NDArray) -> tuple[NDArray, NDArray]:
-    """Subtract the training mean; what is left of a constant column is rounding, and becomes zero.
+    """Subtract the training mean; the remainder of a constant column is rounding, and is set to zero.
 
     Each column pair is scaled as a whole by one power of two, which changes no cosine and avoids under- and overflow.
     """
@@ -216,7 +218,7 @@ def _centre(first: NDArray, second: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def _embeddings(Z_train: ArrayLike, Z_test: ArrayLike) -> tuple[NDArray, NDArray]:
-    """Both embeddings as finite float64 matrices with the same number of columns."""
+    """Return both embeddings as finite float64 matrices with the same number of columns."""
     arrays = []
     for name, Z in (("Z_train", Z_train), ("Z_test", Z_test)):
         raw = np.asarray(Z)
@@ -226,7 +228,7 @@ def _embeddings(Z_train: ArrayLike, Z_test: ArrayLike) -> tuple[NDArray, NDArray
             raise DataError(f"{name} is complex: embeddings are real")
         array = raw.astype(np.float64, copy=False)
         if not np.isfinite(array).all():
-            raise DataError(f"{name} has values that are not finite: the method that made this embedding went wrong")
+            raise DataError(f"{name} has values that are not finite: the fit of this embedding failed")
         arrays.append(array)
     if arrays[0].shape[1] != arrays[1].shape[1]:
         raise DataError(f"Z_train has {arrays[0].shape[1]} columns and Z_test {arrays[1].shape[1]}: they must agree")
@@ -234,7 +236,7 @@ def _embeddings(Z_train: ArrayLike, Z_test: ArrayLike) -> tuple[NDArray, NDArray
 
 
 def _labels(y: ArrayLike, n: int, name: str) -> NDArray:
-    """Labels as a one-dimensional array of any type, one for each sample."""
+    """Return the labels as a vector of any type, one per sample."""
     labels = np.asarray(y)
     if labels.shape != (n,):
         raise DataError(f"{name} has shape {labels.shape}: it must have one label for each of the {n} samples")

@@ -32,10 +32,8 @@ class TwoDLDA(BilinearEmbedding):
 
     Parameters
     ----------
-    n_components : int or (int, int), optional
-        (l1, l2), or one number for both. By default 10 per side, or the length of a shorter side.
-    shape : (int, int), optional
-        (rows, cols) of flat images; see `fit`.
+    n_components, shape, flatten, random_state
+        As for `mklearn.bilinear.glram.GLRAM`.
     ridge : float
         Relative to the mean eigenvalue of the one-sided within-class scatter, which must be nonsingular for 0.
     scaling : {"within", "total", "unit", "orthonormal"}
@@ -46,10 +44,6 @@ class TwoDLDA(BilinearEmbedding):
     max_iter : int
     tol : float
         Stop when an iteration changes the trace ratio by at most this fraction.
-    flatten : bool
-        Features as (n, l1 * l2), or as (n, l1, l2).
-    random_state : int, RandomState or None
-        For ``init="random"``.
 
     Attributes
     ----------
@@ -58,13 +52,9 @@ class TwoDLDA(BilinearEmbedding):
     objective_history_ : array of shape (2 * n_iter_,)
         Trace ratio tr(L'S_b^R L) / tr(L'(S_w^R + rho I)L) after every half step for L, its counterpart after those for
         R. **Not** monotone: a half step maximises another ratio, on its own side only.
-    n_iter_ : int
-    status_ : {"converged", "max_iter"}
     classes_ : array of shape (n_classes,)
-    embedding_ : array of shape (n, l1 * l2) or (n, l1, l2)
-    shape_ : (rows, cols)
-    n_features_in_ : int
-        rows * cols.
+    n_iter_, status_, embedding_, shape_, n_features_in_
+        As for `mklearn.bilinear.glram.GLRAM`.
 
     Raises
     ------

@@ -32,10 +32,8 @@ class TwoDMMC(BilinearEmbedding):
 
     Parameters
     ----------
-    n_components : int or (int, int), optional
-        (l1, l2), or one number for both. By default 10 per side, or the length of a shorter side.
-    shape : (int, int), optional
-        (rows, cols) of flat images; see `fit`.
+    n_components, shape, flatten, random_state
+        As for `mklearn.bilinear.glram.GLRAM`.
     trade_off : "trace_ratio" or float
         lambda: a number, or tr S_b / tr S_w of the images, as in the paper's experiments.
     init : {"identity", "random"} or array of shape (cols, l2)
@@ -44,10 +42,6 @@ class TwoDMMC(BilinearEmbedding):
         20 in the paper.
     tol : float
         Stop when an iteration increases f by at most this fraction of tr S_b + lambda tr S_w.
-    flatten : bool
-        Features as (n, l1 * l2), or as (n, l1, l2).
-    random_state : int, RandomState or None
-        For ``init="random"``.
 
     Attributes
     ----------
@@ -55,15 +49,11 @@ class TwoDMMC(BilinearEmbedding):
         U and V, in each column the entry of largest absolute value positive.
     objective_history_ : array of shape (2 * n_iter_,)
         f after every half step; never decreases.
-    n_iter_ : int
-    status_ : {"converged", "max_iter"}
     trade_off_ : float
         lambda as a number.
     classes_ : array of shape (n_classes,)
-    embedding_ : array of shape (n, l1 * l2) or (n, l1, l2)
-    shape_ : (rows, cols)
-    n_features_in_ : int
-        rows * cols.
+    n_iter_, status_, embedding_, shape_, n_features_in_
+        As for `mklearn.bilinear.glram.GLRAM`.
 
     Raises
     ------

@@ -26,13 +26,8 @@ class KernelSAMME(ClassScores, KernelEnsemble):
 
     Parameters
     ----------
-    estimator : estimator with fit and transform, optional
-        Cloned for each (n, n) kernel and fitted to it. Default: `mklearn.subspace.KernelFDA()`.
-    kernels : "precomputed" or list of kernel specs
-        "precomputed": X is (n_samples, n_train, n_kernels). Specs: X is (n_samples, n_features); see
-        `mklearn.kernels.specs.StackTransform`.
-    neighbour : {"cosine", "euclidean"}
-        The nearest-neighbour rule; "cosine" is about the mean of the training embedding.
+    estimator, kernels, neighbour
+        As for `mklearn.classifiers.kernel_voting.KernelVoting`.
     cv : int
         Number of stratified, shuffled folds; each training sample is classified by a model fitted without its fold. At
         most the size of the smallest class. Kernel specs are fitted to all training samples, without labels. The only
@@ -61,13 +56,12 @@ class KernelSAMME(ClassScores, KernelEnsemble):
         Number of folds used.
     kernel_weights_ : array of shape (n_kernels,), sum 1
         Normalised sum of alphas; 0 for kernels never picked.
-    kernel_ids_ : tuple of str
-    classes_ : array of shape (n_classes,)
     n_iter_ : int
         Number of rounds.
     status_ : {"exhausted", "chance", "max_iter", "fallback"}
         See `Boosting`.
-    n_features_in_ : int
+    kernel_ids_, classes_, n_features_in_
+        As for `mklearn.classifiers.kernel_voting.KernelVoting`.
 
     Raises
     ------

@@ -64,8 +64,6 @@ class ConvexMKLDR(RatioTraceEmbedding):
         theta / sum(theta).
     theta_ : array of shape (n_kernels,)
         The weights with ||theta||_p = M^(1/p - 1); their sum is at most 1.
-    kernel_ids_ : tuple of str
-    classes_ : array of shape (n_classes,)
     coefficients_ : array of shape (n_train, n_components)
         For the kernel combined with ``kernel_weights_``.
     eigenvalues_ : array of shape (n_components,)
@@ -86,18 +84,13 @@ class ConvexMKLDR(RatioTraceEmbedding):
         Number of iterates, equal weights included: one more than the steps taken.
     status_ : {"optimal", "max_iter", "stalled"}
         "optimal": the gap is at most ``tol``. "stalled": no step increases F beyond rounding; see the gap.
-    embedding_ : array of shape (n_train, n_components)
-    n_features_in_ : int
+    kernel_ids_, classes_, embedding_, n_features_in_
+        As for `mklearn.subspace.kfd.KernelFDA`.
 
     Raises
     ------
-    DataError
-        X or y malformed: not finite, not square or not symmetric, of different lengths, not class labels; kernels far
-        from positive semidefinite.
-    NotApplicable
-        One class only, too many components, constant kernels.
-    ConfigError
-        Invalid kernel specs.
+    DataError, NotApplicable, ConfigError
+        As for `mklearn.subspace.kfd.KernelFDA`; `DataError` also for kernels far from positive semidefinite.
 
     References
     ----------

@@ -47,9 +47,6 @@ class KernelMMC(KernelEmbedding):
 
     Attributes
     ----------
-    kernel_weights_ : array of shape (n_kernels,), sum 1
-    kernel_ids_ : tuple of str
-    classes_ : array of shape (n_classes,)
     coefficients_ : array of shape (n_train, n_components)
         A.
     eigenvalues_ : array of shape (n_components,)
@@ -58,17 +55,13 @@ class KernelMMC(KernelEmbedding):
         Sum of the eigenvalues.
     trade_off_ : float
         lambda as a number.
-    embedding_ : array of shape (n_train, n_components)
-    n_features_in_ : int
+    kernel_weights_, kernel_ids_, classes_, embedding_, n_features_in_
+        As for `mklearn.subspace.kfd.KernelFDA`.
 
     Raises
     ------
-    DataError
-        X or y malformed: not finite, not square or not symmetric, of different lengths, not class labels.
-    NotApplicable
-        One class only, too many components, a constant kernel, or "trace_ratio" without within-class scatter.
-    ConfigError
-        Invalid kernel weights or specs.
+    DataError, NotApplicable, ConfigError
+        As for `mklearn.subspace.kfd.KernelFDA`; `NotApplicable` also for "trace_ratio" without within-class scatter.
 
     References
     ----------

@@ -33,16 +33,14 @@ class KernelPCA(KernelEmbedding):
 
     Attributes
     ----------
-    kernel_weights_ : array of shape (n_kernels,), sum 1
-    kernel_ids_ : tuple of str
     coefficients_ : array of shape (n_train, n_components)
         Directions of unit length in the feature space; columns sum to 0.
     eigenvalues_ : array of shape (n_components,)
         Of the centred kernel, descending.
     offset_ : array of shape (n_components,)
         Subtracted from every embedded sample: the centring.
-    embedding_ : array of shape (n_train, n_components)
-    n_features_in_ : int
+    kernel_weights_, kernel_ids_, embedding_, n_features_in_
+        As for `mklearn.subspace.kfd.KernelFDA`.
 
     Raises
     ------

@@ -54,18 +54,11 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
 
     Attributes
     ----------
-    kernel_weights_ : array of shape (n_kernels,), sum 1
     shares_ : array of shape (n_kernels,), sum 1
         Share of each kernel in the combined centred trace: the weights of the kernels at unit centred trace. 0 for
         constant kernels.
     optimal_shares_ : array of shape (n_kernels,), sum 1
         Before shrinkage; 0 for kernels that a ridge can replace.
-    kernel_ids_ : tuple of str
-    classes_ : array of shape (n_classes,)
-    coefficients_ : array of shape (n_train, n_components)
-    eigenvalues_ : array of shape (n_components,)
-        Within- over total scatter of each column, ascending, ridge included.
-    ridge_amount_ : float
     objective_ : float
         L of ``shares_``: 1 is chance level, 0 a perfect prediction. At most ``uniform_objective_``.
     uniform_objective_ : float
@@ -81,18 +74,13 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
         Number of iterates, equal shares included: one more than the steps taken.
     status_ : {"converged", "max_iter", "uniform"}
         "uniform": equal shares, because no better ones were found.
-    embedding_ : array of shape (n_train, n_components)
-    n_features_in_ : int
+    kernel_weights_, kernel_ids_, classes_, coefficients_, eigenvalues_, ridge_amount_, embedding_, n_features_in_
+        As for `mklearn.subspace.kfd.KernelFDA`.
 
     Raises
     ------
-    DataError
-        X or y malformed: not finite, not square or not symmetric, of different lengths, not class labels; kernels far
-        from positive semidefinite.
-    NotApplicable
-        One class only, too many components, constant kernels.
-    ConfigError
-        Invalid kernel specs.
+    DataError, NotApplicable, ConfigError
+        As for `mklearn.subspace.kfd.KernelFDA`; `DataError` also for kernels far from positive semidefinite.
 
     References
     ----------

@@ -213,9 +213,8 @@ class MKLDR(RatioTraceEmbedding):
         the leading eigenvectors of K (I - J) K (those of kernel PCA for centred K), and the weights favour kernels with
         most of their variance in few directions. The neighbour graphs "lde" and "lpp" are built for each kernel and
         averaged.
-    kernels : "precomputed" or list of kernel specs
-        "precomputed": X is (n_samples, n_train, n_kernels). Specs: X is (n_samples, n_features); see
-        `mklearn.kernels.specs.StackTransform`.
+    kernels
+        As for `mklearn.subspace.kfd.KernelFDA`.
     k, k_prime : int
         Number of neighbours of the same class, and of other classes ("lde"); "lpp" uses ``k``.
     counting : {"class", "global"}
@@ -243,9 +242,6 @@ class MKLDR(RatioTraceEmbedding):
 
     Attributes
     ----------
-    kernel_weights_ : array of shape (n_kernels,), sum 1
-    kernel_ids_ : tuple of str
-    coefficients_ : array of shape (n_train, n_components)
     eigenvalues_ : array of shape (n_components,)
         a'Sa / a'S'a of each column, ascending.
     ridge_amount_ : float
@@ -267,19 +263,13 @@ class MKLDR(RatioTraceEmbedding):
     status_ : {"converged", "max_iter"}
         "converged": f no longer changes, or the weights are optimal for their own A.
     graph_ : GraphPair
-    classes_ : array of shape (n_classes,)
-        With labels only.
-    embedding_ : array of shape (n_train, n_components)
-    n_features_in_ : int
+    kernel_weights_, kernel_ids_, coefficients_, embedding_, classes_, n_features_in_
+        As for `mklearn.subspace.kfd.KernelFDA`; ``classes_`` with labels only.
 
     Raises
     ------
-    DataError
-        X or y malformed: not finite, not square or not symmetric, of different lengths, not class labels.
-    NotApplicable
-        One class only, too many components, constant kernels.
-    ConfigError
-        Invalid parameters, specs or graph.
+    DataError, NotApplicable, ConfigError
+        As for `mklearn.subspace.kfd.KernelFDA`; `ConfigError` also for an invalid graph.
     SolverUnavailable, SolverFailed
         From the beta-step.
 

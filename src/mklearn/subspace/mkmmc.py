@@ -102,10 +102,8 @@ class MKMMC(KernelEmbedding):
 
     Attributes
     ----------
-    kernel_weights_ : array of shape (n_kernels,), sum 1
     selected_kernel_ : int or None
         The position of the only kernel with a positive weight; None if there are several.
-    kernel_ids_ : tuple of str
     theta_history_ : array of shape (n_iter_ + 1, n_kernels)
     objective_history_ : array of shape (2 n_iter_ + 1,)
         After every half-step.
@@ -116,17 +114,13 @@ class MKMMC(KernelEmbedding):
     n_iter_, best_iter_ : int
     status_ : {"converged", "max_iter", "cycle"}
         "cycle": the weights have returned to earlier ones (not with "coef").
-    classes_, coefficients_, eigenvalues_, trade_off_, embedding_, n_features_in_
+    kernel_weights_, kernel_ids_, classes_, coefficients_, eigenvalues_, trade_off_, embedding_, n_features_in_
         As for `mklearn.subspace.kernel_mmc.KernelMMC`.
 
     Raises
     ------
-    DataError
-        X or y malformed: not finite, not square or not symmetric, of different lengths, not class labels.
-    NotApplicable
-        One class only, too many components, constant kernels.
-    ConfigError
-        Invalid weights or specs.
+    DataError, NotApplicable, ConfigError
+        As for `mklearn.subspace.kfd.KernelFDA`.
 
     References
     ----------
