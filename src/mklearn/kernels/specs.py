@@ -112,7 +112,7 @@ def build_stack(
     infos = []
     for number, entry in enumerate(entries):
         inputs = [matrices[name] for name in entry.pairwise_names]
-        kernel = copy.copy(entry.kernel)  # a copy, so that only one fitted kernel at a time takes memory
+        kernel = copy.copy(entry.kernel)
         with _error_prefix(entry.id):
             kernel.fit(*(matrix[np.ix_(train_index, train_index)] for matrix in inputs))
             train_kernels[number] = kernel.kernel_train_
@@ -121,6 +121,7 @@ def build_stack(
                 own = [matrix[test_index, test_index] for matrix in inputs]
                 test_kernels[number] = kernel.transform(*rows, own=own)
         infos.append({"id": entry.id, "pairwise": entry.spec.get("pairwise", entry.pairwise_names), **kernel.info_})
+        del kernel  # only one fitted kernel at a time in memory
     ids = [entry.id for entry in entries]
     return KernelStack(train_kernels, ids), KernelStack(test_kernels, ids), infos
 
