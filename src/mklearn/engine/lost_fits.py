@@ -135,7 +135,9 @@ def _print(text: str) -> None:
 
 
 def _ended_early(scheduler: Any) -> bool:
-    """Return whether jobs were left that could have run: after Ctrl-C they still count as running or ready."""
+    """Return whether the run was ended from outside; after Ctrl-C, jobs still count as running or ready."""
+    if scheduler._user_kill:  # SIGTERM
+        return True
     if not scheduler.keepgoing and scheduler.failed:
         return False
     return bool(scheduler.running or scheduler.open_jobs)
