@@ -266,6 +266,8 @@ def run_job(number: int, made: dict[str, Any]) -> None:
 
     sys.addaudithook(note)
     runner = importlib.import_module("mklearn.steps.runner")
+    supervisor = importlib.import_module("mklearn.steps.supervisor")
+    supervisor._from_child = supervisor._from_here  # in this process, whose modules and files are noted
     for path in [made["log"], *made["outputs"].values()]:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
     snakemake = SimpleNamespace(

@@ -20,7 +20,7 @@ from typing import Any
 
 from mklearn.atomic import read_parquet
 from mklearn.datasets.splits import Splits
-from mklearn.engine.session import failure_log
+from mklearn.engine.session import failures
 from mklearn.errors import UserError
 from mklearn.steps.log import output_in
 from mklearn.steps.rows import fit_of
@@ -135,7 +135,9 @@ def _print(text: str) -> None:
 
 
 def _ended_early(scheduler: Any) -> bool:
-    """Return whether jobs were left that could have run: after Ctrl-C they still count as running or ready."""
+    """Return whether the run was ended from outside; after Ctrl-C, jobs still count as running or ready."""
+    if scheduler._user_kill:  # SIGTERM
+        return True
     if not scheduler.keepgoing and scheduler.failed:
         return False
     return bool(scheduler.running or scheduler.open_jobs)
@@ -148,42 +150,32 @@ def _jobs_by_output(workflow: Any) -> dict[str, Any]:
 def _lost_fits(targets: Targets, workflow: Any) -> list[Lost]:
     """Return the fits that this run was to make and that have no result, or one of an earlier state of the study."""
     dag, jobs, lost = workflow.dag, _jobs_by_output(workflow), []
-    failures = failure_log()
 
     @functools.cache
-    def cause(job: Any) -> Cause:
+    def failed_job(job: Any) -> Any:
+        """Return the job if it failed, else the first failed one among those that it needs; or None."""
         if job in workflow.scheduler.failed:
-            log = str(next(iter(job.log), ""))
-            message, logs = failures.reports.get(job.jobid, ("", []))
-            return cause_of(log, message, [path for path in logs if path != log], failures.began)
-        before = _failed_before(job, workflow)
-        if before is None:
+            return job
+        return next(filter(None, map(failed_job, dag.dependencies[job])), None)
+
+    def cause(fit: Any) -> Cause:
+        job = failed_job(fit)
+        if job is None:
             return Cause("lost", "it was not run: the run ended before its turn")
-        named = " ".join(map(str, before.wildcards))
-        own = cause(before)
-        step = f"{before.rule.name} ({named})" if named else before.rule.name
+        log = str(next(iter(job.log), ""))
+        message, logs = failures.reports.get(job.jobid, ("", []))
+        own = cause_of(log, message, [path for path in logs if path != log], failures.began)
+        if job is fit:
+            return own
+        step = " ".join([job.rule.name, *(f"({' '.join(map(str, job.wildcards))})" if job.wildcards else "")])
         return Cause("lost", f"step {step} before it failed: {own.text}", own.log)
 
     planned = zip(targets.plan.fits, targets.all_scores(), targets.all_models(), strict=True)
     for position, (key, scores, model) in enumerate(planned):
         job, whole = jobs.get(scores), Path(scores).exists() and Path(model).exists()
-        if job is None:
-            if not whole:
-                lost.append(Lost(position, key, Cause("lost", "it was not run: this run was not asked for it")))
-        elif not whole or (dag.needrun(job) and not dag.finished(job)):
+        if job is not None and (not whole or (dag.needrun(job) and not dag.finished(job))):
             lost.append(Lost(position, key, cause(job), os.stat(scores).st_mtime if whole else None))
     return lost
-
-
-def _failed_before(job: Any, workflow: Any) -> Any | None:
-    """Return the nearest job that failed among those that a job needs, directly or not."""
-    seen, level = {job}, [job]
-    while level:
-        level = list(dict.fromkeys(b for a in level for b in workflow.dag.dependencies[a] if b not in seen))
-        seen.update(level)
-        if failed := [other for other in level if other in workflow.scheduler.failed]:
-            return failed[0]
-    return None
 
 
 def _remove_unfinished(failed: Sequence[Any]) -> None:

@@ -58,7 +58,9 @@ def begin(workflow: Any, mirror: str | None) -> None:
     # Jobs in a conda environment find the package, which is not installed there.
     paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
-    _log_failures()
+    from snakemake.logging import logger
+
+    logger.addHandler(failures)
 
 
 # --- locks
@@ -182,14 +184,5 @@ class FailureLog(logging.Handler):
             self.reports[fields["jobid"]] = fields["rule_msg"] or "", [str(path) for path in fields["log"] if path]
 
 
-def _log_failures() -> None:
-    from snakemake.logging import logger
-
-    logger.addHandler(FailureLog())
-
-
-def failure_log() -> FailureLog:
-    """Return the reports of this run."""
-    from snakemake.logging import logger
-
-    return next((handler for handler in logger.handlers if isinstance(handler, FailureLog)), FailureLog())
+failures = FailureLog()
+"""The reports of this run."""

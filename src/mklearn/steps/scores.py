@@ -25,7 +25,7 @@ def scores(fits: list[Path], table: Path, *, spec: dict[str, Any], code: list[Pa
     """Concatenate in the order of the plan, with the study's name and the commit in front of every row.
 
     ``spec["lost"]`` names the fits that have no file, because a job was killed or had an error (see
-    :mod:`mklearn.engine.lost_jobs`): they get a row without a value for each of their splits.
+    :mod:`mklearn.engine.lost_fits`): they get a row without a value for each of their splits.
     """
     frames = [read_parquet(path)[0] for path in fits]
     for entry in sorted(spec.get("lost", []), key=lambda entry: int(entry["position"])):

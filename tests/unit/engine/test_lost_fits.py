@@ -67,7 +67,7 @@ def test_a_log_of_an_earlier_run_says_nothing_of_this(tmp_path: Path) -> None:
 
 
 def scheduler(**state: Any) -> SimpleNamespace:
-    ended: dict[str, Any] = {"running": set(), "keepgoing": True, "open_jobs": [], "failed": set()}
+    ended: dict[str, Any] = {"_user_kill": None, "running": set(), "keepgoing": True, "open_jobs": [], "failed": set()}
     return SimpleNamespace(**ended | state)
 
 
@@ -76,6 +76,7 @@ def scheduler(**state: Any) -> SimpleNamespace:
     [
         ({}, False),
         ({"failed": {"fit"}}, False),
+        ({"_user_kill": "graceful", "failed": {"fit"}}, True),
         ({"running": {"fit"}}, True),
         ({"open_jobs": ["fit"], "failed": {"other"}}, True),
         ({"open_jobs": ["fit"], "failed": {"other"}, "keepgoing": False}, False),

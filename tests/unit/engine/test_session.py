@@ -244,7 +244,13 @@ def test_snakemake_has_what_is_asked_of_it() -> None:
     from snakemake_interface_logger_plugins.common import LogEvent
 
     scheduler = inspect.getsource(JobScheduler)
-    for name in ("self.running", "self.failed", "self.keepgoing", "if self.job_rate_limiter is not None"):
+    for name in (
+        "self._user_kill",
+        "self.running",
+        "self.failed",
+        "self.keepgoing",
+        "if self.job_rate_limiter is not None",
+    ):
         assert name in scheduler
     assert "self._schedule_reevalutation(self.job_rate_limiter.timespan)" in scheduler, "is the limit still lifted?"
     limit = JobRateLimiter(MaxJobsPerTimespan.parse_choice("100/1s"))

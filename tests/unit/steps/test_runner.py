@@ -16,6 +16,7 @@ import pytest
 from tests.unit.conftest import EveryStep
 
 from mklearn.atomic import read_npz, read_parquet
+from mklearn.contract.model import Strict
 from mklearn.errors import ConfigError, DataError
 from mklearn.steps import log
 from mklearn.steps.runner import STEPS, call, command, load_step
@@ -218,16 +219,68 @@ def test_warnings_go_to_the_log(tmp_path: Path) -> None:
     assert "s] said" in text
 
 
-def test_a_users_mistake_ends_the_job_with_a_sentence_on_the_terminal_and_in_the_log(tmp_path: Path) -> None:
-    source = (
-        "from types import SimpleNamespace as S\nfrom mklearn.steps.runner import run\n"
-        "run('describe', S(input={'samples': 'gone.npz'}, output={'features': 'f.npz'}, threads=1, log=['log'],"
-        " params=S(spec={'kind': 'table', 'parameters': {'table': 'x'}})))"
-    )
+class Strength(Strict):
+    """The specification of the step below."""
+
+    ridge: float
+
+
+def typed_step(target: Path, *, spec: Strength) -> None:
+    """A step whose specification is a model."""
+    target.write_text(repr(spec.ridge))
+
+
+def test_a_specification_is_validated_into_the_model_of_the_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mklearn.steps.runner.load_step", lambda name: typed_step)
+    target = tmp_path / "target"
+    call("typed", {}, {"target": str(target)}, {"ridge": 1})
+    assert target.read_text() == "1.0"
+    with pytest.raises(ConfigError, match=r"step typed: invalid specification: ridge: .*; bandwidth: Extra inputs"):
+        call("typed", {}, {"target": str(target)}, {"ridge": "x", "bandwidth": 1})
+
+
+JOB = """
+import os, signal, sys
+from types import SimpleNamespace
+from mklearn.steps import runner
+
+def describe(samples, features, *, spec):
+    print("so far", flush=True)
+    {what}
+
+if {replaced}:
+    runner.load_step = lambda name: describe
+spec = {{"kind": "table", "parameters": {{"table": "x"}}}}
+files = {{"input": {{"samples": "gone.npz"}}, "output": {{"features": "f.npz"}}}}
+runner.run("describe", SimpleNamespace(**files, threads=1, log=["log"], params=SimpleNamespace(spec=spec)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "reason", "on_terminal"),
+    [
+        ("", "gone.npz: no such file", True),
+        ("raise RuntimeError('a bug\\nof two lines')", "RuntimeError: a bug of two lines", False),
+        ("raise MemoryError('12 GiB')", "memory ran out: 12 GiB", True),
+        pytest.param(
+            "os.kill(os.getpid(), signal.SIGKILL)", "its process was killed by signal 9 (SIGKILL)", True,
+            marks=pytest.mark.skipif(sys.platform != "linux", reason="there is no child process on this system"),
+        ),
+    ],
+    ids=["a user's mistake", "a bug", "memory", "killed"],
+)  # fmt: skip
+def test_the_last_line_of_a_failed_jobs_log_is_its_reason(
+    what: str, reason: str, on_terminal: bool, tmp_path: Path
+) -> None:
+    source = JOB.format(what=what or "pass", replaced=bool(what))
     done = subprocess.run([sys.executable, "-c", source], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1
-    assert "mklearn, step describe: gone.npz: no such file" in done.stderr
+    assert (f"mklearn, step describe: {reason}" in done.stderr) == on_terminal
     assert "Traceback" not in done.stderr
     lines = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith("python -m mklearn step describe")
-    assert "error: gone.npz: no such file" in lines[-1]
+    assert f"s] error: {reason}" in lines[-1]
+    assert ("so far" in lines) == bool(what)
+    assert any("Traceback" in line for line in lines) == (not on_terminal), "a bug's alone"
