@@ -86,8 +86,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _validate(options: argparse.Namespace) -> int:
-    from mklearn.config.study import read_study
-    from mklearn.plan.study import plan_study
+    from mklearn.study.expansion.plan import plan_study
+    from mklearn.study.model import read_study
 
     failed = 0
     for file in options.file:
@@ -105,7 +105,7 @@ def _validate(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> None:
-    from mklearn.registry import describe_all
+    from mklearn.study.registry import describe_all
 
     print(describe_all(options.what))
 
@@ -119,7 +119,7 @@ def _solvers(options: argparse.Namespace) -> None:
 
 
 def _schema(options: argparse.Namespace) -> None:
-    from mklearn.config.schema import study_schema
+    from mklearn.study.schema import study_schema
 
     print(study_schema(), end="")
 

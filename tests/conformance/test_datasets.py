@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from mklearn.atomic import read_parquet
-from mklearn.config.study import check_study
 from mklearn.datasets.registry import registry
 from mklearn.datasets.samples import SampleSet
-from mklearn.plan.study import plan_study
 from mklearn.steps.runner import call
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.model import check_study
 
 # Of a large data set a part is read. `expected` of the registry is then compared with the whole by the reader.
 PARTS: dict[str, dict[str, Any]] = {

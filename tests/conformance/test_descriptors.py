@@ -12,13 +12,13 @@ import pytest
 from numpy.typing import NDArray
 from tests.conformance.signatures import about, disagreements, implementation, required
 
-from mklearn.config.descriptors import image_descriptors
 from mklearn.datasets.read import read_dataset
 from mklearn.datasets.registry import dataset_spec, entry
+from mklearn.descriptors.models import image_descriptors
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.point_set_distance import point_set_distances
-from mklearn.plan.kernels import POINT_SET
-from mklearn.registry import registered
+from mklearn.study.expansion.kernels import POINT_SET
+from mklearn.study.registry import registered
 
 MODELS: dict[str, Any] = registered("descriptors")
 OF_IMAGES = [kind for kind, model in MODELS.items() if model.family == "images"]

@@ -11,7 +11,7 @@ from tests.conformance.conftest import Digits
 from tests.conformance.signatures import about, disagreements
 
 from mklearn.kernels.transform import LEGAL_MEASURES, KernelTransform
-from mklearn.registry import registered
+from mklearn.study.registry import registered
 
 MODELS: dict[str, Any] = registered("kernels")
 WITHOUT_PAPER = {"linear", "polynomial", "precomputed"}

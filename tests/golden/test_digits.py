@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mklearn.config.study import read_study
 from mklearn.datasets.read import read_dataset
 from mklearn.datasets.splits import random_per_class
 from mklearn.descriptors.hog import hog
@@ -22,7 +21,8 @@ from mklearn.descriptors.pixels import pixels
 from mklearn.evaluation.inputs import KernelInput
 from mklearn.evaluation.split import evaluate_split
 from mklearn.kernels.distances import MEASURES
-from mklearn.plan.study import Plan, plan_study
+from mklearn.study.expansion.plan import Plan, plan_study
+from mklearn.study.model import read_study
 
 DESCRIPTORS = {"pixels": pixels, "multiresolution": multiresolution, "hog": hog, "phog": phog, "lbp": lbp}
 TOLERANCE = 0.5

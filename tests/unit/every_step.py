@@ -143,14 +143,14 @@ def write_own_files() -> None:
 
 def jobs() -> Iterator[dict[str, Any]]:
     """Every job of the studies, in an order in which they can run; data of the mirror's small files too."""
-    import mklearn.plan.kernels
-    from mklearn.config.descriptors import DenseSIFT, GeometricBlur
-    from mklearn.config.study import check_study
-    from mklearn.plan.study import plan_study
-    from mklearn.workflow import Targets
+    import mklearn.study.expansion.kernels
+    from mklearn.descriptors.models import DenseSIFT, GeometricBlur
+    from mklearn.study.expansion.plan import plan_study
+    from mklearn.study.model import check_study
+    from mklearn.study.targets import Targets
 
     GeometricBlur.images_per_job = DenseSIFT.images_per_job = 15  # small data in several jobs too
-    mklearn.plan.kernels.MINUTES_PER_JOB = 1e-6
+    mklearn.study.expansion.kernels.MINUTES_PER_JOB = 1e-6
     for study in STUDIES:
         targets = Targets(plan_study(check_study(study)))
         yield from data_jobs(targets)

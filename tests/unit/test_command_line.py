@@ -15,8 +15,8 @@ from tests.workflow.conftest import SMOKE
 from mklearn.__main__ import main
 from mklearn.atomic import read_npz
 from mklearn.datasets.registry import registry
-from mklearn.registry import UNIONS, registered
 from mklearn.steps.runner import STEPS
+from mklearn.study.registry import UNIONS, registered
 
 DIGITS = '{"dataset": "digits", "reader": "digits", "options": {}, "per_class": 2}'
 

@@ -34,8 +34,8 @@ from mklearn.provenance import (
     step_code,
     versions,
 )
-from mklearn.registry import registered
 from mklearn.steps.runner import STEPS
+from mklearn.study.registry import registered
 
 WITHOUT_CODE = {"download", "kernel_set", "run_record"}
 """Steps whose rules declare no code: a file is verified by its checksum, a manifest or a record made in no time."""
@@ -166,8 +166,8 @@ def test_every_step_names_code_of_this_package(step: str) -> None:
 def test_parsing_a_study_loads_no_numerical_package(repository: Path) -> None:
     """Every job of a cluster run parses the study again."""
     source = (
-        "import json, sys; import mklearn.workflow as w; import mklearn.job_resources;"
-        "from mklearn.config.study import read_study;"
+        "import json, sys; import mklearn.study.targets as w; import mklearn.study.job_resources;"
+        "from mklearn.study.model import read_study;"
         "w.Targets(w.plan_study(read_study('config.yaml'))).report_spec();"
         "print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
     )

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mklearn.config.study import read_study
 from mklearn.datasets.samples import SampleSet
-from mklearn.job_resources import JobResources
-from mklearn.plan import resources
-from mklearn.plan.study import plan_study
-from mklearn.workflow import Targets
+from mklearn.study import resources
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.job_resources import JobResources
+from mklearn.study.model import read_study
+from mklearn.study.targets import Targets
 
 counts = st.integers(1, 20_000)
 few = st.integers(1, 30)

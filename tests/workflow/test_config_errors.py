@@ -9,8 +9,8 @@ import pytest
 import yaml
 from tests.workflow.conftest import SMOKE, Checkout
 
-from mklearn.config.study import check_study
 from mklearn.errors import ConfigError
+from mklearn.study.model import check_study
 
 FIVE_MISTAKES = """\
 study: smoke

@@ -72,9 +72,9 @@ def test_the_plan_is_a_small_part_of_it(checkout: Checkout) -> None:
     source = """
 import json, sys, time
 from types import SimpleNamespace as Wildcards
-from mklearn.config.study import read_study
-from mklearn.plan.study import plan_study
-from mklearn.workflow import Targets
+from mklearn.study.model import read_study
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.targets import Targets
 targets = Targets(plan_study(read_study("config.yaml")))
 for wildcard in ("dataset", "descriptor", "measure", "kernel_set", "protocol", "method", "source", "file"):
     targets.one_of(wildcard)

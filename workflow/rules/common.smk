@@ -1,7 +1,7 @@
 # The plan of the study, the constraints that follow from it, and the names that the rules use.
 
-from mklearn.job_resources import JobResources
-from mklearn.workflow import open_study
+from mklearn.study.job_resources import JobResources
+from mklearn.study.targets import open_study
 
 targets = open_study(config, workflow)
 ask = JobResources(targets)

@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mklearn.config.schema import yaml_text
 from mklearn.engine.explain_job import Answer, Job, Record, ask_snakemake
 from mklearn.engine.explain_reasons import differences, input_states, other_content, sentences
 from mklearn.errors import DataError
 from mklearn.provenance import code_digests, code_fingerprint
 from mklearn.stamps import load_json, read_stamp, stamp_beside
 from mklearn.steps.runner import command
+from mklearn.study.schema import yaml_text
 
 WIDTH = 110
 INPUTS_SHOWN = 16
@@ -233,9 +233,9 @@ def _study_of(path: str) -> str:
 
 def _successor(path: str, source: str, study: str | None) -> Answer | None:
     """The planned file of the same name whose specification is the present one."""
-    from mklearn.config.study import read_study
-    from mklearn.plan.study import plan_study
-    from mklearn.workflow import Targets
+    from mklearn.study.expansion.plan import plan_study
+    from mklearn.study.model import read_study
+    from mklearn.study.targets import Targets
 
     if not Path(source).is_file():
         return None

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from mklearn.atomic import read_parquet
-from mklearn.config.study import read_study
 from mklearn.engine.lost_jobs import name_of
 from mklearn.errors import DataError
-from mklearn.plan.study import plan_study
-from mklearn.workflow import Targets
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.model import read_study
+from mklearn.study.targets import Targets
 
 AGAIN = ("time_limit", "out_of_memory", "failed", "lost")
 """Statuses that may be others when the fit runs once more."""

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from mklearn.engine.lost_causes import Cause, cause_of, one_line, said_of
 
 if TYPE_CHECKING:
-    from mklearn.workflow import Targets
+    from mklearn.study.targets import Targets
 
 SHOWN = 4
 """Reasons that the terminal lists; the report has all of them."""

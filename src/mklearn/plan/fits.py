@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mklearn.config.methods import MethodConfig
-from mklearn.plan.datasets import PlannedDataset
-from mklearn.plan.protocols import PlannedProtocol
 from mklearn.plan.sources import Source
 from mklearn.provenance import key
+from mklearn.study.expansion.datasets import PlannedDataset
+from mklearn.study.expansion.protocols import PlannedProtocol
 
 if TYPE_CHECKING:
-    from mklearn.plan.study import Plan
+    from mklearn.study.expansion.plan import Plan
 
 Spec = dict[str, Any]
 

@@ -11,13 +11,13 @@ from mklearn.config.image_methods import ImageMethod
 from mklearn.config.kernel_methods import KernelMethod
 from mklearn.config.methods import MethodConfig
 from mklearn.errors import ConfigError
-from mklearn.plan.datasets import PlannedDataset
-from mklearn.plan.descriptors import add_descriptor, descriptors_of
-from mklearn.plan.kernels import pairwise_of
 from mklearn.provenance import key
+from mklearn.study.expansion.datasets import PlannedDataset
+from mklearn.study.expansion.descriptors import add_descriptor, descriptors_of
+from mklearn.study.expansion.kernels import pairwise_of
 
 if TYPE_CHECKING:
-    from mklearn.plan.study import Plan
+    from mklearn.study.expansion.plan import Plan
 
 Spec = dict[str, Any]
 SampleMethod = FeatureMethod | Classifier | ImageMethod

@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 
 from mklearn.atomic import read_npz, read_parquet
-from mklearn.config.schema import yaml_text
 from mklearn.datasets.samples import SampleSet
 from mklearn.provenance import file_digest, input_digests, stamp
 from mklearn.report.build import build_report
 from mklearn.report.records import FitRecord
 from mklearn.stamps import write_beside
 from mklearn.steps.log import logger
+from mklearn.study.schema import yaml_text
 
 THUMBNAIL = 64
 """Pixels of a thumbnail's longer side, at most."""

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mklearn.config.study import check_study
 from mklearn.datasets.registry import dataset_spec, entry, selection_mistakes
 from mklearn.datasets.selection import chosen_rows
 from mklearn.errors import ConfigError
-from mklearn.plan.study import plan_study
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.model import check_study
 
 NAMES = np.array(["ant", "bass", "crab", "emu"])
 SIZES = (9, 12, 31, 7)

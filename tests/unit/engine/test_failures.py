@@ -13,12 +13,12 @@ from tests.workflow.conftest import SMOKE
 
 from mklearn.__main__ import main
 from mklearn.atomic import write_parquet
-from mklearn.config.study import read_study
 from mklearn.engine.failures import failures_of
 from mklearn.engine.lost_jobs import name_of
-from mklearn.plan.study import plan_study
 from mklearn.steps.rows import COLUMNS, blank, fit_of
-from mklearn.workflow import Targets
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.model import read_study
+from mklearn.study.targets import Targets
 
 N_SPLITS = 2
 PROTOCOLS = {

@@ -17,11 +17,11 @@ from mklearn.datasets.samples import SampleSet
 from mklearn.descriptors.dense_sift import local_descriptors
 from mklearn.descriptors.geometric_blur import geometric_blur, learn_geometric_blur
 from mklearn.descriptors.sift import learn_sift_points, sift_points
-from mklearn.registry import registered
 from mklearn.report import descriptor_pictures as pictures
 from mklearn.report.sketch import MARK, SECOND, Sketch
 from mklearn.report.thumbnails import picture_uri
 from mklearn.steps.report import _pictured
+from mklearn.study.registry import registered
 
 RADII = [0, 3, 6, 12, 24, 36]
 PARAMETERS = {

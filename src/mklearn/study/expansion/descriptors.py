@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mklearn.config.descriptors import DescriptorConfig, Table, image_descriptors
-from mklearn.plan.datasets import PlannedDataset
+from mklearn.descriptors.models import DescriptorConfig, Table, image_descriptors
 from mklearn.provenance import key
+from mklearn.study.expansion.datasets import PlannedDataset
 
 if TYPE_CHECKING:
-    from mklearn.plan.study import Plan
+    from mklearn.study.expansion.plan import Plan
 
 Spec = dict[str, Any]
 LEARNS_FROM = 512

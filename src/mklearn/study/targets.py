@@ -14,12 +14,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from mklearn.config.study import check_study, read_yaml
 from mklearn.errors import UserError
-from mklearn.plan import tables
-from mklearn.plan.datasets import PlannedDataset
-from mklearn.plan.study import Plan, plan_study
 from mklearn.provenance import PACKAGE, code_fingerprint, step_code
+from mklearn.study.expansion import tables
+from mklearn.study.expansion.datasets import PlannedDataset
+from mklearn.study.expansion.plan import Plan, plan_study
+from mklearn.study.model import check_study, read_yaml
 
 Wildcards = Any
 

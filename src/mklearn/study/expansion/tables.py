@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from mklearn.plan.study import Plan
+from mklearn.study.expansion.plan import Plan
 
 
 def summary_spec(plan: Plan) -> dict[str, Any]:

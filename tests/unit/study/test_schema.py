@@ -10,12 +10,12 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from tests.unit.config.test_mistakes import KINDS, MAPPINGS, NAMED, STUDY, at, dotted
+from tests.unit.study.test_mistakes import KINDS, MAPPINGS, NAMED, STUDY, at, dotted
 from tests.workflow.conftest import SMOKE
 
-from mklearn.config.schema import study_schema, yaml_text
-from mklearn.config.study import check_study, read_study
 from mklearn.errors import ConfigError
+from mklearn.study.model import check_study, read_study
+from mklearn.study.schema import study_schema, yaml_text
 
 
 @pytest.fixture(scope="module")

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mklearn.config.study import check_study
 from mklearn.errors import ConfigError
-from mklearn.plan.kernels import pairwise_of
-from mklearn.plan.study import Plan, plan_study
-from mklearn.registry import describe_all
+from mklearn.study.expansion.kernels import pairwise_of
+from mklearn.study.expansion.plan import Plan, plan_study
+from mklearn.study.model import check_study
+from mklearn.study.registry import describe_all
 
 STUDY: dict[str, Any] = {
     "study": "s",

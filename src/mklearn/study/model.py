@@ -9,17 +9,17 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import Field, ValidationError, field_validator
 
-from mklearn.config.datasets import DatasetConfig, normalise_datasets
-from mklearn.config.descriptors import DescriptorConfig, image_descriptors
-from mklearn.config.kernels import KernelConfig
 from mklearn.config.methods import MethodConfig
-from mklearn.config.mistakes import Mistake, mistakes_of, nearest, one_of, show
-from mklearn.config.naming import kernel_names
-from mklearn.config.protocols import ProtocolConfig
-from mklearn.config.published import Calibration, Published, PublishedCell, Remark
 from mklearn.contract.model import Slug, Strict
 from mklearn.datasets.registry import registry, selection_mistakes
+from mklearn.descriptors.models import DescriptorConfig, image_descriptors
 from mklearn.errors import ConfigError
+from mklearn.kernels.models import KernelConfig
+from mklearn.study.datasets import DatasetConfig, normalise_datasets
+from mklearn.study.mistakes import Mistake, mistakes_of, nearest, one_of, show
+from mklearn.study.naming import kernel_names
+from mklearn.study.protocols import ProtocolConfig
+from mklearn.study.published import Calibration, Published, PublishedCell, Remark
 
 METHODS: dict[str, Any] = {
     "kfd": {"kind": "kernel_fda", "label": "KFD", "kernels": "each"},

@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mklearn.config.study import Study
 from mklearn.contract.model import Registered
 from mklearn.errors import ConfigError
-from mklearn.plan.datasets import PlannedDataset, planned_dataset
-from mklearn.plan.descriptors import PlannedDescriptor
 from mklearn.plan.fits import PlannedFit, add_fits
-from mklearn.plan.kernels import PlannedPairwise, planned_kernels
-from mklearn.plan.protocols import planned_protocols
 from mklearn.plan.sources import sources_of
-from mklearn.registry import registered
+from mklearn.study.expansion.datasets import PlannedDataset, planned_dataset
+from mklearn.study.expansion.descriptors import PlannedDescriptor
+from mklearn.study.expansion.kernels import PlannedPairwise, planned_kernels
+from mklearn.study.expansion.protocols import planned_protocols
+from mklearn.study.model import Study
+from mklearn.study.registry import registered
 
 Spec = dict[str, Any]
 

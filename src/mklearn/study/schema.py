@@ -6,7 +6,7 @@ import json
 
 import yaml
 
-from mklearn.config.study import Study
+from mklearn.study.model import Study
 
 
 def study_schema() -> str:

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mklearn.config.mistakes import nearest
-from mklearn.config.study import check_study
 from mklearn.errors import ConfigError
-from mklearn.plan.study import plan_study
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.mistakes import nearest
+from mklearn.study.model import check_study
 
 STUDY: dict[str, Any] = {
     "study": "everything",

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mklearn.config.datasets import FeatureTables, ImageFolder, Precomputed, RegisteredDataset
-from mklearn.config.study import Study
 from mklearn.errors import ConfigError
 from mklearn.provenance import digest, key
+from mklearn.study.datasets import FeatureTables, ImageFolder, Precomputed, RegisteredDataset
+from mklearn.study.model import Study
 
 Spec = dict[str, Any]
 OWN = {"images": "images", "tables": "features", "matrices": "kernels"}

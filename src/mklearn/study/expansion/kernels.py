@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mklearn.config.datasets import Precomputed
-from mklearn.config.descriptors import DescriptorConfig
-from mklearn.config.kernels import Gaussian, Given, KernelConfig, Product
-from mklearn.config.naming import kernel_names
+from mklearn.descriptors.models import DescriptorConfig
 from mklearn.errors import ConfigError
 from mklearn.kernels.costs import n_blocks_for
-from mklearn.plan.datasets import PlannedDataset
-from mklearn.plan.descriptors import add_descriptor, descriptors_of
+from mklearn.kernels.models import Gaussian, Given, KernelConfig, Product
 from mklearn.provenance import key
+from mklearn.study.datasets import Precomputed
+from mklearn.study.expansion.datasets import PlannedDataset
+from mklearn.study.expansion.descriptors import add_descriptor, descriptors_of
+from mklearn.study.naming import kernel_names
 
 if TYPE_CHECKING:
-    from mklearn.plan.study import Plan
+    from mklearn.study.expansion.plan import Plan
 
 Spec = dict[str, Any]
 MINUTES_PER_JOB = 1.0

@@ -1,6 +1,6 @@
 """What each job asks for: memory, minutes, licences and its turn, by the plan and by the size of its input.
 
-The arithmetic is that of :mod:`mklearn.plan.resources`; here it meets the rules.
+The arithmetic is that of :mod:`mklearn.study.resources`; here it meets the rules.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from mklearn.kernels.costs import point_set_seconds_per_pair
-from mklearn.plan import resources
-from mklearn.plan.datasets import PlannedDataset
-from mklearn.workflow import Targets
+from mklearn.study import resources
+from mklearn.study.expansion.datasets import PlannedDataset
+from mklearn.study.targets import Targets
 
 Wildcards = Any
 

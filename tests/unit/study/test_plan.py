@@ -16,12 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.workflow.conftest import SMOKE
 
-from mklearn.config.naming import kernel_names
-from mklearn.config.study import check_study
 from mklearn.errors import ConfigError
-from mklearn.plan.study import Plan, plan_study
 from mklearn.provenance import canonical
-from mklearn.workflow import Targets
+from mklearn.study.expansion.plan import Plan, plan_study
+from mklearn.study.model import check_study
+from mklearn.study.naming import kernel_names
+from mklearn.study.targets import Targets
 
 
 def planned(study: dict[str, Any]) -> Plan:

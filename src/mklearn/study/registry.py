@@ -9,13 +9,13 @@ from typing import Any, get_args
 
 from pydantic_core import PydanticUndefined
 
-from mklearn.config.descriptors import DescriptorConfig
-from mklearn.config.kernels import KernelConfig
 from mklearn.config.methods import MethodConfig
-from mklearn.config.protocols import ProtocolConfig
 from mklearn.contract.model import Registered
 from mklearn.datasets.registry import registry
+from mklearn.descriptors.models import DescriptorConfig
 from mklearn.errors import ConfigError
+from mklearn.kernels.models import KernelConfig
+from mklearn.study.protocols import ProtocolConfig
 
 UNIONS: dict[str, Any] = {
     "descriptors": DescriptorConfig,

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mklearn.config.protocols import Given
-from mklearn.config.study import Study
 from mklearn.errors import ConfigError
 from mklearn.provenance import key
+from mklearn.study.model import Study
+from mklearn.study.protocols import Given
 
 Spec = dict[str, Any]
 
