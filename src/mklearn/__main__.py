@@ -87,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _validate(options: argparse.Namespace) -> int:
     from mklearn.study.expansion.plan import plan_study
-    from mklearn.study.model import read_study
+    from mklearn.study.reading import read_study
 
     failed = 0
     for file in options.file:
@@ -98,7 +98,7 @@ def _validate(options: argparse.Namespace) -> int:
             failed = 1
             continue
         print(
-            f"{file}: study {plan.study.study!r} is good: {len(plan.datasets)} data sets, "
+            f"{file}: study {plan.study.study!r} is valid: {len(plan.datasets)} data sets, "
             f"{len(plan.descriptors)} descriptors, {len(plan.pairwise)} distances, {len(plan.fits)} fits."
         )
     return failed

@@ -13,7 +13,7 @@ from mklearn.datasets.registry import registry
 from mklearn.datasets.samples import SampleSet
 from mklearn.steps.runner import call
 from mklearn.study.expansion.plan import plan_study
-from mklearn.study.model import check_study
+from mklearn.study.reading import check_study
 
 # Of a large data set a part is read. `expected` of the registry is then compared with the whole by the reader.
 PARTS: dict[str, dict[str, Any]] = {
@@ -36,12 +36,12 @@ def test_reading_as_the_workflow_does(
     )
     (dataset,) = plan.datasets.values()
     for path, spec in dataset.downloads.items():
-        call("download", {}, {"target": path}, spec)
+        call("download", {}, {"target": path}, spec.as_dict())
     samples, labels, resized = (tmp_path / file for file in ("samples.npz", "labels.parquet", "resized.npz"))
-    call("read", {"files": dataset.files}, {"samples": str(samples), "labels": str(labels)}, dataset.read)
+    call("read", {"files": dataset.files}, {"samples": str(samples), "labels": str(labels)}, dataset.read.as_dict())
     table, record = read_parquet(labels)
     if dataset.resize:
-        call("resize", {"samples": str(samples)}, {"resized": str(resized)}, dataset.resize)
+        call("resize", {"samples": str(samples)}, {"resized": str(resized)}, dataset.resize.as_dict())
     held = SampleSet.load(resized if dataset.resize else samples)
 
     expected = known.expected

@@ -77,10 +77,9 @@ def test_on_digits(kind: str) -> None:
 @pytest.mark.parametrize("side", [8, 16, 28, 32, 64, 112])
 def test_the_usual_descriptors_work_at_every_size(side: int) -> None:
     images = np.random.default_rng(side).integers(0, 255, size=(2, side, side)).astype(np.uint8)
-    for spec in image_descriptors(side).values():
-        kind = str(spec["kind"])
-        features = implementation(MODELS[kind])(images, **MODELS[kind](**spec).parameters())
-        assert np.isfinite(features).all(), kind
+    for name, model in image_descriptors(side).items():
+        features = implementation(type(model))(images, **model.parameters())
+        assert np.isfinite(features).all(), name
 
 
 def enlarged(images: NDArray[Any], times: int) -> NDArray[Any]:

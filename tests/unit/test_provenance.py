@@ -167,8 +167,8 @@ def test_parsing_a_study_loads_no_numerical_package(repository: Path) -> None:
     """Every job of a cluster run parses the study again."""
     source = (
         "import json, sys; import mklearn.study.targets as w; import mklearn.study.job_resources;"
-        "from mklearn.study.model import read_study;"
-        "w.Targets(w.plan_study(read_study('config.yaml'))).report_spec();"
+        "from mklearn.study.reading import read_study;"
+        "w.Targets(w.plan_study(read_study('config.yaml'))).specification('report').as_dict();"
         "print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
     )
     done = subprocess.run([sys.executable, "-c", source], cwd=repository, capture_output=True, text=True, check=True)

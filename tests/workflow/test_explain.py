@@ -16,7 +16,7 @@ from tests.workflow.conftest import SMOKE, Checkout
 from mklearn.provenance import file_digest
 from mklearn.stamps import read_stamp
 from mklearn.study.expansion.plan import plan_study
-from mklearn.study.model import check_study
+from mklearn.study.reading import check_study
 from mklearn.study.targets import Targets
 
 VERDICT = re.compile(r"^(UP TO DATE|WOULD BE MADE AGAIN|MISSING|NOT PLANNED)", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Descriptors: representations of a sample. One model per descriptor, with its reference and the code behind it."""
+"""Models of the descriptors that a study can name: representations of a sample."""
 
 from __future__ import annotations
 
@@ -12,30 +12,33 @@ from mklearn.kernels.costs import point_set_seconds_per_pair
 Count = Annotated[int, Field(ge=1)]
 
 
-class DescriptorBase(Registered):
-    """What every descriptor has."""
+class Descriptor(Registered):
+    """The model of a descriptor.
+
+    Its implementation takes images and the parameters, and with ``learns`` also ``learned``: a dict of arrays.
+    """
 
     measure: ClassVar[str] = "squared_euclidean"
-    """The distance that suits it when a kernel names none."""
+    """Distance of Gaussian kernels that name none."""
     family: ClassVar[str] = "images"
-    """What it is computed from."""
+    """Kind of data that it is computed from: images or tables."""
     learns: ClassVar[str] = ""
-    """``module:function`` that learns from the images what it needs first: words, patches, principal components."""
+    """``module:function`` that learns visual words, patches or principal components from the images first."""
     point_sets: ClassVar[bool] = False
     """Whether it gives a set of points for each image, instead of a vector."""
     images_per_job: ClassVar[int] = 0
-    """Images per job, for descriptors that cost; 0: all in one."""
+    """Images per job, for expensive descriptors; 0: all images in one job."""
 
     def distance(self) -> dict[str, Any]:
-        """Parameters of the distance between sets of points."""
+        """Return the parameters of the distance between sets of points."""
         return {}
 
     def seconds_per_pair(self) -> float:
-        """What that distance costs, roughly; 0: little enough for one job."""
+        """Return the rough cost of that distance; 0: low enough for one job."""
         return 0.0
 
 
-class Pixels(DescriptorBase):
+class Pixels(Descriptor):
     """The image itself, row by row."""
 
     title = "Raw pixels"
@@ -43,10 +46,10 @@ class Pixels(DescriptorBase):
 
     kind: Literal["pixels"]
     norm: Literal["none", "l2"] = "none"
-    """Divide every image by its Euclidean length, or not."""
+    """Divide every image by its Euclidean length."""
 
 
-class Multiresolution(DescriptorBase):
+class Multiresolution(Descriptor):
     """Means over grids of blocks."""
 
     title = "Block means at several resolutions"
@@ -58,7 +61,7 @@ class Multiresolution(DescriptorBase):
     """Blocks per side."""
 
 
-class Patches(DescriptorBase):
+class Patches(Descriptor):
     """Non-overlapping patches, all or one of them."""
 
     title = "Patches"
@@ -73,7 +76,7 @@ class Patches(DescriptorBase):
     statistics: Literal["pixels", "mean_std"] = "pixels"
 
 
-class HOG(DescriptorBase):
+class HOG(Descriptor):
     """Histograms of oriented gradients."""
 
     title = "HOG"
@@ -89,7 +92,7 @@ class HOG(DescriptorBase):
     block_norm: Literal["L2-Hys", "L2", "L1", "L1-sqrt"] = "L2-Hys"
 
 
-class PHOG(DescriptorBase):
+class PHOG(Descriptor):
     """Pyramid histograms of orientations on edges."""
 
     title = "PHOG"
@@ -107,7 +110,7 @@ class PHOG(DescriptorBase):
     """Width of the Gaussian before edge detection, in pixels."""
 
 
-class LBP(DescriptorBase):
+class LBP(Descriptor):
     """Histograms of local binary patterns."""
 
     title = "LBP"
@@ -123,7 +126,7 @@ class LBP(DescriptorBase):
     patterns: Literal["uniform", "rotation_invariant"] = "uniform"
 
 
-class PointSetDescriptor(DescriptorBase):
+class PointSetDescriptor(Descriptor):
     """Local descriptors at edge points, projected on their principal axes: a set of points for each image."""
 
     measure = "point_set"
@@ -136,20 +139,20 @@ class PointSetDescriptor(DescriptorBase):
     n_components: Count = 64
     """Principal components of the local descriptors that are kept."""
     position_weight: Annotated[float, Field(ge=0)] = 0.25
-    """Of the distance: what a point that lies ``position_scale`` pixels away is further off by."""
+    """What a distance of ``position_scale`` pixels between two points adds to the distance of their descriptors."""
     position_scale: Annotated[float, Field(gt=0)] = 270.0
 
     def distance(self) -> dict[str, Any]:
-        """Parameters of the distance between sets of points."""
+        """Return the parameters of the distance between sets of points."""
         return {"position_weight": self.position_weight, "position_scale": self.position_scale}
 
     def seconds_per_pair(self) -> float:
-        """For sets with all their points."""
+        """Return the cost for sets with all their points."""
         return point_set_seconds_per_pair(self.n_points, self.n_components)
 
 
 class GeometricBlur(PointSetDescriptor):
-    """Oriented edges around edge points, blurred the more the further out."""
+    """Oriented edges around edge points, blurred more with the distance from the point."""
 
     title = "Geometric blur"
     reference = "Berg, Malik 2001; Zhang, Berg, Maire, Malik 2006"
@@ -173,10 +176,10 @@ class SIFTPoints(PointSetDescriptor):
 
     kind: Literal["sift_points"]
     size: Annotated[float, Field(gt=0)] = 48.0
-    """Pixels per side of the patch that a point is described by."""
+    """Pixels per side of the patch around a point."""
 
 
-class DenseSIFT(DescriptorBase):
+class DenseSIFT(Descriptor):
     """Histograms of visual words on a grid."""
 
     title = "SIFT words on a grid"
@@ -188,14 +191,14 @@ class DenseSIFT(DescriptorBase):
 
     kind: Literal["dense_sift"]
     step: Count = 8
-    """Pixels from one patch to the next."""
+    """Pixels between neighbouring patches."""
     sizes: Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=1)] = [16, 24, 32]
     """Pixels per side of the patches."""
     n_words: Annotated[int, Field(ge=2)] = 1000
 
 
-class C2Serre(DescriptorBase):
-    """Best match of patches of oriented edges, anywhere in the image."""
+class C2Serre(Descriptor):
+    """Best match of patches of oriented edges anywhere in the image."""
 
     title = "C2 (Serre, Wolf, Poggio)"
     reference = "Serre, Wolf, Poggio 2005"
@@ -207,8 +210,8 @@ class C2Serre(DescriptorBase):
     n_patches: Count = 1000
 
 
-class C2MutchLowe(DescriptorBase):
-    """Best match of sparse patches of oriented edges, near where they were cut out."""
+class C2MutchLowe(Descriptor):
+    """Best match of sparse patches of oriented edges near their original position."""
 
     title = "C2 (Mutch, Lowe)"
     reference = "Mutch, Lowe 2006"
@@ -222,7 +225,7 @@ class C2MutchLowe(DescriptorBase):
     """How much of the responses of weak orientations is suppressed."""
 
 
-class Table(DescriptorBase):
+class Table(Descriptor):
     """A table of the user's own features."""
 
     title = "Table of features"
@@ -233,20 +236,19 @@ class Table(DescriptorBase):
     """Name of the table in the data set."""
 
 
-DescriptorConfig = Annotated[
-    Pixels | Multiresolution | Patches | HOG | PHOG | LBP | GeometricBlur | SIFTPoints | DenseSIFT
-    | C2Serre | C2MutchLowe | Table,
-    Field(discriminator="kind"),
-]  # fmt: skip
+DESCRIPTORS: tuple[type[Descriptor], ...] = (
+    Pixels, Multiresolution, Patches, HOG, PHOG, LBP, GeometricBlur, SIFTPoints, DenseSIFT, C2Serre, C2MutchLowe, Table,
+)  # fmt: skip
 
 
-def image_descriptors(side: int | None = None) -> dict[str, dict[str, object]]:
-    """What images get when a study names no descriptors: cells and blocks follow the shorter side."""
+def image_descriptors(side: int | None = None) -> dict[str, Descriptor]:
+    """Return the descriptors of images in a study that names none; cells and blocks follow the shorter side."""
     side = side or 64
+    resolutions = [r for r in (2, 4, 8, 16) if r <= side // 2][-3:] or [1]
     return {
-        "pixels": {"kind": "pixels"},
-        "blocks": {"kind": "multiresolution", "resolutions": [r for r in (2, 4, 8, 16) if r <= side // 2][-3:] or [1]},
-        "hog": {"kind": "hog", "cell": max(1, min(8, side // 4))},
-        "phog": {"kind": "phog"},
-        "lbp": {"kind": "lbp"},
+        "pixels": Pixels(kind="pixels"),
+        "blocks": Multiresolution(kind="multiresolution", resolutions=resolutions),
+        "hog": HOG(kind="hog", cell=max(1, min(8, side // 4))),
+        "phog": PHOG(kind="phog"),
+        "lbp": LBP(kind="lbp"),
     }

@@ -234,7 +234,7 @@ def _study_of(path: str) -> str:
 def _successor(path: str, source: str, study: str | None) -> Answer | None:
     """The planned file of the same name whose specification is the present one."""
     from mklearn.study.expansion.plan import plan_study
-    from mklearn.study.model import read_study
+    from mklearn.study.reading import read_study
     from mklearn.study.targets import Targets
 
     if not Path(source).is_file():

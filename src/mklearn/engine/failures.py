@@ -13,7 +13,7 @@ from mklearn.atomic import read_parquet
 from mklearn.engine.lost_jobs import name_of
 from mklearn.errors import DataError
 from mklearn.study.expansion.plan import plan_study
-from mklearn.study.model import read_study
+from mklearn.study.reading import read_study
 from mklearn.study.targets import Targets
 
 AGAIN = ("time_limit", "out_of_memory", "failed", "lost")
@@ -46,10 +46,12 @@ class Failure:
 
 def failures_of(targets: Targets) -> list[Failure]:
     """Every fit that has no value for some reason, in the order of the plan; those that were never run too."""
-    lost = _lost(targets.path("{study}/scores.parquet"))
+    lost = _lost(targets.path("scores"))
     found: list[Failure] = []
     for key, scores in zip(targets.plan.fits, targets.all_scores(), strict=True):
-        name, log = functools.partial(name_of, targets, key), f"logs/fit/{'/'.join(key)}.log"
+        dataset, protocol, method = key
+        log = targets.log("fit", dataset=dataset, protocol=protocol, method=method)
+        name = functools.partial(name_of, targets, key)
         entry = lost.get(key)
         there = os.path.exists(scores)
         if entry is not None and (not there or os.stat(scores).st_mtime == entry["outdated"]):

@@ -61,7 +61,7 @@ def after_failure(targets: Targets, workflow: Any) -> None:
     there = n_fits - len(lost)
     lines = [f"{len(lost)} of {n_fits} fits {'has' if len(lost) == 1 else 'have'} no result:"]
     lines += _reasons(targets, lost)
-    wanted = targets.path("{study}/scores.parquet") in _jobs_by_output(workflow)
+    wanted = targets.path("scores") in _jobs_by_output(workflow)
     if there and wanted:
         lines.append(_written(targets, workflow, lost))
     again = "Mend the cause if it is one of yours; then the same command runs what is missing"
@@ -75,8 +75,8 @@ def _written(targets: Targets, workflow: Any, lost: Sequence[Lost]) -> str:
 
     if not workflow.execution_settings.lock and others_run(Path.cwd()):
         return "Another run is active in this folder: the tables were left as they are."
-    log = Path(targets.log("{study}/lost.log"))
-    page = targets.path("{study}/report/index.html")
+    log = Path(targets.log("lost"))
+    page = targets.path("report")
     rest = f"the other {len(targets.plan.fits) - len(lost)}, with a row for each of these"
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w", encoding="utf-8", buffering=1) as stream:
@@ -87,7 +87,7 @@ def _written(targets: Targets, workflow: Any, lost: Sequence[Lost]) -> str:
             return f"The tables of the others could not be written ({type(error).__name__}: {error}); log: {log}"
         if _write_page(targets, lost, page, stream):
             return f"The report of {rest}: {page}"
-    return f"The tables of {rest}, are in {targets.path('{study}')}; the page could not be written; log: {log}"
+    return f"The tables of {rest}, are in {targets.path('tables')}; the page could not be written; log: {log}"
 
 
 # --- what is lost
@@ -115,7 +115,7 @@ def _lost_fits(targets: Targets, workflow: Any) -> list[Lost]:
     ):
         job = jobs.get(scores)
         if job is None:  # this run was not asked for it
-            if not Path(scores).exists() and targets.path("{study}/scores.parquet") in jobs:
+            if not Path(scores).exists() and targets.path("scores") in jobs:
                 lost.append(Lost(position, key, Cause("lost", "it was not run")))
             continue
         whole = Path(scores).exists() and Path(model).exists()
@@ -200,7 +200,7 @@ def _reasons(targets: Targets, lost: Sequence[Lost]) -> list[str]:
 def name_of(targets: Targets, key: tuple[str, str, str], setting: str = "") -> str:
     """A fit as people call it: method, data set, protocol; or the protocol at one of its training sizes."""
     fit = targets.plan.fits[key]
-    names = [entry["protocol"] for entry in fit.spec["settings"]]
+    names = [entry.protocol for entry in fit.settings]
     return f"{fit.method_id} on {fit.dataset.id}, {setting or (names[0] if len(names) == 1 else fit.protocol_id)}"
 
 
@@ -208,8 +208,7 @@ def name_of(targets: Targets, key: tuple[str, str, str], setting: str = "") -> s
 
 
 def _tables(targets: Targets) -> tuple[str, str, str]:
-    names = ("scores.parquet", "summary.parquet", "run.json")
-    scores, summary, record = (targets.path(f"{{study}}/{name}") for name in names)
+    scores, summary, record = (targets.path(name) for name in ("scores", "summary", "run_record"))
     return scores, summary, record
 
 
@@ -229,10 +228,10 @@ def _write_tables(targets: Targets, workflow: Any, lost: Sequence[Lost], log: Te
     start(log)
     try:
         entries = [_entry(targets, entry) for entry in lost]
-        call("scores", {"fits": fits}, {"table": scores}, targets.scores_spec() | {"lost": entries})
-        _out_of_date(workflow, (scores, summary, record, targets.path("{study}/report/index.html")), fits)
-        call("summary", {"scores": scores}, {"table": summary}, targets.summary_spec())
-        call("run_record", {"scores": scores}, {"record": record}, targets.run_spec())
+        call("scores", {"fits": fits}, {"table": scores}, targets.specification("scores").as_dict() | {"lost": entries})
+        _out_of_date(workflow, (scores, summary, record, targets.path("report")), fits)
+        call("summary", {"scores": scores}, {"table": summary}, targets.specification("summary").as_dict())
+        call("run_record", {"scores": scores}, {"record": record}, targets.specification("run_record").as_dict())
     finally:
         for name in ("mklearn", "py.warnings"):
             logging.getLogger(name).handlers.clear()
@@ -245,7 +244,7 @@ def _write_page(targets: Targets, lost: Sequence[Lost], page: str, log: TextIO) 
     Without what descriptors see of the images: the report draws that with the code that may just have failed.
     """
     scores, summary, record = _tables(targets)
-    spec = targets.report_spec()
+    spec = targets.specification("report").as_dict()
     samples = [path for path in targets.all_samples() if Path(path).exists()]
     read = zip(spec["datasets"], targets.all_samples(), strict=True)
     spec |= {
@@ -287,7 +286,7 @@ def _entry(targets: Targets, lost: Lost) -> dict[str, Any]:
     """A lost fit as the step ``scores`` takes it, and as ``python -m mklearn failed`` reads it."""
     from mklearn.steps.rows import fit_of
 
-    spec = targets.plan.fits[lost.key].spec
+    spec = targets.plan.fits[lost.key].spec.as_dict()
     return {
         "position": lost.position,
         "key": list(lost.key),
@@ -309,10 +308,10 @@ def _splits(targets: Targets, key: tuple[str, str, str]) -> list[list[list[int]]
 
     dataset, protocol, _ = key
     fit = targets.plan.fits[key]
-    sizes = [setting["train_size"] for setting in fit.spec["settings"]]
+    sizes = [setting.train_size for setting in fit.settings]
     try:
-        labels, _ = read_parquet(targets.path(f"cache/data/{fit.dataset.original}.labels.parquet"))
-        drawn = Splits.load(targets.path(f"cache/splits/{dataset}/{protocol}.parquet"), labels["id"].to_numpy(str))
+        labels, _ = read_parquet(targets.path("labels", dataset=fit.dataset.original))
+        drawn = Splits.load(targets.path("splits", dataset=dataset, protocol=protocol), labels["id"].to_numpy(str))
         return [
             [[split.repeat, split.fold, len(split.train), len(split.test)] for split in drawn.of_size(size)]
             for size in sizes

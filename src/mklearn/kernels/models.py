@@ -1,4 +1,4 @@
-"""Kernels: elementwise maps of cached pairwise matrices; what depends on data is fitted on training samples."""
+"""Models of the kernels that a study can name. What depends on data is fitted on training samples."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from mklearn.contract.model import Registered, Slug
 Positive = Annotated[float, Field(gt=0)]
 
 
-class OfDescriptors(Registered):
-    """What kernels have that compare samples by one descriptor."""
+class Kernel(Registered):
+    """The model of a kernel."""
+
+    implementation = "mklearn.kernels.transform:KernelTransform"
+
+    centre: bool = False
+    """Centre in feature space at the training mean."""
+    normalise: Literal["none", "unit_diagonal", "centred_trace"] = "centred_trace"
+    """Bring kernels to one scale: k(x,x) = 1, or unit variance of the training samples in feature space."""
+    psd: Literal["clip", "shift", "flip", "none"] = "clip"
+    """How negative eigenvalues are repaired; ``shift`` is warned about (identity-like kernels steal weight)."""
+
+
+class DescriptorKernel(Kernel):
+    """The model of a kernel that compares samples by one descriptor."""
 
     bookkeeping: ClassVar[frozenset[str]] = frozenset({"descriptor"})
 
     descriptor: Slug | Annotated[list[Slug], Field(min_length=1)] = "each"
     """The descriptor that it compares samples by; a list, or ``each``, makes one kernel of each."""
 
-
-class AnyKernel(Registered):
-    """What every kernel has."""
-
-    implementation = "mklearn.kernels.transform:KernelTransform"
-
-    centre: bool = False
-    """Centre in feature space about the training mean."""
-    normalise: Literal["none", "unit_diagonal", "centred_trace"] = "centred_trace"
-    """Bring kernels to one scale: k(x,x) = 1, or unit variance of the training samples in feature space."""
-    psd: Literal["clip", "shift", "flip", "none"] = "clip"
-    """What to do about negative eigenvalues; ``shift`` is warned about (identity-like kernels steal weight)."""
+    def measure_for(self, suited: str) -> str:
+        """Return the pairwise measure that the kernel needs, where ``suited`` is the distance of its descriptor."""
+        return "inner_product"
 
 
-class KernelBase(AnyKernel, OfDescriptors):
-    """Kernels on one descriptor."""
-
-
-class Gaussian(KernelBase):
+class Gaussian(DescriptorKernel):
     """exp(-d^2 / gamma); with the chi-square distance it is the chi2-exponential kernel."""
 
     title = "Gaussian, and chi2-exponential"
@@ -51,8 +51,12 @@ class Gaussian(KernelBase):
     bandwidth_rule: Literal["squared_mean_distance", "mean_squared_distance", "absolute"] = "mean_squared_distance"
     """gamma = multiple x (mean distance)^2, multiple x mean squared distance, or the number itself."""
 
+    def measure_for(self, suited: str) -> str:
+        """Return the distance that the study names, else the one that suits the descriptor."""
+        return self.measure or suited
 
-class Linear(KernelBase):
+
+class Linear(DescriptorKernel):
     """Inner products of the features."""
 
     title = "linear"
@@ -60,7 +64,7 @@ class Linear(KernelBase):
     kind: Literal["linear"]
 
 
-class Polynomial(KernelBase):
+class Polynomial(DescriptorKernel):
     """(scale <x, y> + offset)^degree."""
 
     title = "polynomial"
@@ -72,20 +76,20 @@ class Polynomial(KernelBase):
     offset: Annotated[float, Field(ge=0)] = 1.0
 
 
-class Given(KernelBase):
-    """The matrix that the data set brings, used as the kernel itself."""
+class PrecomputedKernel(DescriptorKernel):
+    """A matrix of the data set, used as the kernel itself."""
 
     title = "precomputed"
 
     kind: Literal["precomputed"]
 
 
-class Product(AnyKernel):
+class Product(Kernel):
     """Elementwise geometric mean of Gaussian kernels, exp(-(1/M) sum_m d_m^2/gamma_m): a baseline without weights.
 
-    Each gamma_m is fitted on the training samples as its kernel's own; ``centre``, ``normalise`` and ``psd`` are done
-    to the product, not to its factors. A product is a combination already: methods with ``kernels: all`` or ``each``
-    leave it out, one that is to have it names it.
+    Each gamma_m is fitted on the training samples as its kernel's own; ``centre``, ``normalise`` and ``psd`` apply to
+    the product, not to its factors. A product is a combination already: methods with ``kernels: all`` or ``each``
+    leave it out, a method that needs it names it.
     """
 
     title = "Product of Gaussian kernels"
@@ -105,4 +109,4 @@ class Product(AnyKernel):
         return of
 
 
-KernelConfig = Annotated[Gaussian | Linear | Polynomial | Given | Product, Field(discriminator="kind")]
+KERNELS: tuple[type[Kernel], ...] = (Gaussian, Linear, Polynomial, PrecomputedKernel, Product)

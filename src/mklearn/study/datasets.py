@@ -1,8 +1,8 @@
-"""Data sets as a study names them: a registered one, or the user's own images, features or kernels."""
+"""Models of the data sets of a study: registered ones, or the user's own images, features or kernels."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -15,35 +15,37 @@ class Resize(Strict):
     shape: tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(ge=1)]] | None = None
     """Rows and columns of every image."""
     pixels: Annotated[int, Field(ge=1)] | None = None
-    """Instead of a shape: about so many pixels, the aspect ratio kept; smaller images are enlarged."""
+    """Instead of a shape: about this number of pixels at the same aspect ratio; smaller images are enlarged."""
     interpolation: Literal["area", "bilinear", "bicubic", "lanczos"] = "area"
-    """How pixels are weighed; all of them are anti-aliased when shrinking. For enlarging, "area" is too coarse."""
+    """Interpolation, anti-aliased when shrinking. For enlarging, "area" is too coarse."""
 
     @model_validator(mode="after")
     def _one_size(self) -> Resize:
         if (self.shape is None) == (self.pixels is None):
-            raise ValueError("give either shape: [rows, columns] or pixels: N, and not both.")
+            raise ValueError("expected either shape: [rows, columns] or pixels: N.")
         return self
 
 
 class RegisteredDataset(Strict):
     """A data set of mklearn's registry (``python -m mklearn datasets`` lists them)."""
 
+    family: ClassVar[str] = "images"
+
     kind: Literal["registered"] = "registered"
     name: str | None = None
-    """Its name in the registry; by default the key that it stands under."""
+    """Name in the registry; by default the key of this entry."""
     resize: Resize | None = None
-    """Another size than the registry's own."""
+    """Size of the images, in place of the registry's."""
     classes: Annotated[list[str], Field(min_length=2)] | None = None
     """Only these classes."""
     exclude_classes: list[str] | None = None
-    """Not these classes."""
+    """All classes but these."""
     first_classes: Annotated[int, Field(ge=2)] | None = None
-    """Of the classes left, only so many: the first ones in the order of the data set."""
+    """Number of the remaining classes to keep: the first in the order of the data set."""
     per_class: Annotated[int, Field(ge=2)] | None = None
-    """Only so many samples of each class: random ones with draw, else the first in the order of the data set."""
+    """Number of samples to keep of each class: random ones with draw, else the first in the order of the data set."""
     draw: Annotated[int, Field(ge=0)] | None = None
-    """Which random draw of per_class samples: 0, 1, ...; a class with fewer samples is a mistake then."""
+    """Number of the random draw of per_class samples: 0, 1, ...; every class needs that many samples then."""
 
     @model_validator(mode="after")
     def _selection(self) -> RegisteredDataset:
@@ -65,37 +67,43 @@ class RegisteredDataset(Strict):
 
 
 class ImageFolder(Strict):
-    """Your own images: a folder with one sub-folder per class."""
+    """The user's own images: a folder with one sub-folder per class."""
+
+    family: ClassVar[str] = "images"
 
     kind: Literal["image_folder"]
     path: str
-    """The folder; its sub-folders' names are the classes."""
+    """The folder; the names of its sub-folders are the classes."""
     colour: Literal["grey", "rgb"] = "grey"
     """Colour mode in which the images are read."""
     resize: Resize | None = Resize(shape=(64, 64))
-    """Size that every image is brought to; null leaves them as they are."""
+    """Size of all images; null keeps their own sizes."""
 
 
 class FeatureTables(Strict):
-    """Your own features: one Parquet, NPZ or CSV table per descriptor, a row per sample."""
+    """The user's own features: one Parquet, NPZ or CSV table per descriptor, a row per sample."""
+
+    family: ClassVar[str] = "tables"
 
     kind: Literal["feature_tables"]
     tables: Annotated[dict[Slug, str], Field(min_length=1)]
     """Descriptor name: file."""
     labels: str | None = None
-    """A table with the ids and labels, when the feature tables do not hold the labels."""
+    """A table with the ids and labels, if the feature tables do not hold the labels."""
     id_column: str = "id"
     label_column: str = "label"
 
 
 class Precomputed(Strict):
-    """Your own kernel or distance matrices: one square NPZ, Parquet or CSV per kernel."""
+    """The user's own kernel or distance matrices: one square NPZ, Parquet or CSV per kernel."""
+
+    family: ClassVar[str] = "matrices"
 
     kind: Literal["precomputed"]
     matrices: Annotated[dict[Slug, str], Field(min_length=1)]
     """Kernel name: file."""
     measure: Literal["kernel", "distance", "squared_euclidean", "chi2"] = "kernel"
-    """What the matrices hold; distances become Gaussian kernels."""
+    """Content of the matrices; distances become Gaussian kernels."""
     labels: str
     """A table with the ids and labels."""
     id_column: str = "id"
@@ -106,7 +114,7 @@ DatasetConfig = Annotated[RegisteredDataset | ImageFolder | FeatureTables | Prec
 
 
 def normalise_datasets(value: Any) -> Any:
-    """A list of names, or a mapping with empty values, are short forms of registered data sets."""
+    """Write out the short forms of registered data sets: a name, a list of names, a mapping with empty values."""
     if isinstance(value, str):
         value = [value]
     if isinstance(value, list) and all(isinstance(name, str) for name in value):

@@ -1,14 +1,10 @@
-"""What each job asks for: memory, minutes, licences and its turn, by the plan and by the size of its input.
-
-The arithmetic is that of :mod:`mklearn.study.resources`; here it meets the rules.
-"""
+"""Resource functions of the rules: the arithmetic of :mod:`mklearn.study.resources`, applied to the plan."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from mklearn.kernels.costs import point_set_seconds_per_pair
 from mklearn.study import resources
 from mklearn.study.expansion.datasets import PlannedDataset
 from mklearn.study.targets import Targets
@@ -17,14 +13,14 @@ Wildcards = Any
 
 
 class JobResources:
-    """Resource functions of the rules: MB and minutes for an attempt, which is 1 at first."""
+    """Memory in MB, run time in minutes, licences and priority of each job; the first attempt is 1."""
 
     def __init__(self, targets: Targets) -> None:
         self._targets = targets
 
     def _n_samples(self, dataset: PlannedDataset) -> int:
-        """As planned; of a user's own data as counted, once they are read."""
-        samples = Path(self._targets.path(f"cache/data/{dataset.original}.npz"))
+        """Planned sample count; for a user's own data the counted one after reading."""
+        samples = Path(self._targets.path("samples", dataset=dataset.original))
         return dataset.n_samples or resources.counted_samples(samples) or resources.UNKNOWN_SAMPLES
 
     def read_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
@@ -34,8 +30,8 @@ class JobResources:
         return resources.asked_minutes(2 * self._read_mb(wildcards, input), attempt)
 
     def _read_mb(self, wildcards: Wildcards, input: Any) -> float:
-        """Of what is read: a folder of images is no input of the rule."""
-        return float(input.size_mb + resources.folder_mb(self._targets.read_spec(wildcards)))
+        """Size of the files to read; a folder of images is no input of the rule."""
+        return float(input.size_mb + resources.folder_mb(self._targets.dataset(wildcards).read))
 
     def images_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
         n = self._n_samples(self._targets.dataset(wildcards))
@@ -52,10 +48,9 @@ class JobResources:
         n = self._n_samples(self._targets.dataset(wildcards))
         seconds = resources.pairwise_seconds(n, input.size_mb)
         planned = self._targets.plan.pairwise[wildcards.dataset, wildcards.descriptor, wildcards.measure]
-        if "rows" in planned.spec:  # between sets of points
-            points = self._targets.descriptor_spec(wildcards)["parameters"]
-            per_pair = point_set_seconds_per_pair(points["n_points"], points["n_components"])
-            seconds = n**2 / 2 * per_pair / planned.n_blocks
+        if planned.spec.rows:  # between sets of points
+            descriptor = self._targets.plan.descriptors[wildcards.dataset, wildcards.descriptor].config
+            seconds = n**2 / 2 * descriptor.seconds_per_pair() / planned.n_blocks
         return resources.asked_minutes(seconds, attempt)
 
     def fit_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
@@ -63,27 +58,27 @@ class JobResources:
         if not fit.kernel_set:
             return resources.asked_mb(resources.sample_fit_mb(input.size_mb), attempt)
         n, n_train = self._fit_samples(wildcards)
-        matrices = self._targets.plan.kernel_sets[wildcards.dataset, fit.kernel_set]["pairwise"]
-        data = resources.kernel_fit_mb(n, max(n_train), len(matrices), len(fit.spec["kernels"]))
+        matrices = self._targets.plan.kernel_sets[wildcards.dataset, fit.kernel_set].pairwise
+        data = resources.kernel_fit_mb(n, max(n_train), len(matrices), len(fit.spec.kernels))
         return resources.asked_mb(data, attempt)
 
     def fit_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
         _, n_train = self._fit_samples(wildcards)
         protocol = self._targets.plan.protocols[wildcards.protocol]
-        return resources.fit_minutes(self._targets.fit_spec(wildcards), protocol, n_train, attempt)
+        return resources.fit_minutes(self._targets.planned_fit(wildcards).spec, protocol, n_train, attempt)
 
     def fit_priority(self, wildcards: Wildcards) -> float:
-        """Less than that of the rules that fits wait for, which is 1."""
+        """Priority below 1, which is that of the rules that fits wait for."""
         _, n_train = self._fit_samples(wildcards)
         protocol = self._targets.plan.protocols[wildcards.protocol]
-        return resources.fit_priority(self._targets.fit_spec(wildcards), protocol, n_train)
+        return resources.fit_priority(self._targets.planned_fit(wildcards).spec, protocol, n_train)
 
     def _fit_samples(self, wildcards: Wildcards) -> tuple[int, list[int]]:
-        """All samples, and those of one split's training at each training size."""
+        """Number of samples, and of training samples of a split at each training size."""
         dataset = self._targets.planned_fit(wildcards).dataset
         n, protocol = self._n_samples(dataset), self._targets.plan.protocols[wildcards.protocol]
         return n, resources.training_samples(protocol, n, resources.number_of_classes(dataset.read))
 
     def licences(self, wildcards: Wildcards) -> int:
-        spec = self._targets.fit_spec(wildcards)
-        return resources.licences(spec["method"], len(spec["kernels"]))
+        spec = self._targets.planned_fit(wildcards).spec
+        return resources.licences(spec.method, len(spec.kernels))

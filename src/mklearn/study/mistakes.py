@@ -1,4 +1,4 @@
-"""Readable errors from what pydantic finds wrong in a study file."""
+"""Readable messages for the mistakes that pydantic finds in a study file."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 _TAG = re.compile(r"(dict|list|literal|tuple)\[.*\]$")
-"""What pydantic calls the members of a union that are no models; no key of a user has brackets."""
+"""Pydantic's names for members of a union that are no models; no key of a user has brackets."""
 
 
 @dataclass(frozen=True, order=True)
 class Mistake:
-    """One mistake in a study file: where (a dotted path), what was found, and what would be legal."""
+    """One mistake in a study file: where (a dotted path), what was found, and what is expected."""
 
     path: str
     message: str
@@ -27,35 +27,36 @@ class Mistake:
 
 
 def show(value: Any, limit: int = 80) -> str:
-    """A value as it goes into a message: short."""
+    """Return a value as a short text for a message."""
     text = repr(value)
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
-def nearest(word: object, legal: Iterable[str]) -> str:
-    """`` Did you mean 'x'?`` for the closest legal word, or nothing."""
-    matches = difflib.get_close_matches(str(word), [str(key) for key in legal], n=1, cutoff=0.6)
+def nearest(word: object, valid: Iterable[str]) -> str:
+    """Return `` Did you mean 'x'?`` for the closest valid word, or an empty text."""
+    matches = difflib.get_close_matches(str(word), [str(key) for key in valid], n=1, cutoff=0.6)
     return f" Did you mean {matches[0]!r}?" if matches else ""
 
 
 def one_of(words: Iterable[str]) -> str:
+    """Return the words as a sorted list for a message."""
     return ", ".join(sorted(map(str, words)))
 
 
 def mistakes_of(error: ValidationError, model: type[BaseModel]) -> list[Mistake]:
-    """All that pydantic found, each with its dotted path, the value, what is legal and the nearest legal key."""
+    """Return all that pydantic found, each with its dotted path, the value, and the nearest valid key."""
     located = [(*_walk(model, item["loc"]), item) for item in error.errors(include_url=False)]
-    telling = [path for path, _, item in located if not _of_another_type(item)]
+    useful = [path for path, _, item in located if not _of_another_type(item)]
     found = set()
     for path, owner, item in located:
-        # Of a number or a list of them, the member that was not meant says nothing useful.
-        if not _of_another_type(item) or not any(other.startswith(path) for other in telling):
+        # A field may be a number or a list of numbers: errors of the form that was not meant say nothing useful.
+        if not _of_another_type(item) or not any(other.startswith(path) for other in useful):
             found.add(Mistake(path, _sentence(item, owner)))
     return sorted(found)
 
 
 def _of_another_type(item: Any) -> bool:
-    """Whether a value is not even of the type that this member of a union wants."""
+    """Return whether a value is not even of the type of this member of a union."""
     kind = item["type"]
     return kind.endswith("_type") or (kind == "literal_error" and isinstance(item["input"], (dict, list)))
 
@@ -64,31 +65,31 @@ def _sentence(item: Any, owner: type[BaseModel] | None) -> str:
     kind, value, context = item["type"], item.get("input"), item.get("ctx") or {}
     if kind == "extra_forbidden":
         key = str(item["loc"][-1])
-        legal = list(owner.model_fields) if owner is not None else []
-        return f"unknown key {key!r}.{nearest(key, legal)} Legal keys: {one_of(legal)}."
+        valid = list(owner.model_fields) if owner is not None else []
+        return f"unknown key {key!r}.{nearest(key, valid)} Valid keys: {one_of(valid)}."
     if kind == "missing":
-        return "is required and missing."
+        return "is required but missing."
     if kind == "union_tag_invalid":
         tags = [tag.strip("' ") for tag in str(context.get("expected_tags", "")).split(",")]
         tag = context.get("tag")
-        return f"kind {tag!r} is not known.{nearest(tag, tags)} Legal kinds: {one_of(tags)}."
+        return f"unknown kind {tag!r}.{nearest(tag, tags)} Valid kinds: {one_of(tags)}."
     if kind == "union_tag_not_found":
-        return "has no 'kind'. Say which kind it is."
+        return "has no key 'kind'; it is required."
     if kind == "literal_error":
         expected = str(context.get("expected", ""))
         words = [word.strip("' ") for word in expected.replace(" or ", ", ").split(",")]
-        return f"{show(value)} is not legal.{nearest(value, words)} Legal values: {one_of(words)}."
+        return f"invalid value {show(value)}.{nearest(value, words)} Expected one of: {one_of(words)}."
     if kind == "string_pattern_mismatch":
-        return f"{show(value)} is not a legal name: small letters, digits, '.', '_' and '-' only."
+        return f"invalid name {show(value)}: expected lower-case letters, digits, '.', '_' and '-' only."
     message = item["msg"]
     if message.startswith("Value error, "):
         return message.removeprefix("Value error, ")
     message = message.removeprefix("Input ")
-    return f"{message[0].lower()}{message[1:]}; found {show(value)}."
+    return f"invalid value {show(value)}: {message[0].lower()}{message[1:]}."
 
 
 def _walk(model: type[BaseModel], loc: Sequence[int | str]) -> tuple[str, type[BaseModel] | None]:
-    """Follow an error's location through the models: its path without union tags, and the model that owns the key."""
+    """Follow an error's location through the models; return its path without union tags, and the model of the key."""
     annotation: Any = model
     owner: type[BaseModel] | None = model
     path: list[str] = []
@@ -105,7 +106,7 @@ def _walk(model: type[BaseModel], loc: Sequence[int | str]) -> tuple[str, type[B
 
 
 def _descend(annotation: Any, step: int | str) -> tuple[Any, bool]:
-    """One step down an annotation: what lies there, and whether the step was only a union's tag."""
+    """Go one step down an annotation; return what lies there, and whether the step was only a union's tag."""
     annotation = _unwrap(annotation)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         field = annotation.model_fields.get(str(step))

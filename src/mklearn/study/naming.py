@@ -1,4 +1,4 @@
-"""Names of the kernels that a kernel entry stands for."""
+"""Names of the kernels that an entry of a study's `kernels` stands for."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 def kernel_names(
     kernel_id: str, kernel: Mapping[str, Any], descriptors: list[str]
 ) -> Iterator[tuple[str, str, float | None]]:
-    """(name, descriptor, bandwidth) of every kernel that an entry stands for.
+    """Return (name, descriptor, bandwidth) of every kernel that an entry stands for.
 
     A list of descriptors (or ``each``) appends the descriptor's name, a list of bandwidths the multiple:
-    ``gauss-hog-0.5``. An entry for one descriptor and one bandwidth keeps its own name; so does a product, which is of
+    ``gauss-hog-0.5``. An entry for one descriptor and one bandwidth keeps its own name; so does a product, which has
     no descriptor.
     """
     if kernel.get("kind") == "product":

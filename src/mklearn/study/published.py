@@ -1,13 +1,14 @@
-"""What papers report for cells of a study's table, which method shows that the data are theirs, and remarks."""
+"""Models of the values that papers report for cells of a study's table, and of remarks about methods."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
 from mklearn.contract.model import Slug, Strict
+from mklearn.contract.specs import PublishedValue
 
 Count = Annotated[int, Field(ge=1)]
 Percent = Annotated[float, Field(ge=0, le=100)]
@@ -17,47 +18,32 @@ _BY_SIZE = ("train_size", "value", "std", "dimension")
 """Keys of an entry whose lists stand for the same cells, in the same order."""
 
 
-class PublishedCell(NamedTuple):
-    """One published value, as a short form or a list stands for several."""
-
-    dataset: str
-    train_size: int | None
-    method: str
-    protocol: str | None
-    neighbour: str | None
-    value: float
-    std: float | None
-    dimension: int | None
-    repeats: int | None
-    source: str
-
-
 class Published(Strict):
     """Values that a paper reports for cells of this study's table: one value, or a row of them.
 
-    ``{train_size: [2, 3, 4], value: [70.67, 78.88, 84.21], dimension: [79, 118, 152], ...}`` is three cells; what is no
-    list holds for all of them.
+    ``{train_size: [2, 3, 4], value: [70.67, 78.88, 84.21], dimension: [79, 118, 152], ...}`` is three cells; a single
+    value holds for all of them.
     """
 
     dataset: Slug
     train_size: Count | Annotated[list[Count], Field(min_length=1)] | None = None
     """One, or a list with a value for each."""
     method: Slug | Annotated[list[Slug], Field(min_length=1)]
-    """The method of this study that the values are held against; of a list, each method against all of them."""
+    """The method of this study that is compared with the values; each method of a list is compared with all of them."""
     protocol: Slug | None = None
-    """The protocol of this study that the paper's is, where a data set has several of one training size."""
+    """The protocol of this study that the paper used, if a data set has several of one training size."""
     neighbour: Literal["cosine", "euclidean"] | None = None
-    """The paper's rule, where the study has several; by default every rule is held against the value."""
+    """The paper's rule, if the study has several; by default every rule is compared with the value."""
     value: Percent | Annotated[list[Percent], Field(min_length=1)]
     """Accuracy in per cent."""
     std: Spread | Annotated[list[Spread | None], Field(min_length=1)] | None = None
     """Its standard deviation over splits, in points."""
     dimension: Count | Annotated[list[Count | None], Field(min_length=1)] | None = None
-    """The dimension at which it was reached."""
+    """Number of components at which it was reached."""
     repeats: Count | None = None
-    """How many random splits it is the mean of; by default the study's ``published_repeats``."""
+    """Number of random splits behind the mean; by default the study's ``published_repeats``."""
     source: str
-    """The paper and its table; there is a table in the report for each."""
+    """The paper and its table; the report has a table for each."""
 
     @model_validator(mode="after")
     def _one_length(self) -> Published:
@@ -65,16 +51,16 @@ class Published(Strict):
         several = isinstance(self.value, list)
         if several != isinstance(self.train_size, list) or (lengths and not several):
             raise ValueError(
-                "train_size and value are both one number or both lists of one length, with a value for each training "
-                f"size, and std and dimension are lists only then; lists here: {', '.join(lengths)}."
+                "expected train_size and value to be both one number, or both lists with a value for each size; std "
+                f"and dimension can be lists only then. Lists here: {', '.join(lengths)}."
             )
         if len(set(lengths.values())) > 1:
             found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-            raise ValueError(f"lists stand for the same cells and differ in length: {found}.")
+            raise ValueError(f"expected lists of one length, one entry per cell: {found}.")
         return self
 
-    def cells(self, repeats: int | None = None) -> Iterator[PublishedCell]:
-        """Every cell that the entry stands for; ``repeats`` is the study's default."""
+    def cells(self, repeats: int | None = None) -> Iterator[PublishedValue]:
+        """Return the value of every cell, as fractions; ``repeats`` is the study's default."""
         number = len(self.value) if isinstance(self.value, list) else 1
         by_size: dict[str, list[Any]] = {}
         for name in _BY_SIZE:
@@ -83,27 +69,15 @@ class Published(Strict):
         for method in self.method if isinstance(self.method, list) else [self.method]:
             for size, value, std, dimension in zip(*by_size.values(), strict=True):
                 protocol = f"{self.protocol}-p{size}" if self.protocol and size is not None else self.protocol
-                yield PublishedCell(
-                    self.dataset, size, method, protocol, self.neighbour, value, std, dimension,
-                    self.repeats or repeats, self.source,
+                yield PublishedValue(
+                    dataset=self.dataset, train_size=size, method=method, protocol=protocol, neighbour=self.neighbour,
+                    value=value / 100, std=None if std is None else std / 100, dimension=dimension,
+                    repeats=self.repeats or repeats, source=self.source,
                 )  # fmt: skip
 
 
-class Calibration(Strict):
-    """A method whose published values show that the data are the papers' before anything else is compared.
-
-    A full-rank PCA changes no distance, so its accuracy is that of the raw pixels: on another crop of the same pictures
-    it is tens of points off, and so is everything else.
-    """
-
-    method: Slug
-    """Its published cells have to be met on every data set."""
-    tolerance: Annotated[float, Field(gt=0)] = 3
-    """How many units of split noise it may be off in any cell."""
-
-
 class Remark(Strict):
-    """A plain sentence about a method, such as why a published value does not come out."""
+    """A plain sentence about methods, such as why a published value is not reproduced."""
 
     method: Slug | Annotated[list[Slug], Field(min_length=1)]
     """The method or methods that it is about."""
@@ -111,5 +85,5 @@ class Remark(Strict):
 
     @property
     def methods(self) -> list[str]:
-        """The methods as a list."""
+        """Return the methods as a list."""
         return self.method if isinstance(self.method, list) else [self.method]

@@ -1,4 +1,4 @@
-"""The JSON schema of study files: editors complete and check with it. ``make schema`` writes it; a test compares."""
+"""The JSON schema of study files, by which editors complete and check them; and configurations as YAML."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from mklearn.study.model import Study
 
 
 def study_schema() -> str:
-    """The schema as text, the same for the same models."""
+    """Return the schema as text; installed packages that add to mklearn are in it."""
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Study.model_json_schema()}
     datasets = schema["properties"]["datasets"]
-    for forms in datasets["patternProperties"].values():  # `digits:` with nothing behind it
+    for forms in datasets["patternProperties"].values():  # `digits:` without a value
         forms["oneOf"].append({"type": "null"})
     names = {"type": "array", "items": {"type": "string"}, "description": "Names of registered data sets."}
     schema["properties"]["datasets"] = {"anyOf": [names, {"type": "string"}, datasets]}
@@ -21,5 +21,5 @@ def study_schema() -> str:
 
 
 def yaml_text(config: dict[str, object]) -> str:
-    """A configuration as YAML, in the order of the model's fields."""
+    """Return a configuration as YAML, in the order of its keys."""
     return yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=110)

@@ -1,6 +1,6 @@
-"""What the Snakefile asks: the plan of the study as paths, inputs and specifications of each rule.
+"""What the rules ask: the plan of the study as paths, inputs and specifications of jobs.
 
-Everything here is cheap: it runs again in every job of a cluster run.
+Everything here is cheap and changes nothing: it runs again in every job of a cluster run.
 """
 
 from __future__ import annotations
@@ -8,85 +8,71 @@ from __future__ import annotations
 import functools
 import os
 import re
-import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from mklearn.contract.specs import DescriptorSpec, PairwiseSpec, ResizeSpec
 from mklearn.errors import UserError
-from mklearn.provenance import PACKAGE, code_fingerprint, step_code
+from mklearn.plan.fits import PlannedFit
+from mklearn.provenance import code_fingerprint, step_code
 from mklearn.study.expansion import tables
 from mklearn.study.expansion.datasets import PlannedDataset
 from mklearn.study.expansion.plan import Plan, plan_study
-from mklearn.study.model import check_study, read_yaml
+from mklearn.study.reading import check_study, read_yaml
 
 Wildcards = Any
 
 
+class Specification(Protocol):
+    """The specification of a job."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return builtin types only."""
+
+
 def open_study(config: Mapping[str, Any], workflow: Any) -> Targets:
-    """Check the study, plan it, and make what a killed run has left go away: its locks, and its jobs in SLURM.
+    """Check the study that Snakemake has read, and plan it.
 
     Raises
     ------
     SystemExit
         After every mistake in the study was printed, one per line.
     """
-    from mklearn.engine.left_jobs import cancel_left_jobs
-    from mklearn.engine.lost_causes import listen
-    from mklearn.engine.run_lock import clear_stale_locks
-    from mklearn.engine.scheduling import coalesce_reevaluations
-
     source = ", ".join(os.path.relpath(path) for path in workflow.configfiles)
     try:
         for path in workflow.configfiles:
-            read_yaml(path)  # Snakemake has read them, but not noticed a key that stands twice
-        plan = plan_study(check_study(dict(config), source=source))
-        if workflow.is_main_process:
-            clear_stale_locks(Path.cwd())
-            if not workflow.output_settings.dryrun:
-                cancel_left_jobs(Path.cwd())
+            read_yaml(path)  # Snakemake's own reader accepts a key twice
+        return Targets(plan_study(check_study(dict(config), source=source)), source)
     except UserError as error:
         # Snakemake would add where in our code it was raised, which is no help with a study file.
         print(f"\nmklearn: {error}\nNothing was run.", file=sys.stderr)
         raise SystemExit(1) from None
-    if plan.study.mirror:
-        os.environ.setdefault("MKLEARN_MIRROR", plan.study.mirror)
-    if workflow.is_main_process:
-        os.environ["MKLEARN_COMMAND"] = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
-        coalesce_reevaluations()
-        listen()
-        # Jobs in a conda environment of their own find the package, which is not installed there.
-        paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-        os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
-    return Targets(plan, source)
 
 
 class Targets:
-    """The plan, as the rules need it. Methods that take ``wildcards`` are input and parameter functions."""
+    """The plan as the rules need it. Methods that take ``wildcards`` are input functions.
+
+    Parameters
+    ----------
+    plan : Plan
+    source : str
+        The study file.
+    """
 
     def __init__(self, plan: Plan, source: str = "config.yaml") -> None:
         self.plan = plan
         self.source = source
+        self.path, self.log = plan.layout.path, plan.layout.log
         self._datasets: dict[str, PlannedDataset] = {}
         for dataset in plan.datasets.values():
             self._datasets[dataset.original] = self._datasets[dataset.key] = dataset
 
-    # --- paths
-
-    def path(self, pattern: str) -> str:
-        """A pattern below the results folder; ``{study}`` is filled in, wildcards are left."""
-        return str(Path(self.plan.study.results) / self._named(pattern))
-
-    def log(self, pattern: str) -> str:
-        return str(Path("logs") / self._named(pattern))
-
-    def _named(self, pattern: str) -> str:
-        return pattern.replace("{study}", self.plan.study.study)
-
     def one_of(self, wildcard: str) -> str:
-        """A regular expression that matches this study's values of a wildcard and nothing else."""
+        """Return a regular expression that matches this study's values of a wildcard and nothing else."""
         plan = self.plan
+        downloads = [Path(path) for dataset in plan.datasets.values() for path in dataset.downloads]
         values: dict[str, Iterable[str]] = {
             "dataset": self._datasets,
             "descriptor": {name for _, name, _ in plan.pairwise} | {name for _, name in plan.descriptors},
@@ -94,217 +80,221 @@ class Targets:
             "kernel_set": {name for _, name in plan.kernel_sets},
             "protocol": plan.protocols,
             "method": {name for _, _, name in plan.fits},
-            "source": {Path(path).parent.name for dataset in plan.datasets.values() for path in dataset.downloads},
-            "file": {Path(path).name for dataset in plan.datasets.values() for path in dataset.downloads},
+            "source": {path.parent.name for path in downloads},
+            "file": {path.name for path in downloads},
         }
         return "|".join(re.escape(value) for value in sorted(values[wildcard])) or "none"
-
-    def code(self, step: str, spec: Mapping[str, Any] | None = None) -> str:
-        """The fingerprint of the source files behind a step: as a parameter of its rule, it makes the job run again.
-
-        One word instead of forty inputs: what a large plan costs is its files.
-        """
-        return _fingerprint(tuple(step_code(step, spec)))
 
     # --- targets
 
     def everything(self) -> list[str]:
-        return [self.path(f"{{study}}/{name}") for name in ("scores.parquet", "summary.parquet", "report/index.html")]
+        """Return the tables and the page."""
+        return [self.path(name) for name in ("scores", "summary", "report")]
 
     def data(self) -> list[str]:
+        """Return all data sets, read and resized."""
         return self.all_samples()
 
     def kernels(self) -> list[str]:
-        return [self.path(f"cache/kernels/{dataset}/{name}.json") for dataset, name in self.plan.kernel_sets]
+        """Return the manifests of all kernel sets."""
+        return [self.path("kernel_set", dataset=d, kernel_set=name) for d, name in self.plan.kernel_sets]
 
     def fits(self) -> list[str]:
+        """Return the scores of all fits."""
         return self.all_scores()
 
     def all_scores(self) -> list[str]:
-        return [self.path(f"cache/fits/{d}/{p}/{m}.parquet") for d, p, m in self.plan.fits]
+        """Return the scores of all fits, in the order of the plan."""
+        return [self.path("fit_scores", dataset=d, protocol=p, method=m) for d, p, m in self.plan.fits]
 
     def all_models(self) -> list[str]:
-        return [self.path(f"cache/fits/{d}/{p}/{m}.npz") for d, p, m in self.plan.fits]
+        """Return the files with what a report shows of the fits, in the order of the plan."""
+        return [self.path("fit_model", dataset=d, protocol=p, method=m) for d, p, m in self.plan.fits]
 
     def all_samples(self) -> list[str]:
+        """Return all data sets at their final size."""
         return [self._samples(dataset) for dataset in self.plan.datasets.values()]
 
     def files(self) -> list[str]:
-        """Every file that the study makes and keeps; not the parts that some of them are put together from."""
-        plan = self.plan
-        made = {dataset.original: f"data/{dataset.original}" for dataset in plan.datasets.values()}
-        names = [f"{name}{end}" for name in made.values() for end in (".npz", ".labels.parquet")]
-        names += [f"resized/{dataset.key}.npz" for dataset in plan.datasets.values() if dataset.resize]
-        names += [f"descriptors/{'/'.join(key)}.npz" for key in plan.descriptors]
-        learning = [key for key, descriptor in plan.descriptors.items() if "learns" in descriptor.spec]
-        names += [f"descriptors/{'/'.join(key)}.learned.npz" for key in learning]
-        names += [f"pairwise/{'/'.join(key)}.npz" for key in plan.pairwise]
-        names += [f"splits/{'/'.join(key)}.parquet" for key in dict.fromkeys((d, p) for d, p, _ in plan.fits)]
-        downloads = [path for dataset in plan.datasets.values() for path in dataset.downloads]
-        cached = [self.path(f"cache/{name}") for name in names]
-        tables = [*self.everything(), self.path("{study}/run.json")]
-        return [*downloads, *cached, *self.kernels(), *self.all_scores(), *self.all_models(), *tables]
+        """Return every file that the study makes and keeps, without the parts that some of them are made from."""
+        plan, path = self.plan, self.path
+        datasets = plan.datasets.values()
+        original = {dataset.original for dataset in datasets}
+        learning = [key for key, planned in plan.descriptors.items() if planned.spec.learns]
+        splits = dict.fromkeys((d, p) for d, p, _ in plan.fits)
+        return [
+            *(file for dataset in datasets for file in dataset.downloads),
+            *(path(name, dataset=key) for key in sorted(original) for name in ("samples", "labels")),
+            *(path("resized", dataset=dataset.key) for dataset in datasets if dataset.resize),
+            *(path("features", dataset=d, descriptor=name) for d, name in plan.descriptors),
+            *(path("learned", dataset=d, descriptor=name) for d, name in learning),
+            *(path("pairwise", dataset=d, descriptor=name, measure=m) for d, name, m in plan.pairwise),
+            *(path("splits", dataset=d, protocol=p) for d, p in splits),
+            *self.kernels(), *self.all_scores(), *self.all_models(), *self.everything(), path("run_record"),
+        ]  # fmt: skip
+
+    # --- specifications, and the code behind each step
+
+    def spec(self, step: str) -> Callable[[Wildcards], dict[str, Any]]:
+        """Return the function of wildcards that gives a rule the specification of its step, in builtin types."""
+
+        def specification(wildcards: Wildcards) -> dict[str, Any]:
+            return self.specification(step, wildcards).as_dict()
+
+        return specification
+
+    def code(self, step: str) -> Callable[[Wildcards], str]:
+        """Return the function of wildcards that gives a rule the fingerprint of the source files behind its step.
+
+        As a parameter it makes the job run again after an edit. It is one word in place of forty input files, whose
+        number is what a large plan costs.
+        """
+
+        def fingerprint(wildcards: Wildcards) -> str:
+            return _fingerprint(tuple(step_code(step, self.specification(step, wildcards).as_dict())))
+
+        return fingerprint
+
+    def specification(self, step: str, wildcards: Wildcards = None) -> Specification:
+        """Return the specification of a step's job."""
+        find: dict[str, Callable[[Wildcards], Specification]] = {
+            "download": lambda w: self._downloads[self.path("download", source=w.source, file=w.file)],
+            "read": lambda w: self.dataset(w).read,
+            "resize": lambda w: self.dataset(w).resize or ResizeSpec(),
+            "split": lambda w: self.plan.protocols[w.protocol].model_copy(update={"dataset": self.dataset(w).id}),
+            "learn": self.descriptor_spec,
+            "describe": self.descriptor_spec,
+            "pairwise": self.pairwise_spec,
+            "pairwise_block": self.pairwise_spec,
+            "kernel_set": lambda w: self.plan.kernel_sets[w.dataset, w.kernel_set],
+            "fit": lambda w: self.planned_fit(w).spec,
+            "scores": lambda _: tables.scores_spec(self.plan),
+            "summary": lambda _: tables.summary_spec(self.plan),
+            "run_record": lambda _: tables.run_spec(self.plan, self.source),
+            "report": lambda _: tables.report_spec(self.plan),
+        }
+        return find[step](wildcards)
+
+    @functools.cached_property
+    def _downloads(self) -> dict[str, Specification]:
+        return {path: spec for dataset in self.plan.datasets.values() for path, spec in dataset.downloads.items()}
 
     # --- data
 
     def dataset(self, wildcards: Wildcards) -> PlannedDataset:
+        """Return the data set, by its key before or after resizing."""
         return self._datasets[wildcards.dataset]
 
-    def download_spec(self, wildcards: Wildcards) -> dict[str, Any]:
-        path = self.path(f"downloads/{wildcards.source}/{wildcards.file}")
-        return next(d.downloads[path] for d in self.plan.datasets.values() if path in d.downloads)
-
     def source_files(self, wildcards: Wildcards) -> list[str]:
+        """Return the files that a data set is read from."""
         return self.dataset(wildcards).files
 
-    def read_spec(self, wildcards: Wildcards) -> dict[str, Any]:
-        return self.dataset(wildcards).read
-
-    def read_code(self, wildcards: Wildcards) -> str:
-        return self.code("read", self.read_spec(wildcards))
-
     def original(self, wildcards: Wildcards) -> str:
-        return self.path(f"cache/data/{self.dataset(wildcards).original}.npz")
-
-    def resize_spec(self, wildcards: Wildcards) -> dict[str, Any]:
-        return self.dataset(wildcards).resize or {}
+        """Return the data set before resizing."""
+        return self.path("samples", dataset=self.dataset(wildcards).original)
 
     def samples(self, wildcards: Wildcards) -> str:
-        """Images or features at their final size."""
+        """Return the data set at its final size."""
         return self._samples(self.dataset(wildcards))
 
     def _samples(self, dataset: PlannedDataset) -> str:
-        return self.path(f"cache/{'resized' if dataset.resize else 'data'}/{dataset.key}.npz")
+        return self.path("resized" if dataset.resize else "samples", dataset=dataset.key)
 
     def labels(self, wildcards: Wildcards) -> str:
-        return self.path(f"cache/data/{self.dataset(wildcards).original}.labels.parquet")
+        """Return the labels of the data set."""
+        return self.path("labels", dataset=self.dataset(wildcards).original)
 
     def split_file(self, wildcards: Wildcards) -> list[str]:
-        path = self.plan.protocols[wildcards.protocol]["parameters"].get("path")
+        """Return the user's file with splits, if the protocol has one."""
+        path = self.plan.protocols[wildcards.protocol].parameters.get("path")
         return [path] if path else []
-
-    def split_code(self, wildcards: Wildcards) -> str:
-        return self.code("split", self.split_spec(wildcards))
-
-    def split_spec(self, wildcards: Wildcards) -> dict[str, Any]:
-        return self.plan.protocols[wildcards.protocol] | {"dataset": self.dataset(wildcards).id}
 
     # --- descriptors and pairwise matrices
 
-    def descriptor_spec(self, wildcards: Wildcards) -> dict[str, Any]:
-        return self.plan.descriptors[wildcards.dataset, wildcards.descriptor].spec
+    def descriptor_spec(self, wildcards: Wildcards) -> DescriptorSpec:
+        """Return the specification of a descriptor, or of one part of its images."""
+        spec = self.plan.descriptors[wildcards.dataset, wildcards.descriptor].spec
+        return spec.model_copy(update=_part(wildcards))
 
-    def descriptor_code(self, wildcards: Wildcards) -> str:
-        return self.code("describe", self.descriptor_spec(wildcards))
-
-    def part_spec(self, wildcards: Wildcards) -> dict[str, Any]:
-        return self.descriptor_spec(wildcards) | {"part": wildcards.part}
-
-    def pairwise_part_spec(self, wildcards: Wildcards) -> dict[str, Any]:
-        return self.pairwise_spec(wildcards) | {"part": wildcards.part}
-
-    def learn_code(self, wildcards: Wildcards) -> str:
-        return self.code("learn", self.descriptor_spec(wildcards))
+    def features(self, wildcards: Wildcards) -> str:
+        """Return the features of a descriptor."""
+        return self.path("features", dataset=wildcards.dataset, descriptor=wildcards.descriptor)
 
     def learned(self, wildcards: Wildcards) -> list[str]:
-        """What the descriptor has learned from the images; none for most."""
-        name = f"cache/descriptors/{wildcards.dataset}/{wildcards.descriptor}.learned.npz"
-        return [self.path(name)] if self.descriptor_spec(wildcards).get("learns") else []
+        """Return what the descriptor has learned from the images; nothing for most."""
+        if not self.descriptor_spec(wildcards).learns:
+            return []
+        return [self.path("learned", dataset=wildcards.dataset, descriptor=wildcards.descriptor)]
 
-    def descriptor_blocks(self, wildcards: Wildcards) -> list[str]:
-        """Parts of the images, where they are described in several jobs."""
-        n = self.plan.descriptors[wildcards.dataset, wildcards.descriptor].n_blocks
-        folder = f"cache/descriptors/{wildcards.dataset}/{wildcards.descriptor}"
-        return [self.path(f"{folder}/{part}.npz") for part in parts(n)]
+    def descriptor_parts(self, wildcards: Wildcards) -> list[str]:
+        """Return the parts of the features, if several jobs compute them."""
+        w, n = wildcards, self.plan.descriptors[wildcards.dataset, wildcards.descriptor].n_parts
+        return [self.path("features_part", dataset=w.dataset, descriptor=w.descriptor, part=part) for part in parts(n)]
 
     def described(self, wildcards: Wildcards) -> list[str]:
-        """The images and what was learned from them; nothing where the parts are there to be put together."""
-        return [] if self.descriptor_blocks(wildcards) else [self.samples(wildcards)]
+        """Return the images, unless the features are merged from parts."""
+        return [] if self.descriptor_parts(wildcards) else [self.samples(wildcards)]
+
+    def pairwise_spec(self, wildcards: Wildcards) -> PairwiseSpec:
+        """Return the specification of a pairwise matrix, or of one block of its rows."""
+        spec = self.plan.pairwise[wildcards.dataset, wildcards.descriptor, wildcards.measure].spec
+        return spec.model_copy(update=_part(wildcards))
 
     def pairwise_source(self, wildcards: Wildcards) -> str:
-        """A descriptor's features, or the user's own matrices."""
-        if "matrix" in self.pairwise_spec(wildcards):
-            return self.samples(wildcards)
-        return self.path(f"cache/descriptors/{wildcards.dataset}/{wildcards.descriptor}.npz")
-
-    def pairwise_spec(self, wildcards: Wildcards) -> dict[str, Any]:
-        return self.plan.pairwise[wildcards.dataset, wildcards.descriptor, wildcards.measure].spec
-
-    def pairwise_code(self, wildcards: Wildcards) -> str:
-        return self.code("pairwise", self.pairwise_spec(wildcards))
-
-    def pairwise_block_code(self, wildcards: Wildcards) -> str:
-        return self.code("pairwise_block", self.pairwise_spec(wildcards))
+        """Return the features of a descriptor, or the user's own matrices."""
+        return self.samples(wildcards) if self.pairwise_spec(wildcards).matrix else self.features(wildcards)
 
     def pairwise_blocks(self, wildcards: Wildcards) -> list[str]:
-        """Blocks of rows, where the matrix is computed in several jobs."""
-        n = self.plan.pairwise[wildcards.dataset, wildcards.descriptor, wildcards.measure].n_blocks
-        folder = f"cache/pairwise/{wildcards.dataset}/{wildcards.descriptor}/{wildcards.measure}"
-        return [self.path(f"{folder}/{part}.npz") for part in parts(n)]
+        """Return the blocks of rows, if several jobs compute them."""
+        w, n = wildcards, self.plan.pairwise[wildcards.dataset, wildcards.descriptor, wildcards.measure].n_blocks
+        names = {"dataset": w.dataset, "descriptor": w.descriptor, "measure": w.measure}
+        return [self.path("pairwise_block", **names, part=part) for part in parts(n)]
 
     def matrices(self, wildcards: Wildcards) -> list[str]:
-        names = self.plan.kernel_sets[wildcards.dataset, wildcards.kernel_set]["pairwise"]
-        return [self.path(f"cache/pairwise/{wildcards.dataset}/{name}.npz") for name in names]
+        """Return the pairwise matrices of a kernel set."""
+        return self._matrices(wildcards.dataset, wildcards.kernel_set)
 
-    def kernel_set_spec(self, wildcards: Wildcards) -> dict[str, Any]:
-        return self.plan.kernel_sets[wildcards.dataset, wildcards.kernel_set]
+    def _matrices(self, dataset: str, kernel_set: str) -> list[str]:
+        names = [name.split("/") for name in self.plan.kernel_sets[dataset, kernel_set].pairwise]
+        return [self.path("pairwise", dataset=dataset, descriptor=source, measure=m) for source, m in names]
 
     # --- fits
 
-    def planned_fit(self, wildcards: Wildcards) -> Any:
+    def planned_fit(self, wildcards: Wildcards) -> PlannedFit:
+        """Return the fit of a job."""
         return self.plan.fits[wildcards.dataset, wildcards.protocol, wildcards.method]
 
     def manifest(self, wildcards: Wildcards) -> list[str]:
-        """Of a method's kernel set; none for methods on features or images."""
+        """Return the manifest of a method's kernel set; nothing for methods without kernels."""
         name = self.planned_fit(wildcards).kernel_set
-        return [self.path(f"cache/kernels/{wildcards.dataset}/{name}.json")] if name else []
+        return [self.path("kernel_set", dataset=wildcards.dataset, kernel_set=name)] if name else []
 
-    def fit_source(self, wildcards: Wildcards) -> list[str]:
-        """The features or images of a method that takes no kernels."""
+    def fit_matrices(self, wildcards: Wildcards) -> list[str]:
+        """Return the pairwise matrices of a method's kernel set; nothing for methods without kernels."""
+        name = self.planned_fit(wildcards).kernel_set
+        return self._matrices(wildcards.dataset, name) if name else []
+
+    def fit_sources(self, wildcards: Wildcards) -> list[str]:
+        """Return a file for each input of a method that is no kernels: features or images."""
         fit = self.planned_fit(wildcards)
-        if fit.kernel_set:
-            return []
-        if fit.descriptor:
-            return [self.path(f"cache/descriptors/{wildcards.dataset}/{fit.descriptor}.npz")]
-        return [self.samples(wildcards)]
+        descriptors = iter(fit.descriptors)
+        kinds = [entry.kind for entry in fit.spec.method.inputs.values()]
+        return [
+            self.samples(wildcards)
+            if kind == "images"
+            else self.path("features", dataset=wildcards.dataset, descriptor=next(descriptors))
+            for kind in kinds
+            if kind != "kernels"
+        ]
 
-    def ancient_matrices(self, wildcards: Wildcards) -> list[Any]:
-        """The matrices, without their modification times: the manifest says when their content has changed."""
-        from snakemake.io import ancient
 
-        name = self.planned_fit(wildcards).kernel_set
-        names = self.plan.kernel_sets[wildcards.dataset, name]["pairwise"] if name else []
-        return [ancient(self.path(f"cache/pairwise/{wildcards.dataset}/{name}.npz")) for name in names]
-
-    def fit_code(self, wildcards: Wildcards) -> str:
-        return self.code("fit", self.fit_spec(wildcards))
-
-    def fit_spec(self, wildcards: Wildcards) -> dict[str, Any]:
-        return self.planned_fit(wildcards).spec
-
-    # --- tables and report
-
-    def scores_spec(self) -> dict[str, Any]:
-        return {"study": self.plan.study.study}
-
-    def summary_spec(self) -> dict[str, Any]:
-        return tables.summary_spec(self.plan)
-
-    def run_spec(self) -> dict[str, Any]:
-        study = self.plan.study
-        return {
-            "study": study.study,
-            "seed": study.seed,
-            "source": self.source,
-            "config": study.model_dump(mode="json"),
-        }
-
-    def report_spec(self) -> dict[str, Any]:
-        return tables.report_spec(self.plan)
+def _part(wildcards: Wildcards) -> dict[str, str]:
+    part = getattr(wildcards, "part", None)
+    return {"part": part} if part else {}
 
 
 def parts(n: int) -> list[str]:
-    """Names of the parts of a job that is split: ``1of3``; none where it is not."""
+    """Return the names of the parts of a job that is split: ``1of3``; none of a single job."""
     return [f"{number}of{n}" for number in range(1, n + 1)] if n > 1 else []
 
 

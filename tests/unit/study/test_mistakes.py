@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from mklearn.errors import ConfigError
 from mklearn.study.expansion.plan import plan_study
 from mklearn.study.mistakes import nearest
-from mklearn.study.model import check_study
+from mklearn.study.reading import check_study
 
 STUDY: dict[str, Any] = {
     "study": "everything",
@@ -128,7 +128,7 @@ def mistakes(study: Any) -> list[str]:
     return [line.split(". ", 1)[1] for line in lines]
 
 
-def test_the_study_is_good_before_it_is_corrupted() -> None:
+def test_the_study_is_valid_before_it_is_corrupted() -> None:
     study = check_study(STUDY)
     assert study.model_dump()["kernels"]["gauss"]["bandwidth"] == [0.5, 2]
 
@@ -140,7 +140,7 @@ def test_a_key_that_nobody_knows_is_named_wherever_it_stands(path: Path, key: st
     lines = mistakes(study)
     assert any(line.startswith(dotted(path)) and key in line for line in lines), lines
     if path not in FREE:
-        assert any(f"unknown key {key!r}." in line and "Legal keys: " in line for line in lines), lines
+        assert any(f"unknown key {key!r}." in line and "Valid keys: " in line for line in lines), lines
 
 
 @given(st.sampled_from(NAMED), st.data())
@@ -153,7 +153,7 @@ def test_a_misspelt_key_is_named_with_the_right_one(path: Path, data: Any) -> No
     if key == "kind":
         assert any(line.startswith(dotted(path[:-1])) for line in lines), lines
         return
-    expected = f"{dotted((*path[:-1], wrong))}: unknown key {wrong!r}. Did you mean {key!r}? Legal keys: "
+    expected = f"{dotted((*path[:-1], wrong))}: unknown key {wrong!r}. Did you mean {key!r}? Valid keys: "
     assert any(line.startswith(expected) for line in lines), (expected, lines)
 
 
@@ -162,7 +162,7 @@ def test_a_misspelt_kind_is_named_with_the_right_one(path: Path) -> None:
     study = copy.deepcopy(STUDY)
     right = at(study, path)
     at(study, path[:-1])["kind"] = f"{right}s"
-    expected = f"{dotted(path[:-1])}: kind '{right}s' is not known. Did you mean {right!r}? Legal kinds: "
+    expected = f"{dotted(path[:-1])}: unknown kind '{right}s'. Did you mean {right!r}? Valid kinds: "
     assert any(line.startswith(expected) for line in mistakes(study))
 
 
@@ -232,28 +232,30 @@ def test_keys_that_are_no_text(path: Path, key: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "legal", "expected"),
+    ("word", "valid", "expected"),
     [("sead", ["seed", "study"], " Did you mean 'seed'?"), ("x", ["seed"], ""), (3, ["30", "3"], " Did you mean '3'?"),
      ("", ["seed"], ""), ("seed", [], "")],
 )  # fmt: skip
-def test_nearest(word: Any, legal: list[str], expected: str) -> None:
-    assert nearest(word, legal) == expected
+def test_nearest(word: Any, valid: list[str], expected: str) -> None:
+    assert nearest(word, valid) == expected
 
 
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"methods": {"m": {"kind": "kernel_fda", "ridge": 0}}}, "methods.m.ridge: should be greater than 0; found 0."),
+        ({"methods": {"m": {"kind": "kernel_fda", "ridge": 0}}},
+         "methods.m.ridge: invalid value 0: should be greater than 0."),
         ({"methods": {"m": {"kind": "kernel_fda", "ridge": [0.1, -1]}}},
-         "methods.m.ridge[1]: should be greater than 0; found -1."),
-        ({"methods": {"m": {"kind": "kernel_fda", "ridge": []}}}, "methods.m.ridge: list should have at least 1 item"),
+         "methods.m.ridge[1]: invalid value -1: should be greater than 0."),
+        ({"methods": {"m": {"kind": "kernel_fda", "ridge": []}}},
+         "methods.m.ridge: invalid value []: list should have at least 1 item"),
         ({"methods": {"m": {"kind": "kernel_fda", "ridge": "small"}}}, "methods.m.ridge: "),
         ({"methods": {"m": {"kind": "kernel_fda", "kernel_weights": "bestsingle"}}}, "methods.m.kernel_weights: "),
         ({"methods": {"m": {"kind": "kernel_fda", "kernel_weights": {"rest": 1}}}},
          "methods.m.kernel_weights: there is no kernel 'rest'. Did you mean 'rest-hog'?"),
-        ({"methods": {"m": {"kind": "kernel_fda", "kernel_weights": 5}}}, "methods.m.kernel_weights: 5 is not legal."),
+        ({"methods": {"m": {"kind": "kernel_fda", "kernel_weights": 5}}}, "methods.m.kernel_weights: invalid value 5."),
         ({"protocols": {"r": {"kind": "random_per_class", "train_size": {"a": 1}}}},
-         "protocols.r.train_size: should be a valid integer; found {'a': 1}."),
+         "protocols.r.train_size: invalid value {'a': 1}: should be a valid integer."),
         ({"methods": {}}, "methods: "),
         ({"datasets": {"digitz": None}}, "datasets.digitz: there is no registered data set 'digitz'."),
         ({"datasets": {"d": {"name": "digitz"}}}, "datasets.d.name: there is no registered data set 'digitz'."),
@@ -261,28 +263,33 @@ def test_nearest(word: Any, legal: list[str], expected: str) -> None:
         ({"datasets": {"d": {"kind": "precomputed", "matrices": {}, "labels": "x"}}}, "datasets.d.matrices: "),
         ({"descriptors": {"t": {"kind": "table", "table": "color"}}},
          "descriptors.t.table: there is no table in any data set 'color'. Did you mean 'colour'?"),
-        ({"protocols": {"r": {"kind": "random_per_class"}}}, "protocols.r.train_size: is required and missing."),
+        ({"protocols": {"r": {"kind": "random_per_class"}}}, "protocols.r.train_size: is required but missing."),
         ({"protocols": {"r": {"kind": "random_per_class", "train_size": "ten"}}}, "protocols.r.train_size: "),
-        ({"protocols": {"r": {"train_size": 4}}}, "protocols.r: has no 'kind'. Say which kind it is."),
+        ({"protocols": {"r": {"train_size": 4}}}, "protocols.r: has no key 'kind'; it is required."),
         ({"evaluation": {"neighbours": ["cosinus"]}},
-         "evaluation.neighbours[0]: 'cosinus' is not legal. Did you mean 'cosine'? Legal values: cosine, euclidean."),
+         "evaluation.neighbours[0]: invalid value 'cosinus'. Did you mean 'cosine'? Expected one of: cosine"),
         ({"calibration": {"method": "averag"}},
-         "calibration.method: there is no method 'averag'. Did you mean 'average'? Legal: average, few, mkl."),
-        ({"calibration": {"method": "mkl", "tolerance": 0}}, "calibration.tolerance: should be greater than 0"),
+         "calibration.method: there is no method 'averag'. Did you mean 'average'? Expected: average, few, mkl."),
+        ({"calibration": {"method": "mkl", "tolerance": 0}},
+         "calibration.tolerance: invalid value 0: should be greater than 0"),
         ({"remarks": [{"method": ["mkl", "fewer"], "text": "x"}]}, "remarks[0].method: there is no method 'fewer'."),
         ({"remarks": [{"method": "mkl", "text": ""}]}, "remarks[0].text: "),
         ({"published": [ROW | {"value": [80.0]}]},
-         "published[0]: lists stand for the same cells and differ in length: train_size has 2, value has 1."),
-        ({"published": [ROW | {"value": 80.0}]}, "published[0]: train_size and value are both one number"),
-        ({"published": [ROW | {"train_size": 4}]}, "published[0]: train_size and value are both one number or both"),
-        ({"published": [ROW | {"train_size": 4, "value": 80.0, "std": [1.0]}]}, "published[0]: train_size and "),
+         "published[0]: expected lists of one length, one entry per cell: train_size has 2, value has 1."),
+        ({"published": [ROW | {"value": 80.0}]}, "published[0]: expected train_size and value to be both one number"),
+        ({"published": [ROW | {"train_size": 4}]},
+         "published[0]: expected train_size and value to be both one number, or both"),
+        ({"published": [ROW | {"train_size": 4, "value": 80.0, "std": [1.0]}]},
+         "published[0]: expected train_size and "),
         ({"published": [ROW | {"method": ["mkl", "mlk"]}]}, "published[0].method: there is no method 'mlk'."),
-        ({"published": [ROW | {"value": [80.0, 800.0]}]}, "published[0].value[1]: should be less than or equal to 100"),
+        ({"published": [ROW | {"value": [80.0, 800.0]}]},
+         "published[0].value[1]: invalid value 800.0: should be less than or equal to 100"),
         ({"published": [ROW, ROW | {"train_size": 6, "value": 1.0}]},
          "published[1]: digits, training size 6, mkl has a value already, in published[0]."),
         ({"published": [ROW | {"train_size": [4, 4]}]}, "published[0]: digits, training size 4, mkl has a value"),
-        ({"report": {"thumbnails": 1000}}, "report.thumbnails: should be less than or equal to 60; found 1000."),
-        ({"study": "a/b"}, "study: 'a/b' is not a legal name"),
+        ({"report": {"thumbnails": 1000}},
+         "report.thumbnails: invalid value 1000: should be less than or equal to 60."),
+        ({"study": "a/b"}, "study: invalid name 'a/b': expected lower-case letters"),
         ({"kernels": {"k": {"kind": "gaussian", "bandwidth": float("inf")}}}, "kernels.k.bandwidth: "),
     ],
 )  # fmt: skip
@@ -293,11 +300,11 @@ def test_sentences(change: dict[str, Any], sentence: str) -> None:
 
 def test_a_row_of_published_values_is_a_cell_for_each_size_and_method() -> None:
     study = check_study(STUDY)
-    cells = [(c.method, c.train_size, c.value, c.dimension, c.repeats) for c in study.published_cells()]
+    cells = [(c.method, c.train_size, c.value, c.dimension, c.repeats) for c in study.published_values()]
     assert cells == [
-        ("mkl", 4, 90.5, None, 20),
-        ("few", 4, 80.0, 3, 10), ("few", 6, 82.5, None, 10),
-        ("average", 4, 80.0, 3, 10), ("average", 6, 82.5, None, 10),
+        ("mkl", 4, 0.905, None, 20),
+        ("few", 4, 0.8, 3, 10), ("few", 6, 0.825, None, 10),
+        ("average", 4, 0.8, 3, 10), ("average", 6, 0.825, None, 10),
     ]  # fmt: skip
     single = [
         {
@@ -311,5 +318,5 @@ def test_a_row_of_published_values_is_a_cell_for_each_size_and_method() -> None:
         for method in ("few", "average")
         for size, value in ((4, 80.0), (6, 82.5))
     ]
-    long = check_study(STUDY | {"published": single}).published_cells()
-    assert [cell._replace(dimension=None) for cell in study.published_cells()[1:]] == long
+    long = check_study(STUDY | {"published": single}).published_values()
+    assert [cell.model_copy(update={"dimension": None}) for cell in study.published_values()[1:]] == long

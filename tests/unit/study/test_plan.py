@@ -19,8 +19,9 @@ from tests.workflow.conftest import SMOKE
 from mklearn.errors import ConfigError
 from mklearn.provenance import canonical
 from mklearn.study.expansion.plan import Plan, plan_study
-from mklearn.study.model import check_study
+from mklearn.study.expansion.tables import summary_spec
 from mklearn.study.naming import kernel_names
+from mklearn.study.reading import check_study
 from mklearn.study.targets import Targets
 
 
@@ -51,8 +52,8 @@ def methods(plan: Plan) -> list[str]:
 
 
 def kernels(plan: Plan) -> list[str]:
-    largest = max(plan.kernel_sets.values(), key=lambda entry: len(entry["kernels"]))
-    return [kernel["id"] for kernel in largest["kernels"]]
+    largest = max(plan.kernel_sets.values(), key=lambda entry: len(entry.kernels))
+    return [kernel["id"] for kernel in largest.kernels]
 
 
 # --- short forms
@@ -77,7 +78,7 @@ def test_what_is_left_out_is_filled_in() -> None:
 def test_the_usual_descriptors_follow_the_size_of_the_images() -> None:
     def resolutions(**dataset: Any) -> Any:
         plan = planned({"study": "s", "datasets": {"digits": dataset}})
-        found = [d.spec["parameters"] for d in plan.descriptors.values() if d.spec["kind"] == "multiresolution"]
+        found = [d.spec.parameters for d in plan.descriptors.values() if d.spec.kind == "multiresolution"]
         return found[0]["resolutions"]
 
     assert resolutions() == [2, 4]
@@ -118,11 +119,11 @@ def test_each_makes_one_method_of_every_kernel_and_no_label_is_lost() -> None:
     each = ["kfd-g-pixels-1", "kfd-g-pixels-2", "kfd-g-blocks-1", "kfd-g-blocks-2"]
     assert methods(plan) == [*each, "average", "mkl-lda"]
     by_id = {fit.method_id: fit for fit in plan.fits.values()}
-    assert [kernel["id"] for kernel in by_id["kfd-g-blocks-2"].spec["kernels"]] == ["g-blocks-2"]
-    assert by_id["kfd-g-blocks-2"].spec["kernels"][0]["bandwidth"] == 2
+    assert [kernel["id"] for kernel in by_id["kfd-g-blocks-2"].spec.kernels] == ["g-blocks-2"]
+    assert by_id["kfd-g-blocks-2"].spec.kernels[0]["bandwidth"] == 2
     assert by_id["kfd-g-blocks-2"].label == "kfd: g-blocks-2"
-    assert len(by_id["average"].spec["kernels"]) == 4
-    assert set(plan.titles()["methods"]) == set(by_id)
+    assert len(by_id["average"].spec.kernels) == 4
+    assert set(summary_spec(plan).titles["methods"]) == set(by_id)
 
 
 def test_kernels_share_the_pairwise_matrices_of_their_descriptor() -> None:
@@ -142,19 +143,19 @@ def test_given_weights_are_in_the_order_of_the_kernels() -> None:
     weights = {"blocks": 3, "pixels": 1}
     plan = planned(changed(("methods", "average", "kernel_weights"), weights))
     fit = next(fit for fit in plan.fits.values() if fit.method_id == "average")
-    assert [kernel["id"] for kernel in fit.spec["kernels"]] == ["pixels", "blocks"]
-    assert fit.spec["method"]["parameters"]["kernel_weights"] == [1.0, 3.0]
+    assert [kernel["id"] for kernel in fit.spec.kernels] == ["pixels", "blocks"]
+    assert fit.spec.method.parameters["kernel_weights"] == [1.0, 3.0]
 
 
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
         ({"kernels": {"g": {"kind": "gaussian"}, "g-pixels": {"kind": "linear", "descriptor": "pixels"}}},
-         "datasets.digits: kernels: several of them would be called g-pixels"),
+         "datasets.digits: kernels: more than one would have the name g-pixels"),
         ({"kernels": {"g": {"kind": "gaussian", "bandwidth": [1, 1.0000000001]}}}, "g-blocks-1, g-pixels-1"),
-        ({"kernels": {"g": {"kind": "gaussian", "descriptor": ["pixels", "pixels"]}}}, "would be called g-pixels"),
+        ({"kernels": {"g": {"kind": "gaussian", "descriptor": ["pixels", "pixels"]}}}, "would have the name g-pixels"),
         ({"methods": {"m": {"kind": "kernel_fda", "kernels": "each"}, "m-pixels": {"kind": "kernel_fda"}}},
-         "datasets.digits: methods: several of them would be called m-pixels"),
+         "datasets.digits: methods: more than one would have the name m-pixels"),
         ({"kernels": {"p": {"kind": "precomputed"}}}, "datasets.digits: none of the study's kernels applies to it"),
         ({"protocols": {"p": {"kind": "given", "path": "nowhere.csv"}}},
          "protocols.p.path: there is no file 'nowhere.csv'."),
@@ -186,33 +187,33 @@ def source(plan: Plan, method: str) -> Any:
     targets = Targets(plan)
     place, fit = next((place, fit) for place, fit in plan.fits.items() if fit.method_id == method)
     w = SimpleNamespace(**dict(zip(("dataset", "protocol", "method"), place, strict=True)))
-    assert targets.ancient_matrices(w) == []
-    return fit, targets.manifest(w), targets.fit_source(w)
+    assert targets.fit_matrices(w) == []
+    return fit, targets.manifest(w), targets.fit_sources(w)
 
 
 def test_features_of_a_descriptor_are_made_even_where_no_kernel_needs_them() -> None:
     plan = planned(SMOKE | {"kernels": {"k": {"kind": "linear", "descriptor": "pixels"}},
                             "methods": {"m": {"kind": "mmc", "descriptor": "blocks", "lam": [0.5, 1]}}})  # fmt: skip
-    assert {descriptor.spec["kind"] for descriptor in plan.descriptors.values()} >= {"multiresolution"}
+    assert {descriptor.spec.kind for descriptor in plan.descriptors.values()} >= {"multiresolution"}
     assert not plan.kernel_sets
     fit, manifest, (features,) = source(plan, "m")
-    assert (fit.kernel_set, manifest, fit.spec["kernels"]) == (None, [], [])
-    assert (fit.dataset.key, fit.descriptor) in plan.descriptors
-    assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{fit.descriptor}.npz")
-    assert fit.spec["method"]["input"] == "features"
-    assert fit.spec["method"]["sweep"] == {"kind": "leading"}
-    assert fit.spec["method"]["parameters"] == {"n_components": None, "lam": [0.5, 1]}
+    assert (fit.kernel_set, manifest, fit.spec.kernels) == (None, [], [])
+    assert (fit.dataset.key, *fit.descriptors) in plan.descriptors
+    assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{fit.descriptors[0]}.npz")
+    assert [entry.kind for entry in fit.spec.method.inputs.values()] == ["features"]
+    assert fit.spec.method.grid == {"lam": [0.5, 1]}
+    assert fit.spec.method.parameters == {"n_components": None}
 
 
 def test_images_are_taken_as_they_are_at_their_final_size() -> None:
     study = SMOKE | {"datasets": {"digits": {"resize": {"shape": [6, 6]}}},
                      "methods": {"m": {"kind": "glram", "sizes": [1, 4]}}}  # fmt: skip
     fit, manifest, (images,) = source(planned(study), "m")
-    assert (fit.kernel_set, fit.descriptor, manifest) == (None, None, [])
+    assert (fit.kernel_set, fit.descriptors, manifest) == (None, (), [])
     assert images.endswith(f"cache/resized/{fit.dataset.key}.npz")
-    assert fit.spec["method"]["input"] == "images"
-    assert fit.spec["method"]["sweep"]["sizes"] == [1, 4]
-    assert "sizes" not in fit.spec["method"]["parameters"]
+    assert [entry.kind for entry in fit.spec.method.inputs.values()] == ["images"]
+    assert fit.spec.method.sweep.parameters["sizes"] == [1, 4]
+    assert "sizes" not in fit.spec.method.parameters
 
 
 @pytest.mark.parametrize("change", [{"sizes": [1, 2]}, {"kind": "two_d_lda"}, {"max_iter": 3}])
@@ -230,7 +231,7 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 def test_a_table_is_named_as_a_descriptor(tables: dict[str, Any]) -> None:
     fit, _, (features,) = source(planned(tables | {"methods": {"m": {"kind": "pca", "descriptor": "t"}}}), "m")
-    assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{fit.descriptor}.npz")
+    assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{fit.descriptors[0]}.npz")
 
 
 @pytest.mark.parametrize(
@@ -362,7 +363,7 @@ def test_specifications_tell_no_words_and_no_places(tmp_path: Path) -> None:
     made = [*plan.descriptors.values(), *plan.pairwise.values()]
     specs = [*(entry.spec for entry in made), *plan.kernel_sets.values(), *plan.protocols.values(),
              *(fit.spec for fit in plan.fits.values()), *(d.read for d in plan.datasets.values())]  # fmt: skip
-    assert "SECRET" not in json.dumps(specs)
+    assert "SECRET" not in json.dumps([spec.as_dict() for spec in specs])
 
 
 @given(st.permutations(sorted(SMOKE)), st.permutations(["digits", "other"]))
@@ -376,25 +377,25 @@ def test_specifications_survive_json_and_snakemake() -> None:
     """They travel as text: to cluster jobs, into logs and artefacts."""
     plan = planned(SMOKE)
     for spec in [*(d.spec for d in plan.descriptors.values()), *(fit.spec for fit in plan.fits.values())]:
-        assert json.loads(canonical(spec)) == spec
+        assert json.loads(canonical(spec.as_dict())) == spec.as_dict()
 
 
 def test_a_method_has_the_studys_time_limit_or_its_own() -> None:
     """In minutes; where there is none the specification says nothing of it, and keys stay what they were."""
 
     def limits(study: dict[str, Any]) -> dict[str, Any]:
-        return {fit.method_id: fit.spec["evaluation"].get("time_limit", "-") for fit in planned(study).fits.values()}
+        return {fit.method_id: fit.spec.evaluation.time_limit for fit in planned(study).fits.values()}
 
-    assert set(limits(SMOKE).values()) == {"-"}
+    assert set(limits(SMOKE).values()) == {None}
     study = changed(("evaluation",), {"time_limit": 5})
     study["methods"]["mkl-lda"]["time_limit"] = 0.5
     study["methods"]["average"]["time_limit"] = "none"
     found = limits(study)
-    assert found == {"kfd-pixels": 5.0, "kfd-blocks": 5.0, "average": "-", "mkl-lda": 0.5}
+    assert found == {"kfd-pixels": 5.0, "kfd-blocks": 5.0, "average": None, "mkl-lda": 0.5}
     # The same number is the same limit, however it is written; a limit is no parameter of the method.
     assert keys(planned(study)) == keys(planned(changed(("evaluation",), {"time_limit": 5.0}) | {
         "methods": study["methods"]}))  # fmt: skip
-    assert "time_limit" not in json.dumps([fit.spec["method"] for fit in planned(study).fits.values()])
+    assert "time_limit" not in json.dumps([fit.spec.as_dict()["method"] for fit in planned(study).fits.values()])
 
 
 @pytest.mark.parametrize("value", [0, -1, "never", [1, 2]])
@@ -406,7 +407,7 @@ def test_limits_that_are_none(value: Any) -> None:
 
 def test_data_sets_share_no_file_and_studies_share_all() -> None:
     two = planned(SMOKE | {"datasets": {"digits": {"per_class": 20}, "again": {"name": "digits", "per_class": 20}}})
-    titles = two.titles()["datasets"]
+    titles = summary_spec(two).titles["datasets"]
     assert titles["again"] == f"{titles['digits']}, again"
     one = planned(SMOKE)
     assert len(two.datasets) == 2

@@ -14,7 +14,7 @@ from tests.unit.study.test_mistakes import KINDS, MAPPINGS, NAMED, STUDY, at, do
 from tests.workflow.conftest import SMOKE
 
 from mklearn.errors import ConfigError
-from mklearn.study.model import check_study, read_study
+from mklearn.study.reading import check_study, read_study
 from mklearn.study.schema import study_schema, yaml_text
 
 

@@ -1,61 +1,60 @@
-"""Descriptors of the plan: what represents each sample, what it learns first, and how many jobs it is spread over."""
+"""Descriptors of the plan: what represents each sample, what is learned first, and the number of jobs."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
-from mklearn.descriptors.models import DescriptorConfig, Table, image_descriptors
+from mklearn.contract.specs import DescriptorSpec
+from mklearn.descriptors.models import Descriptor, Table, image_descriptors
 from mklearn.provenance import key
+from mklearn.study.datasets import DatasetConfig, FeatureTables
 from mklearn.study.expansion.datasets import PlannedDataset
 
-if TYPE_CHECKING:
-    from mklearn.study.expansion.plan import Plan
-
-Spec = dict[str, Any]
 LEARNS_FROM = 512
-"""Images, at most, that words, patches and principal axes are learned from: random ones, of many points each."""
+"""Largest number of random images that words, patches and principal axes are learned from."""
 
 
 @dataclass(frozen=True)
 class PlannedDescriptor:
     """A descriptor of one data set."""
 
-    spec: Spec
-    n_blocks: int
+    id: str
+    key: str
+    config: Descriptor
+    spec: DescriptorSpec
+    n_parts: int
     """Jobs that the images are spread over."""
 
 
-def add_descriptor(plan: Plan, dataset: PlannedDataset, name: str, config: DescriptorConfig) -> str:
-    """Register a descriptor of a data set; its key."""
-    spec = config.specification()
+def planned_descriptors(
+    dataset: PlannedDataset, config: DatasetConfig, named: Mapping[str, Descriptor] | None, seed: int
+) -> dict[str, PlannedDescriptor]:
+    """Return the descriptors that apply to a data set, by id: those that the study names, else the default ones."""
+    if named is None:
+        chosen = _default_descriptors(dataset, config)
+    else:
+        chosen = {name: model for name, model in named.items() if model.family == dataset.family}
+        if isinstance(config, FeatureTables):
+            tables = config.tables
+            chosen = {name: m for name, m in chosen.items() if isinstance(m, Table) and m.table in tables}
+    return {name: _planned(dataset, name, model, seed) for name, model in chosen.items()}
+
+
+def _planned(dataset: PlannedDataset, name: str, config: Descriptor, seed: int) -> PlannedDescriptor:
+    fields = config.specification()
     if config.learns:
-        spec |= {"learns": config.learns, "learns_from": LEARNS_FROM, "seed": plan.study.seed}
+        fields |= {"learns": config.learns, "learns_from": LEARNS_FROM, "seed": seed}
+    spec = DescriptorSpec(**fields)
     n = dataset.n_samples
-    n_blocks = -(-n // config.images_per_job) if n and config.images_per_job else 1
-    descriptor_key = key(name, spec)
-    plan.descriptors[dataset.key, descriptor_key] = PlannedDescriptor(spec, n_blocks)
-    return descriptor_key
+    n_parts = -(-n // config.images_per_job) if n and config.images_per_job else 1
+    return PlannedDescriptor(name, key(name, spec.as_dict()), config, spec, n_parts)
 
 
-def descriptors_of(plan: Plan, dataset: PlannedDataset, config: Any) -> dict[str, DescriptorConfig]:
-    """The descriptors of the study that apply to this data set; the usual ones where it names none."""
-    from pydantic import TypeAdapter
-
-    adapter: TypeAdapter[Any] = TypeAdapter(DescriptorConfig)
-    if plan.study.descriptors is not None:
-        found = {name: d for name, d in plan.study.descriptors.items() if d.family == dataset.family}
-        if dataset.family == "tables":
-            found = {name: d for name, d in found.items() if isinstance(d, Table) and d.table in config.tables}
-        return found
-    if dataset.family == "matrices":  # of what is between samples, nothing is known of each
-        return {}
-    if dataset.family == "tables":
+def _default_descriptors(dataset: PlannedDataset, config: DatasetConfig) -> Mapping[str, Descriptor]:
+    if isinstance(config, FeatureTables):
         return {name: Table(kind="table", table=name) for name in config.tables}
-    return {name: adapter.validate_python(spec) for name, spec in image_descriptors(_side(dataset)).items()}
-
-
-def _side(dataset: PlannedDataset) -> int | None:
-    """The images' shorter side, where the plan knows it."""
-    shape = (dataset.resize or {}).get("shape") or dataset.read.get("expected", {}).get("image_shape")
-    return min(shape[:2]) if shape else None
+    if dataset.family == "matrices":
+        return {}
+    shape = dataset.resize.shape if dataset.resize else dataset.read.expected.get("image_shape")
+    return image_descriptors(min(shape[:2]) if shape else None)

@@ -1,48 +1,46 @@
-"""The plan as a whole: data sets, what is computed from them, and the fits."""
+"""The plan of a study: data sets, everything computed from them, and the fits."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from mklearn.contract.model import Registered
+from mklearn.contract.specs import KernelSetSpec, SplitSpec
 from mklearn.errors import ConfigError
-from mklearn.plan.fits import PlannedFit, add_fits
-from mklearn.plan.sources import sources_of
+from mklearn.plan.fits import PlannedFit, planned_fits
+from mklearn.study.datasets import DatasetConfig
 from mklearn.study.expansion.datasets import PlannedDataset, planned_dataset
-from mklearn.study.expansion.descriptors import PlannedDescriptor
+from mklearn.study.expansion.descriptors import PlannedDescriptor, planned_descriptors
 from mklearn.study.expansion.kernels import PlannedPairwise, planned_kernels
-from mklearn.study.expansion.protocols import planned_protocols
+from mklearn.study.expansion.protocols import PlannedProtocol, planned_protocols
+from mklearn.study.layout import Layout
 from mklearn.study.model import Study
-from mklearn.study.registry import registered
-
-Spec = dict[str, Any]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Plan:
-    """Everything that a study makes, by key. Built by :func:`plan_study`."""
+    """Everything that a study makes, by key; made by :func:`plan_study`."""
 
     study: Study
-    datasets: dict[str, PlannedDataset] = field(default_factory=dict)
-    descriptors: dict[tuple[str, str], PlannedDescriptor] = field(default_factory=dict)
-    pairwise: dict[tuple[str, str, str], PlannedPairwise] = field(default_factory=dict)
-    kernel_sets: dict[tuple[str, str], Spec] = field(default_factory=dict)
-    protocols: dict[str, Spec] = field(default_factory=dict)
-    fits: dict[tuple[str, str, str], PlannedFit] = field(default_factory=dict)
+    datasets: Mapping[str, PlannedDataset]
+    descriptors: Mapping[tuple[str, str], PlannedDescriptor]
+    """By data set and descriptor."""
+    pairwise: Mapping[tuple[str, str, str], PlannedPairwise]
+    """By data set, descriptor (or the user's matrix) and measure."""
+    kernel_sets: Mapping[tuple[str, str], KernelSetSpec]
+    """By data set and kernel set."""
+    protocols: Mapping[str, SplitSpec]
+    fits: Mapping[tuple[str, str, str], PlannedFit]
+    """By data set, protocol and method."""
 
     @property
-    def cache(self) -> Path:
-        return Path(self.study.results) / "cache"
-
-    @property
-    def output(self) -> Path:
-        return Path(self.study.results) / self.study.study
+    def layout(self) -> Layout:
+        """Where its artefacts lie."""
+        return Layout(self.study.results, self.study.study)
 
     @property
     def reference(self) -> str:
-        """The method that all others are compared with."""
+        """The method that all others are compared with; empty if there is none."""
         named = self.study.evaluation.reference
         if named:
             return named
@@ -52,33 +50,19 @@ class Plan:
                 return name
         return ""
 
-    def titles(self) -> dict[str, dict[str, str]]:
-        """Names as people read them, by id: for the report, and in no key."""
-        return {
-            "datasets": {dataset.id: dataset.title for dataset in self.datasets.values()},
-            "methods": {fit.method_id: fit.label for fit in self.fits.values()},
-        }
 
-    def catalogue(self) -> dict[str, list[dict[str, str]]]:
-        """What the study uses, with papers: for the report."""
+@dataclass(frozen=True)
+class _DatasetPlan:
+    """What a study makes of one data set."""
 
-        used = {
-            "descriptors": {
-                name.rsplit("-", 1)[0]: planned.spec["kind"] for (_, name), planned in self.descriptors.items()
-            },
-            "kernels": {k["id"]: k["kind"] for spec in self.kernel_sets.values() for k in spec["kernels"]},
-            "methods": {name: method.kind for name, method in self.study.methods.items()},
-        }
-        return {what: [_entry(registered(what)[kind], name) for name, kind in found.items()]
-                for what, found in used.items()}  # fmt: skip
-
-
-def _entry(model: type[Registered], name: str) -> dict[str, str]:
-    return {"id": name, "title": model.title, "reference": model.reference}
+    dataset: PlannedDataset
+    descriptors: list[PlannedDescriptor]
+    pairwise: list[PlannedPairwise]
+    fits: list[PlannedFit]
 
 
 def plan_study(study: Study) -> Plan:
-    """Spell a study out.
+    """Expand a study.
 
     Raises
     ------
@@ -86,25 +70,52 @@ def plan_study(study: Study) -> Plan:
         If a data set has none of the kernels that a method asks for, two kernels or methods would have one name, or a
         path does not exist.
     """
-    plan = Plan(study)
-    protocols = list(planned_protocols(study))
-    plan.protocols = {protocol.key: protocol.spec for protocol in protocols}
-    for dataset_id, config in study.datasets.items():
-        dataset = planned_dataset(study, dataset_id, config)
-        plan.datasets[dataset.key] = dataset
-        kernels = planned_kernels(plan, dataset, config)
-        _no_twins(f"datasets.{dataset_id}: kernels", [kernel["id"] for kernel in kernels])
-        chosen = [protocol for protocol in protocols if protocol.datasets is None or dataset_id in protocol.datasets]
-        fit_ids: list[str] = []
-        for method_id, method in study.methods.items():
-            for fit_id, source in sources_of(plan, dataset, config, method_id, method, kernels):
-                fit_ids.append(fit_id)
-                add_fits(plan, dataset, chosen, method, fit_id, source)
-        _no_twins(f"datasets.{dataset_id}: methods", fit_ids)
-    return plan
+    protocols = planned_protocols(study.protocols, study.seed)
+    parts = [_plan_dataset(study, name, config, protocols) for name, config in study.datasets.items()]
+    fits = {(part.dataset.key, fit.protocol, fit.method): fit for part in parts for fit in part.fits}
+    return Plan(
+        study,
+        datasets={part.dataset.key: part.dataset for part in parts},
+        descriptors={(part.dataset.key, planned.key): planned for part in parts for planned in part.descriptors},
+        pairwise={(part.dataset.key, p.source, p.spec.measure): p for part in parts for p in part.pairwise},
+        kernel_sets={
+            (dataset, fit.kernel_set): KernelSetSpec.model_validate(fit.kernel_set_spec)
+            for (dataset, _, _), fit in fits.items()
+            if fit.kernel_set is not None
+        },
+        protocols={protocol.key: protocol.spec for protocol in protocols},
+        fits=fits,
+    )
 
 
-def _no_twins(what: str, names: list[str]) -> None:
-    twins = sorted({name for name in names if names.count(name) > 1})
-    if twins:
-        raise ConfigError(f"{what}: several of them would be called {', '.join(twins)}; rename one, or name it once.")
+def _plan_dataset(
+    study: Study, dataset_id: str, config: DatasetConfig, protocols: Iterable[PlannedProtocol]
+) -> _DatasetPlan:
+    dataset = planned_dataset(dataset_id, config, Layout(study.results, study.study), study.mirror)
+    descriptors = planned_descriptors(dataset, config, study.descriptors, study.seed)
+    kernels = planned_kernels(dataset, config, study.kernels, descriptors)
+    _check_unique(f"datasets.{dataset_id}: kernels", [kernel.spec["id"] for kernel in kernels])
+    chosen = [protocol for protocol in protocols if protocol.datasets is None or dataset_id in protocol.datasets]
+    specs = [kernel.spec for kernel in kernels]
+    by_id = {name: (planned.key, planned.config) for name, planned in descriptors.items()}
+    fits = [
+        fit
+        for method_id, method in study.methods.items()
+        for fit in planned_fits(
+            dataset, method_id, method, specs, by_id, chosen, study.evaluation, study.seed
+        )
+    ]  # fmt: skip
+    _check_unique(
+        f"datasets.{dataset_id}: methods", [fit.method_id for fit in fits if fit.protocol == fits[0].protocol]
+    )
+    used = dict.fromkeys(descriptors[kernel.descriptor].key for kernel in kernels if kernel.descriptor is not None)
+    used |= dict.fromkeys(name for fit in fits for name in fit.descriptors)
+    by_key = {planned.key: planned for planned in descriptors.values()}
+    pairwise = [kernel.pairwise for kernel in kernels if kernel.pairwise is not None]
+    return _DatasetPlan(dataset, [by_key[name] for name in used], pairwise, fits)
+
+
+def _check_unique(what: str, names: list[str]) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ConfigError(f"{what}: more than one would have the name {', '.join(twice)}; rename one of them.")
