@@ -110,19 +110,20 @@ def step_code(step: str, spec: Mapping[str, Any] | None = None) -> list[str]:
     return code_of(f"mklearn.steps.{step}", *_named_modules(spec or {}))
 
 
+_NAMED_CODE = re.compile(r"[\w.]+:\w+")
+"""Code that a specification names, as ``"module:name"``; other texts of this form are no module."""
+
+
 def _named_modules(spec: Any) -> list[str]:
-    found: list[str] = []
+    if isinstance(spec, str):
+        return [spec.split(":")[0]] if _NAMED_CODE.fullmatch(spec) else []
     if isinstance(spec, Mapping):
-        for name, value in spec.items():
-            if name in ("implementation", "reader") and isinstance(value, str):
-                own_reader = name == "reader" and ":" not in value
-                found.append(f"mklearn.datasets.readers.{value}" if own_reader else value.split(":")[0])
-            elif isinstance(value, (Mapping, list)):
-                found += _named_modules(value)
-    elif isinstance(spec, list):
-        for entry in spec:
-            found += _named_modules(entry)
-    return found
+        reader = spec.get("reader")
+        own = [f"mklearn.datasets.readers.{reader}"] if isinstance(reader, str) and ":" not in reader else []
+        return own + [module for value in spec.values() for module in _named_modules(value)]
+    if isinstance(spec, list):
+        return [module for value in spec for module in _named_modules(value)]
+    return []
 
 
 def code_fingerprint(files: Iterable[str | Path]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from mklearn.contract.metrics import METRICS
 from mklearn.contract.model import Slug, Strict
@@ -58,6 +58,12 @@ class Evaluation(Strict):
         if len(set(named)) < len(named):
             raise ValueError(f"expected each metric once; found {', '.join(named)}.")
         return value
+
+    @model_validator(mode="after")
+    def _chooses_by_a_metric(self) -> Evaluation:
+        if self.choose_by not in self.metrics:
+            raise ValueError(f"choose_by: {self.choose_by!r} is not among metrics; expected: {one_of(self.metrics)}.")
+        return self
 
 
 class Report(Strict):

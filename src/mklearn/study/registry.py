@@ -91,7 +91,7 @@ def check_packages() -> None:
 
 def _union(what: str) -> Any:
     models = [registration.model for registration in REGISTRATIONS[what].values()]
-    return Annotated[reduce(or_, models), Field(discriminator="kind")]  # type: ignore[arg-type]
+    return Annotated[reduce(or_, models), Field(discriminator="kind")]
 
 
 if TYPE_CHECKING:  # unions of what is installed can't be checked statically
