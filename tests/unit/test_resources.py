@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mklearn.contract.fit_spec import Implementation, InputSpec, MethodSpec
+from mklearn.contract.fit_spec import Implementation, InputSpec, MethodSpec, Setting
 from mklearn.contract.specs import ReadSpec, SplitSpec
 from mklearn.datasets.samples import SampleSet
 from mklearn.study import resources
@@ -178,10 +178,12 @@ def test_training_samples_and_splits() -> None:
     per_class = split({"train_size": [10, 20], "repeats": 7})
     folds = split({"folds": 5, "repeats": 2})
     given_splits = split({"path": "splits.csv"})
-    assert resources.training_samples(per_class, 1797, 10) == [100, 200]
-    assert resources.training_samples(per_class, 1797, None) == [1797, 1797]
-    assert resources.training_samples(folds, 101, 10) == [math.ceil(101 * 0.8)]
-    assert resources.training_samples(given_splits, 50, 5) == [50]
+    sizes = [Setting(protocol=f"p{size}", train_size=size) for size in (10, 20)]
+    none = [Setting(protocol="p", train_size=None)]
+    assert resources.training_samples(per_class, sizes, 1797, 10) == [100, 200]
+    assert resources.training_samples(per_class, sizes, 1797, None) == [1797, 1797]
+    assert resources.training_samples(folds, none, 101, 10) == [math.ceil(101 * 0.8)]
+    assert resources.training_samples(given_splits, none, 50, 5) == [50]
     assert [resources.number_of_splits(p) for p in (per_class, folds)] == [7, 10]
     assert resources.number_of_splits(given_splits) == resources.UNKNOWN_SPLITS
 

@@ -75,9 +75,10 @@ class JobResources:
 
     def _fit_samples(self, wildcards: Wildcards) -> tuple[int, list[int]]:
         """Number of samples, and of training samples of a split at each training size."""
-        dataset = self._targets.planned_fit(wildcards).dataset
-        n, protocol = self._n_samples(dataset), self._targets.plan.protocols[wildcards.protocol]
-        return n, resources.training_samples(protocol, n, resources.number_of_classes(dataset.read))
+        fit = self._targets.planned_fit(wildcards)
+        n, protocol = self._n_samples(fit.dataset), self._targets.plan.protocols[wildcards.protocol]
+        n_classes = resources.number_of_classes(fit.dataset.read)
+        return n, resources.training_samples(protocol, fit.settings, n, n_classes)
 
     def licences(self, wildcards: Wildcards) -> int:
         spec = self._targets.planned_fit(wildcards).spec

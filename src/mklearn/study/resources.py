@@ -15,7 +15,7 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from mklearn.contract.fit_spec import FitSpec, MethodSpec
+from mklearn.contract.fit_spec import FitSpec, MethodSpec, Setting
 from mklearn.contract.specs import ReadSpec, SplitSpec
 
 AROUND_MB = 400
@@ -155,21 +155,23 @@ def fit_priority(spec: FitSpec, protocol: SplitSpec, n_train: Sequence[int]) -> 
     return 1.0 - 1.0 / (1.0 + sum(fit_seconds(spec, protocol, n) for n in n_train))
 
 
-def training_samples(protocol: SplitSpec, n_samples: int, n_classes: int | None) -> list[int]:
+def training_samples(
+    protocol: SplitSpec, settings: Sequence[Setting], n_samples: int, n_classes: int | None
+) -> list[int]:
     """Return the number of training samples of a split at each training size; all samples if it is unknown."""
-    parameters = protocol.parameters
-    if "folds" in parameters:
-        return [math.ceil(n_samples * (parameters["folds"] - 1) / parameters["folds"])]
-    sizes = parameters.get("train_size", [n_samples])
-    return [min(n_samples, size * n_classes) if n_classes else n_samples for size in sizes]
+    folds = protocol.parameters.get("folds")
+    if isinstance(folds, int):
+        return [math.ceil(n_samples * (folds - 1) / folds)]
+    sizes = [setting.train_size for setting in settings]
+    return [min(n_samples, size * n_classes) if size and n_classes else n_samples for size in sizes]
 
 
 def number_of_splits(protocol: SplitSpec) -> int:
     """Return the number of splits at each training size, folds counted."""
-    parameters = protocol.parameters
-    if "repeats" not in parameters:
+    repeats, folds = (protocol.parameters.get(name) for name in ("repeats", "folds"))
+    if not isinstance(repeats, int):
         return UNKNOWN_SPLITS
-    return int(parameters["repeats"]) * int(parameters.get("folds", 1))
+    return repeats * (folds if isinstance(folds, int) else 1)
 
 
 def number_of_classes(read: ReadSpec) -> int | None:
