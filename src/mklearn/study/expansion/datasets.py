@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from mklearn.contract.specs import DownloadSpec, FileSpec, ReadSpec, ResizeSpec
@@ -65,7 +65,7 @@ def planned_dataset(dataset_id: str, config: DatasetConfig, layout: Layout, mirr
     if not isinstance(config, ImageFolder):
         return planned
     listed = read.model_copy(update={"listing": _listing(dataset_id, config.path)})
-    return PlannedDataset(**{**vars(planned), "read": listed})
+    return replace(planned, read=listed)
 
 
 def _registered(dataset_id: str, config: RegisteredDataset, layout: Layout, mirror: str | None) -> PlannedDataset:
