@@ -81,7 +81,7 @@ def _selections(
             raise ConfigError(f"methods.{method_id}.kernel_weights: no kernel {', '.join(missing)} among its kernels.")
         weights = [float(weights.get(kernel["id"], 0.0)) for kernel in chosen]
         if not sum(weights):
-            raise ConfigError(f"methods.{method_id}.kernel_weights: are all zero.")
+            raise ConfigError(f"methods.{method_id}.kernel_weights: all are zero; give at least one a positive weight.")
     yield method_id, label, chosen, weights
 
 

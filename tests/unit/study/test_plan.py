@@ -160,7 +160,7 @@ def test_given_weights_are_in_the_order_of_the_kernels() -> None:
         ({"protocols": {"p": {"kind": "given", "path": "nowhere.csv"}}},
          "protocols.p.path: there is no file 'nowhere.csv'."),
         ({"methods": {"m": {"kind": "kernel_fda", "kernel_weights": {"pixels": 0}}}},
-         "methods.m.kernel_weights: are all zero."),
+         "methods.m.kernel_weights: all are zero; give at least one a positive weight."),
         ({"methods": {"m": {"kind": "kernel_fda", "kernels": ["blocks"], "kernel_weights": {"pixels": 1}}}},
          "methods.m.kernel_weights: no kernel pixels among its kernels."),
         ({"methods": {"m": {"kind": "kernel_fda", "kernels": "each", "kernel_weights": "best_single"}}},
