@@ -13,7 +13,7 @@ from mklearn.errors import ConfigError, UserError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; 0 if it went well, 1 for a user's mistake, 2 for words that make no command."""
+    """Run one command; return 0 on success, 1 for a user's mistake; exit with 2 for an invalid command line."""
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
@@ -29,11 +29,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m mklearn",
         description="Learning from many kernels. Studies are run with Snakemake (see the README); "
-        "these commands check a study, list what there is, and replay single steps.",
+        "these commands check a study, list what is registered, and replay single steps.",
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
-    validate = commands.add_parser("validate", help="check a study file: all mistakes at once")
+    validate = commands.add_parser("validate", help="check a study file and report all mistakes at once")
     validate.add_argument("file", nargs="+", help="study file (YAML)")
     validate.set_defaults(run=_validate)
 
@@ -42,7 +42,7 @@ def _parser() -> argparse.ArgumentParser:
         ("descriptors", "list the descriptors, with their parameters"),
         ("kernels", "list the kernels, with their parameters"),
         ("methods", "list the methods, with their parameters and papers"),
-        ("protocols", "list the protocols: how samples are split"),
+        ("protocols", "list the protocols, with their parameters"),
     ):
         listing = commands.add_parser(name, help=help_text)
         listing.set_defaults(run=_list, what=name)
@@ -50,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     solvers = commands.add_parser("solvers", help="say which solvers of semidefinite problems can run here")
     solvers.set_defaults(run=_solvers)
 
-    schema = commands.add_parser("schema", help="print the JSON schema of study files (for completion in editors)")
+    schema = commands.add_parser("schema", help="print the JSON schema of study files, for editors")
     schema.set_defaults(run=_schema)
 
     explain = commands.add_parser(
@@ -86,8 +86,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _validate(options: argparse.Namespace) -> int:
-    from mklearn.config.study import read_study
-    from mklearn.plan.study import plan_study
+    from mklearn.study.expansion.plan import plan_study
+    from mklearn.study.reading import read_study
 
     failed = 0
     for file in options.file:
@@ -98,14 +98,14 @@ def _validate(options: argparse.Namespace) -> int:
             failed = 1
             continue
         print(
-            f"{file}: study {plan.study.study!r} is good: {len(plan.datasets)} data sets, "
+            f"{file}: study {plan.study.study!r} is valid: {len(plan.datasets)} data sets, "
             f"{len(plan.descriptors)} descriptors, {len(plan.pairwise)} distances, {len(plan.fits)} fits."
         )
     return failed
 
 
 def _list(options: argparse.Namespace) -> None:
-    from mklearn.registry import describe_all
+    from mklearn.study.registry import describe_all
 
     print(describe_all(options.what))
 
@@ -119,7 +119,7 @@ def _solvers(options: argparse.Namespace) -> None:
 
 
 def _schema(options: argparse.Namespace) -> None:
-    from mklearn.config.schema import study_schema
+    from mklearn.study.schema import study_schema
 
     print(study_schema(), end="")
 

@@ -1,4 +1,4 @@
-"""Where artefacts come from: canonical specifications and their keys, the code behind a step, versions, the commit."""
+"""Origins of artefacts: canonical specifications and their keys, the code behind a step, versions, the commit."""
 
 from __future__ import annotations
 
@@ -15,35 +15,37 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mklearn.extensions import module_roots, packages
+
 PACKAGE = Path(__file__).resolve().parent
 SILENT = frozenset({"mklearn.errors", "mklearn.steps.log"})
 """Modules whose edits change no number. (Package ``__init__`` files only re-export, lazily, and are left out too.)"""
 
 
 def canonical(spec: Any) -> str:
-    """JSON with sorted keys and no white space: equal specifications give equal text."""
+    """Return JSON with sorted keys and no white space: equal specifications give equal text."""
     return json.dumps(spec, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
 def key(name: str, spec: Any) -> str:
-    """``name-<8 hex>``: a readable name made unique by its specification."""
+    """Return ``name-<8 hex>``: a readable name made unique by its specification."""
     slug = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-.") or "x"
     return f"{slug}-{digest(spec)[:8]}"
 
 
 def digest(spec: Any) -> str:
-    """sha256 of a specification's canonical text."""
+    """Return the sha256 of a specification's canonical text."""
     return hashlib.sha256(canonical(spec).encode()).hexdigest()
 
 
 def file_digest(path: str | Path) -> str:
-    """sha256 of a file's bytes."""
+    """Return the sha256 of a file's bytes."""
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def input_digests(**files: str | Path | Sequence[str | Path] | None) -> dict[str, Any]:
-    """sha256 of a step's input files, by the step's names for them; inputs that are not there are left out.
+    """Return the sha256 of a step's input files, by the step's names for them; inputs without files are left out.
 
     ``{"samples": "ab12...", "blocks": {"1of2.npz": "...", "2of2.npz": "..."}}``: several files of one input are named
     as :func:`names_below` names them.
@@ -58,13 +60,13 @@ def input_digests(**files: str | Path | Sequence[str | Path] | None) -> dict[str
 
 
 def names_below(paths: Sequence[str | Path]) -> dict[str, Path]:
-    """Files by the part of their paths below the folder that they have in common: the same wherever it lies."""
+    """Return files by the part of their paths below their common folder: the same wherever the folder lies."""
     folder = os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in paths])
     return {os.path.relpath(os.path.abspath(path), folder).replace(os.sep, "/"): Path(path) for path in paths}
 
 
 def array_digest(array: Any) -> str:
-    """sha256 of an array's type, shape and C-ordered bytes: the same for equal arrays, however they are stored."""
+    """Return the sha256 of an array's type, shape and C-ordered bytes, whatever its memory layout."""
     import numpy as np
 
     array = np.ascontiguousarray(array)
@@ -77,12 +79,13 @@ def array_digest(array: Any) -> str:
 
 
 def code_of(*modules: str) -> list[str]:
-    """Files of every mklearn module that these modules import, directly or not, themselves included.
+    """Return the files of every module that these modules import, directly or not, themselves included.
 
-    Imports are read from the source (those inside functions too), so the list can't drift from the code; modules are
-    never imported. Not followed: names given as text (a step adds the method's or descriptor's module by name).
-    Left out: package ``__init__`` files and the modules of ``SILENT``. Templates and styles are in: the files of a
-    folder beside a module and of its name (``page/`` beside ``page.py``) belong to the module.
+    Modules are those of mklearn and of installed packages that add to it. Imports are read from the source (those
+    inside functions too), so the list can't drift from the code; modules are never imported. Not followed: names given
+    as text (a step adds the method's or descriptor's module by name). Left out: mklearn's own package ``__init__``
+    files and the modules of ``SILENT``. Templates and styles are in: the files of a folder beside a module and of its
+    name (``page/`` beside ``page.py``) belong to the module.
     """
     return list(_code_of(tuple(sorted(set(filter(None, modules))))))
 
@@ -98,53 +101,63 @@ def _code_of(modules: tuple[str, ...]) -> tuple[str, ...]:
             continue
         seen[module] = path
         todo.extend(_imports(path))
-    kept = [path for module, path in seen.items() if path.name != "__init__.py" and module not in SILENT]
+    kept = [path for module, path in seen.items() if module not in SILENT and not _only_re_exports(module, path)]
     return tuple(sorted(str(file) for path in kept for file in (path, *_data_files(path))))
 
 
 def step_code(step: str, spec: Mapping[str, Any] | None = None) -> list[str]:
-    """Files behind a step (``fit``): its module's, and those of the code that its specification names."""
+    """Return the files behind a step such as ``fit``: of its module, and of the code that its specification names."""
     return code_of(f"mklearn.steps.{step}", *_named_modules(spec or {}))
 
 
+_NAMED_CODE = re.compile(r"[\w.]+:\w+")
+"""Code that a specification names, as ``"module:name"``; other texts of this form are no module."""
+
+
 def _named_modules(spec: Any) -> list[str]:
-    found: list[str] = []
+    if isinstance(spec, str):
+        return [spec.split(":")[0]] if _NAMED_CODE.fullmatch(spec) else []
     if isinstance(spec, Mapping):
-        for name, value in spec.items():
-            if name == "implementation" and isinstance(value, str):
-                found.append(value.split(":")[0])
-            elif name == "reader" and isinstance(value, str):
-                found.append(f"mklearn.datasets.readers.{value}")
-            elif isinstance(value, Mapping):
-                found += _named_modules(value)
-    return found
+        reader = spec.get("reader")
+        own = [f"mklearn.datasets.readers.{reader}"] if isinstance(reader, str) and ":" not in reader else []
+        return own + [module for value in spec.values() for module in _named_modules(value)]
+    if isinstance(spec, list):
+        return [module for value in spec for module in _named_modules(value)]
+    return []
 
 
 def code_fingerprint(files: Iterable[str | Path]) -> str:
-    """12 hex digits over the content of source files, independent of where they lie."""
+    """Return 12 hex digits for the content of source files, independent of where they lie."""
     return digest(code_digests(files))[:12]
 
 
 def code_digests(files: Iterable[str | Path]) -> dict[str, str]:
-    """The first 12 hex digits of each source file's sha256, by its place in the package (outside of it, its name)."""
-    found = {}
-    for path in map(Path, files):
-        try:
-            name = path.resolve().relative_to(PACKAGE).as_posix()
-        except ValueError:
-            name = path.name
-        found[name] = file_digest(path)[:12]
-    return found
+    """Return the first 12 hex digits of each source file's sha256, by its path in mklearn or below its own package."""
+    return {_name_of_source(Path(path)): file_digest(path)[:12] for path in files}
+
+
+def _name_of_source(path: Path) -> str:
+    resolved = path.resolve()
+    for folder in (PACKAGE, *(root.parent for root in module_roots().values())):
+        if resolved.is_relative_to(folder):
+            return resolved.relative_to(folder).as_posix()
+    return path.name
 
 
 def _source(module: str) -> Path | None:
-    parts = module.split(".")
-    if parts[0] != "mklearn":
+    top, *parts = module.split(".")
+    root = PACKAGE if top == "mklearn" else module_roots().get(top)
+    if root is None:
         return None
-    base = PACKAGE.joinpath(*parts[1:])
-    if base.with_suffix(".py").is_file() and parts[1:]:
-        return base.with_suffix(".py")
-    return base / "__init__.py" if (base / "__init__.py").is_file() else None
+    base = root.joinpath(*parts)
+    for path in (base.with_suffix(".py"), base / "__init__.py"):
+        if path.is_file():
+            return path
+    return None
+
+
+def _only_re_exports(module: str, path: Path) -> bool:
+    return path.name == "__init__.py" and module.split(".")[0] == "mklearn"
 
 
 def _data_files(module: Path) -> list[Path]:
@@ -160,11 +173,12 @@ def _imports(path: Path) -> tuple[str, ...]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found.add(node.module)
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return tuple(sorted(name for name in found if name.split(".")[0] == "mklearn"))
+    followed = {"mklearn", *module_roots()}
+    return tuple(sorted(name for name in found if name.split(".")[0] in followed))
 
 
 def _statements(tree: ast.AST) -> Iterator[ast.AST]:
-    """Every statement, however deep, without the expressions in them: those can't import."""
+    """Yield every statement, however deep, without the expressions in them, which can't import."""
     todo = [tree]
     while todo:
         node = todo.pop()
@@ -177,12 +191,12 @@ def _statements(tree: ast.AST) -> Iterator[ast.AST]:
 # --- the machine, the versions, the commit
 
 
-def versions(packages: Iterable[str] = ("numpy", "scipy", "scikit-learn", "scikit-image", "cvxpy", "clarabel", "mosek",
+def versions(names: Iterable[str] = ("numpy", "scipy", "scikit-learn", "scikit-image", "cvxpy", "clarabel", "mosek",
                                         "numba", "opencv-python-headless", "pandas", "pyarrow", "h5py", "pydantic",
                                         "altair", "snakemake")) -> dict[str, str]:  # fmt: skip
-    """Versions of Python, mklearn and the packages that numbers depend on; those not installed are left out."""
+    """Return the versions of Python, mklearn, packages that add to it, and packages that numbers depend on."""
     found = {"python": platform.python_version(), "mklearn": importlib.metadata.version("mklearn")}
-    for package in packages:
+    for package in (*names, *packages()):
         try:
             found[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
@@ -191,7 +205,7 @@ def versions(packages: Iterable[str] = ("numpy", "scipy", "scikit-learn", "sciki
 
 
 def machine() -> dict[str, Any]:
-    """Processor, cores, memory, system: what run times depend on."""
+    """Return the processor, cores, memory and system, on which run times depend."""
     import psutil
 
     model = platform.processor()
@@ -205,7 +219,7 @@ def machine() -> dict[str, Any]:
 
 
 def commit(folder: str | Path = ".") -> str:
-    """The commit of the checkout, with ``+`` when files differ from it; empty outside a checkout."""
+    """Return the commit of the checkout, with ``+`` if files differ from it; empty outside a checkout."""
     try:
         head = subprocess.run(
             ["git", "-C", str(folder), "describe", "--always", "--dirty=+", "--exclude=*", "--abbrev=12"],
@@ -217,7 +231,7 @@ def commit(folder: str | Path = ".") -> str:
 
 
 def stamp(spec: Mapping[str, Any], inputs: Mapping[str, Any], code: Iterable[str | Path]) -> dict[str, Any]:
-    """What every artefact carries beside its data. No times and no paths: equal inputs give equal bytes.
+    """Return what every artefact carries beside its data. No times and no paths: equal inputs give equal bytes.
 
     ``inputs`` are those of :func:`input_digests`. Where the stamp lies in each kind of file: :mod:`mklearn.stamps`.
     """

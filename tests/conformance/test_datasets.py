@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from mklearn.atomic import read_parquet
-from mklearn.config.study import check_study
 from mklearn.datasets.registry import registry
 from mklearn.datasets.samples import SampleSet
-from mklearn.plan.study import plan_study
 from mklearn.steps.runner import call
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.reading import check_study
 
 # Only a part of a large data set is decoded; the reader compares `expected` with all of its labels.
 PARTS: dict[str, dict[str, Any]] = {
@@ -36,12 +36,12 @@ def test_read_as_in_the_workflow(
     )
     (dataset,) = plan.datasets.values()
     for path, spec in dataset.downloads.items():
-        call("download", {}, {"target": path}, spec)
+        call("download", {}, {"target": path}, spec.as_dict())
     samples, labels, resized = (tmp_path / file for file in ("samples.npz", "labels.parquet", "resized.npz"))
-    call("read", {"files": dataset.files}, {"samples": str(samples), "labels": str(labels)}, dataset.read)
+    call("read", {"files": dataset.files}, {"samples": str(samples), "labels": str(labels)}, dataset.read.as_dict())
     table, record = read_parquet(labels)
     if dataset.resize:
-        call("resize", {"samples": str(samples)}, {"resized": str(resized)}, dataset.resize)
+        call("resize", {"samples": str(samples)}, {"resized": str(resized)}, dataset.resize.as_dict())
     held = SampleSet.load(resized if dataset.resize else samples)
 
     expected = known.expected

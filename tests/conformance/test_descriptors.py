@@ -12,13 +12,13 @@ import pytest
 from numpy.typing import NDArray
 from tests.conformance.signatures import about, disagreements, implementation, required
 
-from mklearn.config.descriptors import image_descriptors
 from mklearn.datasets.read import read_dataset
 from mklearn.datasets.registry import dataset_spec, entry
+from mklearn.descriptors.models import image_descriptors
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.point_set_distance import point_set_distances
-from mklearn.plan.kernels import POINT_SET
-from mklearn.registry import registered
+from mklearn.study.expansion.kernels import POINT_SET
+from mklearn.study.registry import registered
 
 MODELS: dict[str, Any] = registered("descriptors")
 OF_IMAGES = [kind for kind, model in MODELS.items() if model.family == "images"]
@@ -77,10 +77,9 @@ def test_on_digits(kind: str) -> None:
 @pytest.mark.parametrize("side", [8, 16, 28, 32, 64, 112])
 def test_the_usual_descriptors_work_at_every_size(side: int) -> None:
     images = np.random.default_rng(side).integers(0, 255, size=(2, side, side)).astype(np.uint8)
-    for spec in image_descriptors(side).values():
-        kind = str(spec["kind"])
-        features = implementation(MODELS[kind])(images, **MODELS[kind](**spec).parameters())
-        assert np.isfinite(features).all(), kind
+    for name, model in image_descriptors(side).items():
+        features = implementation(type(model))(images, **model.parameters())
+        assert np.isfinite(features).all(), name
 
 
 def enlarged(images: NDArray[Any], times: int) -> NDArray[Any]:

@@ -11,7 +11,7 @@ from tests.conformance.conftest import Digits
 from tests.conformance.signatures import about, disagreements, implementation
 
 from mklearn.kernels.specs import KERNELS
-from mklearn.registry import registered
+from mklearn.study.registry import registered
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
 

@@ -17,7 +17,7 @@ from mklearn.errors import DataError, NotApplicable, UserError
 from mklearn.evaluation.inputs import SampleInput
 from mklearn.evaluation.split import SplitResult, evaluate_split
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
-from mklearn.registry import registered
+from mklearn.study.registry import registered
 
 MODELS: dict[str, Any] = registered("methods")
 KERNELS = [kind for kind, model in MODELS.items() if model.takes == "kernels"]

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mklearn.config.study import read_study
 from mklearn.datasets.read import read_dataset
 from mklearn.datasets.splits import random_per_class
 from mklearn.descriptors.hog import hog
@@ -22,7 +21,8 @@ from mklearn.descriptors.pixels import pixels
 from mklearn.evaluation.inputs import KernelInput
 from mklearn.evaluation.split import evaluate_split
 from mklearn.kernels.distances import MEASURES
-from mklearn.plan.study import Plan, plan_study
+from mklearn.study.expansion.plan import Plan, plan_study
+from mklearn.study.reading import read_study
 
 DESCRIPTORS = {"pixels": pixels, "multiresolution": multiresolution, "hog": hog, "phog": phog, "lbp": lbp}
 TOLERANCE = 0.5
@@ -35,7 +35,7 @@ def study(repository: Path) -> tuple[Plan, dict[str, np.ndarray], np.ndarray]:
     dataset = next(iter(plan.datasets.values()))
     data = read_dataset(dataset.read, {})
     features = {
-        name: DESCRIPTORS[planned.spec["kind"]](data.images, **planned.spec["parameters"])
+        name: DESCRIPTORS[planned.spec.kind](data.images, **planned.spec.parameters)
         for (_, name), planned in plan.descriptors.items()
     }
     pairwise = {f"{name}/{measure}": MEASURES[measure](features[name]) for _, name, measure in plan.pairwise}
@@ -46,12 +46,12 @@ def study(repository: Path) -> tuple[Plan, dict[str, np.ndarray], np.ndarray]:
 def test_row_of_the_default_study(study, method: str) -> None:
     plan, pairwise, y = study
     fit = next(fit for fit in plan.fits.values() if fit.method_id == method)
-    protocol = plan.protocols[fit.protocol]
-    splits = random_per_class(y, **protocol["parameters"], seed=protocol["seed"], name="digits")
+    protocol, spec = plan.protocols[fit.protocol], fit.spec.as_dict()
+    splits = random_per_class(y, **protocol.parameters, seed=protocol.seed, name="digits")
     values = [
         evaluate_split(
-            KernelInput(pairwise, fit.spec["kernels"]), fit.spec["method"], y, split.train, split.test,
-            neighbours=["cosine"], inner=fit.spec["evaluation"]["inner_folds"], seed=fit.spec["seed"],
+            KernelInput(pairwise, spec["kernels"]), spec["method"], y, split.train, split.test,
+            neighbours=["cosine"], inner=spec["evaluation"]["inner_folds"], seed=spec["seed"],
         ).rules["cosine"].chosen_accuracy
         for split in splits.of_size(10)
     ]  # fmt: skip

@@ -143,14 +143,14 @@ def write_own_files() -> None:
 
 def jobs() -> Iterator[dict[str, Any]]:
     """Every job of the studies, in an order in which they can run; data of the mirror's small files too."""
-    import mklearn.plan.kernels
-    from mklearn.config.descriptors import DenseSIFT, GeometricBlur
-    from mklearn.config.study import check_study
-    from mklearn.plan.study import plan_study
-    from mklearn.workflow import Targets
+    import mklearn.study.expansion.kernels
+    from mklearn.descriptors.models import DenseSIFT, GeometricBlur
+    from mklearn.study.expansion.plan import plan_study
+    from mklearn.study.reading import check_study
+    from mklearn.study.targets import Targets
 
     GeometricBlur.images_per_job = DenseSIFT.images_per_job = 15  # small data in several jobs too
-    mklearn.plan.kernels.MINUTES_PER_JOB = 1e-6
+    mklearn.study.expansion.kernels.MINUTES_PER_JOB = 1e-6
     for study in STUDIES:
         targets = Targets(plan_study(check_study(study)))
         yield from data_jobs(targets)
@@ -162,95 +162,75 @@ def jobs() -> Iterator[dict[str, Any]]:
         yield from data_jobs(Targets(plan_study(check_study(MIRRORED))))
 
 
-def job(step: str, log: str, inputs: Any, outputs: Any, spec: Any, code: str | None = None) -> dict[str, Any]:
-    return {"step": step, "log": f"logs/{log}.log", "inputs": inputs, "outputs": outputs, "spec": spec, "code": code}
+def job(targets: Any, rule: str, inputs: Any, outputs: Any, code: bool = True, **wildcards: str) -> dict[str, Any]:
+    """A job as its rule in workflow/rules makes it; rules of a part run the step of the whole."""
+    step, w = rule.removesuffix("_part"), SimpleNamespace(**wildcards)
+    return {
+        "step": step, "log": targets.log(rule, **wildcards), "inputs": inputs, "outputs": outputs,
+        "spec": targets.spec(step)(w), "code": targets.code(step)(w) if code else None,
+    }  # fmt: skip
 
 
 def data_jobs(targets: Any) -> Iterator[dict[str, Any]]:
     for dataset in targets.plan.datasets.values():
-        for path, spec in dataset.downloads.items():
-            yield job("download", f"download/{Path(path).name}", {}, {"target": path}, spec)
+        for path in dataset.downloads:
+            names = {"source": Path(path).parent.name, "file": Path(path).name}
+            yield job(targets, "download", {}, {"target": path}, code=False, **names)
         w = SimpleNamespace(dataset=dataset.original)
         made = {"samples": targets.original(w), "labels": targets.labels(w)}
-        inputs = {"files": targets.source_files(w)}
-        yield job("read", f"read/{dataset.original}", inputs, made, targets.read_spec(w), targets.read_code(w))
+        yield job(targets, "read", {"files": targets.source_files(w)}, made, **vars(w))
         if dataset.resize:
             w = SimpleNamespace(dataset=dataset.key)
-            inputs, resized = {"samples": targets.original(w)}, {"resized": targets.samples(w)}
-            yield job(
-                "resize", f"resize/{dataset.key}", inputs, resized, targets.resize_spec(w), targets.code("resize")
-            )
+            yield job(targets, "resize", {"samples": targets.original(w)}, {"resized": targets.samples(w)}, **vars(w))
 
 
 def model_jobs(targets: Any) -> Iterator[dict[str, Any]]:
     plan, path = targets.plan, targets.path
     for dataset, descriptor in plan.descriptors:
         w = SimpleNamespace(dataset=dataset, descriptor=descriptor)
-        spec, folder = targets.descriptor_spec(w), f"cache/descriptors/{dataset}/{descriptor}"
-        code = targets.descriptor_code(w)
-        if targets.learned(w):
-            inputs, learned = {"samples": targets.samples(w)}, {"learned": targets.learned(w)[0]}
-            yield job("learn", f"learn/{dataset}/{descriptor}", inputs, learned, spec, targets.learn_code(w))
-        for part in targets.descriptor_blocks(w):
-            w.part = Path(part).stem
-            inputs = {"samples": targets.samples(w), "learned": targets.learned(w)}
-            name = f"describe/{dataset}/{descriptor}/{w.part}"
-            yield job("describe", name, inputs, {"features": part}, targets.part_spec(w), code)
-        inputs = {
-            "samples": targets.described(w), "learned": targets.learned(w), "blocks": targets.descriptor_blocks(w),
-        }  # fmt: skip
-        features = {"features": path(f"{folder}.npz")}
-        yield job("describe", f"describe/{dataset}/{descriptor}", inputs, features, spec, code)
+        samples, learned = targets.samples(w), targets.learned(w)
+        if learned:
+            yield job(targets, "learn", {"samples": samples}, {"learned": learned[0]}, **vars(w))
+        for part in targets.descriptor_parts(w):
+            inputs = {"samples": samples, "learned": learned}
+            yield job(targets, "describe_part", inputs, {"features": part}, **vars(w), part=Path(part).stem)
+        inputs = {"samples": targets.described(w), "learned": learned, "blocks": targets.descriptor_parts(w)}
+        yield job(targets, "describe", inputs, {"features": targets.features(w)}, **vars(w))
     for dataset, descriptor, measure in plan.pairwise:
         w = SimpleNamespace(dataset=dataset, descriptor=descriptor, measure=measure)
-        name, code = f"pairwise/{dataset}/{descriptor}.{measure}", targets.pairwise_code(w)
+        source = targets.pairwise_source(w)
         for block in targets.pairwise_blocks(w):
-            w.part = Path(block).stem
-            inputs, spec = {"source": targets.pairwise_source(w)}, targets.pairwise_part_spec(w)
-            block_code = targets.pairwise_block_code(w)
-            yield job("pairwise_block", f"{name}/{w.part}", inputs, {"block": block}, spec, block_code)
-        inputs = {"source": targets.pairwise_source(w), "blocks": targets.pairwise_blocks(w)}
-        matrix = {"matrix": path(f"cache/pairwise/{dataset}/{descriptor}/{measure}.npz")}
-        yield job("pairwise", name, inputs, matrix, targets.pairwise_spec(w), code)
+            yield job(targets, "pairwise_block", {"source": source}, {"block": block}, **vars(w), part=Path(block).stem)
+        inputs = {"source": source, "blocks": targets.pairwise_blocks(w)}
+        yield job(targets, "pairwise", inputs, {"matrix": path("pairwise", **vars(w))}, **vars(w))
     for dataset, kernel_set in plan.kernel_sets:
         w = SimpleNamespace(dataset=dataset, kernel_set=kernel_set)
-        manifest = {"manifest": path(f"cache/kernels/{dataset}/{kernel_set}.json")}
-        name, spec = f"kernel_set/{dataset}/{kernel_set}", targets.kernel_set_spec(w)
-        yield job("kernel_set", name, {"matrices": targets.matrices(w)}, manifest, spec)
+        manifest = {"manifest": path("kernel_set", **vars(w))}
+        yield job(targets, "kernel_set", {"matrices": targets.matrices(w)}, manifest, code=False, **vars(w))
     for dataset, protocol in dict.fromkeys((d, p) for d, p, _ in plan.fits):
         w = SimpleNamespace(dataset=dataset, protocol=protocol)
         inputs = {"labels": targets.labels(w), "file": targets.split_file(w)}
-        splits = {"splits": path(f"cache/splits/{dataset}/{protocol}.parquet")}
-        spec, code = targets.split_spec(w), targets.split_code(w)
-        yield job("split", f"split/{dataset}/{protocol}", inputs, splits, spec, code)
+        yield job(targets, "split", inputs, {"splits": path("splits", **vars(w))}, **vars(w))
     for dataset, protocol, method in plan.fits:
         w = SimpleNamespace(dataset=dataset, protocol=protocol, method=method)
         inputs = {
-            "manifest": targets.manifest(w), "matrices": list(map(str, targets.ancient_matrices(w))),
-            "source": targets.fit_source(w), "labels": targets.labels(w),
-            "splits": path(f"cache/splits/{dataset}/{protocol}.parquet"),
+            "manifest": targets.manifest(w), "matrices": targets.fit_matrices(w), "source": targets.fit_sources(w),
+            "labels": targets.labels(w), "splits": path("splits", dataset=dataset, protocol=protocol),
         }  # fmt: skip
-        name = f"cache/fits/{dataset}/{protocol}/{method}"
-        outputs = {"scores": path(f"{name}.parquet"), "model": path(f"{name}.npz")}
-        log = f"fit/{dataset}/{protocol}/{method}"
-        yield job("fit", log, inputs, outputs, targets.fit_spec(w), targets.fit_code(w))
+        outputs = {"scores": path("fit_scores", **vars(w)), "model": path("fit_model", **vars(w))}
+        yield job(targets, "fit", inputs, outputs, **vars(w))
 
 
 def table_jobs(targets: Any) -> Iterator[dict[str, Any]]:
-    scores, summary, record, page = (
-        targets.path(f"{{study}}/{name}")
-        for name in ("scores.parquet", "summary.parquet", "run.json", "report/index.html")
-    )
-    made = {"table": scores}
-    yield job("scores", "scores", {"fits": targets.all_scores()}, made, targets.scores_spec(), targets.code("scores"))
-    made = {"table": summary}
-    yield job("summary", "summary", {"scores": scores}, made, targets.summary_spec(), targets.code("summary"))
-    yield job("run_record", "run_record", {"scores": scores}, {"record": record}, targets.run_spec())
+    scores, summary, record, page = map(targets.path, ("scores", "summary", "run_record", "report"))
+    yield job(targets, "scores", {"fits": targets.all_scores()}, {"table": scores})
+    yield job(targets, "summary", {"scores": scores}, {"table": summary})
+    yield job(targets, "run_record", {"scores": scores}, {"record": record}, code=False)
     inputs = {
         "scores": scores, "summary": summary, "record": record, "models": targets.all_models(),
         "samples": targets.all_samples(),
     }  # fmt: skip
-    yield job("report", "report", inputs, {"page": page}, targets.report_spec(), targets.code("report"))
+    yield job(targets, "report", inputs, {"page": page})
 
 
 # --- running them

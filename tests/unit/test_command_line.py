@@ -15,8 +15,8 @@ from tests.workflow.conftest import SMOKE
 from mklearn.__main__ import main
 from mklearn.atomic import read_npz
 from mklearn.datasets.registry import registry
-from mklearn.registry import UNIONS, registered
 from mklearn.steps.runner import STEPS
+from mklearn.study.registry import REGISTRATIONS, registered
 
 DIGITS = '{"dataset": "digits", "reader": "digits", "options": {}, "per_class": 2}'
 
@@ -45,7 +45,7 @@ def test_help_is_there_for_every_command(arguments: list[str], capsys: pytest.Ca
     assert caught.value.code == 0
     said = capsys.readouterr().out
     if arguments == ["--help"]:
-        for command in ("validate", "step", "schema", "solvers", "datasets", *UNIONS):
+        for command in ("validate", "step", "schema", "solvers", "datasets", *REGISTRATIONS):
             assert command in said
 
 
@@ -57,7 +57,7 @@ def test_words_that_make_no_command_end_with_2(arguments: list[str], capsys: pyt
     assert "usage: python -m mklearn" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("what", sorted(UNIONS))
+@pytest.mark.parametrize("what", sorted(REGISTRATIONS))
 def test_listings_have_every_kind_parameter_and_paper(what: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([what]) == 0
     sections = {part.split(":")[0]: part for part in capsys.readouterr().out.strip().split("\n\n")}
@@ -107,11 +107,11 @@ def test_a_reader_that_stops_reading_sees_no_traceback() -> None:
 # --- validate
 
 
-def test_a_good_study_is_said_to_be_good(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_valid_study_is_reported_as_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path / "smoke.yaml", SMOKE)
     assert main(["validate", path]) == 0
     said = capsys.readouterr().out
-    assert f"{path}: study 'smoke' is good: 1 data sets, 2 descriptors, 2 distances, 4 fits." in said
+    assert f"{path}: study 'smoke' is valid: 1 data sets, 2 descriptors, 2 distances, 4 fits." in said
 
 
 def test_every_file_is_checked_even_after_a_bad_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -119,17 +119,17 @@ def test_every_file_is_checked_even_after_a_bad_one(tmp_path: Path, capsys: pyte
         write(tmp_path / "one.yaml", SMOKE | {"sead": 0}),
         str(tmp_path / "gone.yaml"),
         write(tmp_path / "three.yaml", SMOKE | {"datasets": {"mine": {"kind": "image_folder", "path": "nowhere"}}}),
-        write(tmp_path / "good.yaml", SMOKE),
+        write(tmp_path / "valid.yaml", SMOKE),
     ]
     assert main(["validate", *files]) == 1
     said = capsys.readouterr()
     assert "Did you mean 'seed'?" in said.err
     assert f"{files[1]}: there is no such file." in said.err
     assert "datasets.mine.path: there is no folder 'nowhere'" in said.err
-    assert f"{files[3]}: study 'smoke' is good" in said.out
+    assert f"{files[3]}: study 'smoke' is valid" in said.out
 
 
-def test_the_shipped_studies_are_good(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_shipped_studies_are_valid(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(repository)
     studies = [repository / "config.yaml", *sorted((repository / "workflow" / "studies").glob("*.yaml"))]
     assert main(["validate", *map(str, studies)]) == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from skimage import data
 
-from mklearn.registry import registered
+from mklearn.study.registry import registered
 
 SCRIPT = Path(__file__).parents[2] / "docs" / "draw_descriptors.py"
 

@@ -34,8 +34,8 @@ from mklearn.provenance import (
     step_code,
     versions,
 )
-from mklearn.registry import registered
 from mklearn.steps.runner import STEPS
+from mklearn.study.registry import registered
 
 WITHOUT_CODE = {"download", "kernel_set", "run_record"}
 """Steps whose rules declare no code: a file is verified by its checksum, a manifest or a record made in no time."""
@@ -166,9 +166,9 @@ def test_every_step_names_code_of_this_package(step: str) -> None:
 def test_parsing_a_study_loads_no_numerical_package(repository: Path) -> None:
     """Every job of a cluster run parses the study again."""
     source = (
-        "import json, sys; import mklearn.workflow as w; import mklearn.job_resources;"
-        "from mklearn.config.study import read_study;"
-        "w.Targets(w.plan_study(read_study('config.yaml'))).report_spec();"
+        "import json, sys; import mklearn.study.targets as w; import mklearn.study.job_resources;"
+        "from mklearn.study.reading import read_study;"
+        "w.Targets(w.plan_study(read_study('config.yaml'))).specification('report').as_dict();"
         "print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
     )
     done = subprocess.run([sys.executable, "-c", source], cwd=repository, capture_output=True, text=True, check=True)

@@ -12,12 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mklearn.config.study import read_study
+from mklearn.contract.fit_spec import Implementation, InputSpec, MethodSpec, Setting
+from mklearn.contract.specs import ReadSpec, SplitSpec
 from mklearn.datasets.samples import SampleSet
-from mklearn.job_resources import JobResources
-from mklearn.plan import resources
-from mklearn.plan.study import plan_study
-from mklearn.workflow import Targets
+from mklearn.study import resources
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.job_resources import JobResources
+from mklearn.study.reading import read_study
+from mklearn.study.targets import Targets
 
 counts = st.integers(1, 20_000)
 few = st.integers(1, 30)
@@ -139,8 +141,8 @@ def test_runs_of_known_length_get_more_than_that(repository: Path) -> None:
     ask = JobResources(targets)
     measured = {"mkl-lde": 968, "mkl-lda-cv": 506, "convex": 414, "average": 406, "best-single": 255}
     for wildcards in fits_of(targets):
-        spec = targets.fit_spec(wildcards)
-        method = spec["method"]["id"] if spec["settings"][0]["protocol"] == "halves" else ""
+        fit = targets.planned_fit(wildcards)
+        method = fit.method_id if fit.settings[0].protocol == "halves" else ""
         asked = 60 * ask.fit_minutes(wildcards, SimpleNamespace(size_mb=100.0), 1)
         assert asked > 3 * measured.get(method, 0), method
 
@@ -162,20 +164,26 @@ def test_the_longest_fits_come_first_and_after_what_they_wait_for(repository: Pa
 
 @pytest.mark.parametrize("limit", [0.5, 10.0, 300.0])
 def test_the_studys_time_limit_comes_before_the_clusters(default: Targets, limit: float) -> None:
-    spec = default.fit_spec(fits_of(default)[0])
-    limited = spec | {"evaluation": spec["evaluation"] | {"time_limit": limit}}
-    protocol = {"parameters": {"train_size": [10, 20], "repeats": 10}}
+    spec = default.planned_fit(fits_of(default)[0]).spec
+    limited = spec.model_copy(update={"evaluation": spec.evaluation.model_copy(update={"time_limit": limit})})
+    protocol = split({"train_size": [10, 20], "repeats": 10})
     assert 2 * limit + 20 <= resources.fit_minutes(limited, protocol, [100, 200]) <= 2 * limit + 30
 
 
+def split(parameters: dict[str, Any]) -> SplitSpec:
+    return SplitSpec(kind="x", implementation="x:x", parameters=parameters, seed=0)
+
+
 def test_training_samples_and_splits() -> None:
-    per_class = {"parameters": {"train_size": [10, 20], "repeats": 7}}
-    folds = {"parameters": {"folds": 5, "repeats": 2}}
-    given_splits = {"parameters": {"path": "splits.csv"}}
-    assert resources.training_samples(per_class, 1797, 10) == [100, 200]
-    assert resources.training_samples(per_class, 1797, None) == [1797, 1797]
-    assert resources.training_samples(folds, 101, 10) == [math.ceil(101 * 0.8)]
-    assert resources.training_samples(given_splits, 50, 5) == [50]
+    per_class = split({"train_size": [10, 20], "repeats": 7})
+    folds = split({"folds": 5, "repeats": 2})
+    given_splits = split({"path": "splits.csv"})
+    sizes = [Setting(protocol=f"p{size}", train_size=size) for size in (10, 20)]
+    none = [Setting(protocol="p", train_size=None)]
+    assert resources.training_samples(per_class, sizes, 1797, 10) == [100, 200]
+    assert resources.training_samples(per_class, sizes, 1797, None) == [1797, 1797]
+    assert resources.training_samples(folds, none, 101, 10) == [math.ceil(101 * 0.8)]
+    assert resources.training_samples(given_splits, none, 50, 5) == [50]
     assert [resources.number_of_splits(p) for p in (per_class, folds)] == [7, 10]
     assert resources.number_of_splits(given_splits) == resources.UNKNOWN_SPLITS
 
@@ -185,7 +193,8 @@ def test_training_samples_and_splits() -> None:
     [({}, 40), ({"classes": ["a", "b"]}, 2), ({"exclude_classes": ["a"]}, 39), ({"first_classes": 10}, 10)],
 )
 def test_number_of_classes(selection: dict[str, Any], classes: int) -> None:
-    assert resources.number_of_classes({"expected": {"n_classes": 40}, **selection}) == classes
+    read = ReadSpec(dataset="d", reader="r", expected={"n_classes": 40}, **selection)
+    assert resources.number_of_classes(read) == classes
 
 
 def test_samples_are_counted_in_the_file(tmp_path: Path) -> None:
@@ -197,13 +206,28 @@ def test_samples_are_counted_in_the_file(tmp_path: Path) -> None:
     assert resources.counted_samples(tmp_path / "missing.npz") is None
 
 
+def method(parameters: dict[str, Any], **more: Any) -> MethodSpec:
+    sweep = Implementation(implementation="x:x")
+    inputs = {"kernels": InputSpec(kind="kernels")}
+    return MethodSpec(id="m", implementation="x:x", parameters=parameters, sweep=sweep, inputs=inputs, **more)
+
+
+def test_candidates_are_those_of_the_grid_and_no_other_list() -> None:
+    """Weights given by kernel are one candidate, however many kernels there are."""
+    tuned = method({"kernel_weights": [1.0, 2.0]}, grid={"ridge": [0.1, 1.0, 10.0], "max_iter": [2, 5]})
+    assert resources.number_of_candidates(tuned, 4) == 6
+    assert resources.number_of_iterations(tuned) == 5
+    assert resources.number_of_candidates(method({}, kernel_choice="best_single"), 4) == 4
+    assert resources.number_of_candidates(method({}), 4) == 1
+
+
 def test_licences_are_claimed_by_methods_that_may_solve_semidefinite_programs(default: Targets) -> None:
     ask = JobResources(default)
-    claimed = {default.fit_spec(wildcards)["method"]["id"]: ask.licences(wildcards) for wildcards in fits_of(default)}
+    claimed = {default.planned_fit(wildcards).method_id: ask.licences(wildcards) for wildcards in fits_of(default)}
     assert {method for method, number in claimed.items() if number} == {"mkl-lda-sdp"}
-    exact = {"parameters": {"beta_step": "exact", "solver": "auto"}}
+    exact = method({"beta_step": "exact", "solver": "auto"})
     assert [resources.licences(exact, m) for m in (14, 15)] == [0, 1]
-    clarabel = {"parameters": {"beta_step": "sdp", "solver": "CLARABEL"}}
+    clarabel = method({"beta_step": "sdp", "solver": "CLARABEL"})
     assert resources.licences(clarabel, 3) == 0
 
 

@@ -42,7 +42,7 @@ def command(request: dict[str, Any], output: int) -> None:
         os.chdir(request["folder"])
         os.environ.clear()
         os.environ.update(request["environment"])
-        sys.path[:0] = [os.path.join(request["folder"], "src")]
+        sys.path[:0] = request["environment"]["PYTHONPATH"].split(os.pathsep)
         sys.argv = [request["program"], *request["arguments"]]
         sys.dont_write_bytecode = True
         module = importlib.import_module(PROGRAMS[request["program"]])

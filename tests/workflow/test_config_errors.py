@@ -1,4 +1,4 @@
-"""A study with mistakes: every one named, with what is legal, and no traceback."""
+"""A study with mistakes: every one named, with what is expected, and no traceback."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 import yaml
 from tests.workflow.conftest import SMOKE, Checkout
 
-from mklearn.config.study import check_study
 from mklearn.errors import ConfigError
+from mklearn.study.reading import check_study
 
 FIVE_MISTAKES = """\
 study: smoke
@@ -24,8 +24,9 @@ EXPECTED = [
     "sead: unknown key 'sead'. Did you mean 'seed'?",
     "datasets.digitz: there is no registered data set 'digitz'. Did you mean 'digits'?",
     "descriptors.hog.cel: unknown key 'cel'. Did you mean 'cell'?",
-    "methods.mkl.beta_step: 'exactly' is not legal. Did you mean 'exact'? Legal values: central_path, dnn, exact, sdp.",
-    "methods.mkl.kernels: there is no kernel 'sift'. Legal: hog.",
+    "methods.mkl.beta_step: invalid value 'exactly'. Did you mean 'exact'? Expected one of: central_path, dnn, exact, "
+    "sdp.",
+    "methods.mkl.kernels: there is no kernel 'sift'. Expected: hog.",
 ]
 
 
@@ -51,16 +52,19 @@ def test_five_mistakes_print_five_errors(checkout: Checkout, way: str) -> None:
     ("change", "sentence"),
     [
         ({"datasets": []}, "datasets"),
-        ({"datasets": {"mine": {"kind": "image_folder"}}}, "datasets.mine.path: is required and missing"),
-        ({"seed": -1}, "seed: should be greater than or equal to 0; found -1"),
-        ({"seed": "one"}, "seed: should be a valid integer"),
-        ({"study": "My Study"}, "study: 'My Study' is not a legal name"),
-        ({"kernels": {"k": {"kind": "gaussian", "bandwidth": 0}}}, "kernels.k.bandwidth: should be greater than 0"),
+        ({"datasets": {"mine": {"kind": "image_folder"}}}, "datasets.mine.path: is required but missing"),
+        ({"seed": -1}, "seed: invalid value -1: should be greater than or equal to 0"),
+        ({"seed": "one"}, "seed: invalid value 'one': should be a valid integer"),
+        ({"study": "My Study"}, "study: invalid name 'My Study'"),
+        (
+            {"kernels": {"k": {"kind": "gaussian", "bandwidth": 0}}},
+            "k.bandwidth: invalid value 0: should be greater than 0",
+        ),
         ({"kernels": {"k": {"kind": "gaussian", "descriptor": "hog"}}}, "there is no descriptor 'hog'"),
         ({"evaluation": {"reference": "mean"}}, "evaluation.reference: there is no method 'mean'"),
-        ({"protocols": {"p": {"kind": "k_folds"}}}, "kind 'k_folds' is not known. Did you mean 'k_fold'?"),
+        ({"protocols": {"p": {"kind": "k_folds"}}}, "unknown kind 'k_folds'. Did you mean 'k_fold'?"),
         ({"published": [{"dataset": "digits", "method": "mkl", "value": 120, "source": "x"}]}, "published[0].value"),
-        ({"datasets": {"digits": {"resize": {"shape": [4, 4], "pixels": 9}}}}, "either shape"),
+        ({"datasets": {"digits": {"resize": {"shape": [4, 4], "pixels": 9}}}}, "expected either shape"),
     ],
 )
 def test_each_mistake_has_its_sentence(change: dict, sentence: str) -> None:
@@ -73,7 +77,7 @@ def test_each_mistake_has_its_sentence(change: dict, sentence: str) -> None:
     ("text", "sentence"),
     [
         ("study: [", "is not valid YAML"),
-        ("study: a\nseed: 1\nseed: 2\n", "the key 'seed' stands twice"),
+        ("study: a\nseed: 1\nseed: 2\n", "the key 'seed' appears twice"),
         ("- a\n- b\n", "a study is a mapping"),
         ("", "a study is a mapping"),
     ],

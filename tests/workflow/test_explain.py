@@ -13,11 +13,11 @@ import pytest
 import yaml
 from tests.workflow.conftest import SMOKE, Checkout
 
-from mklearn.config.study import check_study
-from mklearn.plan.study import plan_study
 from mklearn.provenance import file_digest
 from mklearn.stamps import read_stamp
-from mklearn.workflow import Targets
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.reading import check_study
+from mklearn.study.targets import Targets
 
 VERDICT = re.compile(r"^(UP TO DATE|WOULD BE MADE AGAIN|MISSING|NOT PLANNED)", re.MULTILINE)
 

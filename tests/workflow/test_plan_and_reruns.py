@@ -88,7 +88,7 @@ def test_editing_one_file_reruns_what_depends_on_it(mine: Checkout, module: str,
 
 
 @pytest.mark.parametrize(
-    "name", ["workflow/scripts/fit.py", "workflow/rules/train.smk", "profiles/default/config.yaml", "Snakefile"]
+    "name", ["workflow/scripts/step.py", "workflow/rules/train.smk", "profiles/default/config.yaml", "Snakefile"]
 )
 def test_editing_what_only_starts_jobs_reruns_nothing(mine: Checkout, name: str) -> None:
     """Rules and scripts hold no computation, and a fresh clone makes all of them new."""

@@ -72,21 +72,23 @@ def test_the_plan_is_a_small_part_of_it(checkout: Checkout) -> None:
     source = """
 import json, sys, time
 from types import SimpleNamespace as Wildcards
-from mklearn.config.study import read_study
-from mklearn.plan.study import plan_study
-from mklearn.workflow import Targets
+from mklearn.study.reading import read_study
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.targets import Targets
 targets = Targets(plan_study(read_study("config.yaml")))
 for wildcard in ("dataset", "descriptor", "measure", "kernel_set", "protocol", "method", "source", "file"):
     targets.one_of(wildcard)
 for dataset, protocol, method in targets.plan.fits:
     w = Wildcards(dataset=dataset, protocol=protocol, method=method)
-    for ask in (targets.manifest, targets.fit_source, targets.labels, targets.fit_code, targets.fit_spec):
+    for ask in (targets.manifest, targets.fit_sources, targets.labels, targets.code("fit"), targets.spec("fit")):
         ask(w)
 for dataset, descriptor, measure in targets.plan.pairwise:
     w = Wildcards(dataset=dataset, descriptor=descriptor, measure=measure)
-    for ask in (targets.descriptor_spec, targets.descriptor_code, targets.pairwise_spec, targets.pairwise_code):
-        ask(w)
-targets.everything(), targets.report_spec(), targets.summary_spec(), targets.run_spec(), targets.files()
+    for step in ("describe", "pairwise"):
+        targets.spec(step)(w), targets.code(step)(w)
+targets.everything(), targets.files()
+for step in ("report", "summary", "run_record"):
+    targets.spec(step)(None)
 print(json.dumps([time.process_time(), sorted({name.split(".")[0] for name in sys.modules}), list(sys.modules)]))
 """
     done = subprocess.run(

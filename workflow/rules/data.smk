@@ -3,29 +3,29 @@
 
 rule download:
     output:
-        target=targets.path("downloads/{source}/{file}"),
+        target=targets.path("download"),
     log:
-        "logs/download/{source}/{file}.log",
+        targets.log("download"),
     priority: 1
     localrule: True
     conda:
         "../../envs/mklearn.yaml"
     params:
-        spec=targets.download_spec,
+        spec=targets.spec("download"),
     message:
         "Downloading {wildcards.file} ({wildcards.source})"
     script:
-        "../scripts/download.py"
+        "../scripts/step.py"
 
 
 rule read:
     input:
         files=targets.source_files,
     output:
-        samples=targets.path("cache/data/{dataset}.npz"),
-        labels=targets.path("cache/data/{dataset}.labels.parquet"),
+        samples=targets.path("samples"),
+        labels=targets.path("labels"),
     log:
-        "logs/read/{dataset}.log",
+        targets.log("read"),
     priority: 1
     conda:
         "../../envs/mklearn.yaml"
@@ -34,21 +34,21 @@ rule read:
         mem_mb=ask.read_memory,
         runtime=ask.read_minutes,
     params:
-        spec=targets.read_spec,
-        code=targets.read_code,
+        spec=targets.spec("read"),
+        code=targets.code("read"),
     message:
         "Reading data set {wildcards.dataset}"
     script:
-        "../scripts/read.py"
+        "../scripts/step.py"
 
 
 rule resize:
     input:
         samples=targets.original,
     output:
-        resized=targets.path("cache/resized/{dataset}.npz"),
+        resized=targets.path("resized"),
     log:
-        "logs/resize/{dataset}.log",
+        targets.log("resize"),
     priority: 1
     conda:
         "../../envs/mklearn.yaml"
@@ -57,12 +57,12 @@ rule resize:
         mem_mb=ask.images_memory,
         runtime=ask.images_minutes,
     params:
-        spec=targets.resize_spec,
+        spec=targets.spec("resize"),
         code=targets.code("resize"),
     message:
         "Resizing the images of {wildcards.dataset}"
     script:
-        "../scripts/resize.py"
+        "../scripts/step.py"
 
 
 rule split:
@@ -70,17 +70,17 @@ rule split:
         labels=targets.labels,
         file=targets.split_file,
     output:
-        splits=targets.path("cache/splits/{dataset}/{protocol}.parquet"),
+        splits=targets.path("splits"),
     log:
-        "logs/split/{dataset}/{protocol}.log",
+        targets.log("split"),
     priority: 1
     localrule: True
     conda:
         "../../envs/mklearn.yaml"
     params:
-        spec=targets.split_spec,
-        code=targets.split_code,
+        spec=targets.spec("split"),
+        code=targets.code("split"),
     message:
         "Splitting {wildcards.dataset}: {wildcards.protocol}"
     script:
-        "../scripts/split.py"
+        "../scripts/step.py"

@@ -5,9 +5,9 @@ rule learn:
     input:
         samples=targets.samples,
     output:
-        learned=targets.path("cache/descriptors/{dataset}/{descriptor}.learned.npz"),
+        learned=targets.path("learned"),
     log:
-        "logs/learn/{dataset}/{descriptor}.log",
+        targets.log("learn"),
     priority: 1
     conda:
         "../../envs/mklearn.yaml"
@@ -16,12 +16,12 @@ rule learn:
         mem_mb=ask.images_memory,
         runtime=ask.images_minutes,
     params:
-        spec=targets.descriptor_spec,
-        code=targets.learn_code,
+        spec=targets.spec("learn"),
+        code=targets.code("learn"),
     message:
         "Learning what {wildcards.descriptor} needs from {wildcards.dataset}"
     script:
-        "../scripts/learn.py"
+        "../scripts/step.py"
 
 
 rule describe_part:
@@ -29,9 +29,9 @@ rule describe_part:
         samples=targets.samples,
         learned=targets.learned,
     output:
-        features=targets.path("cache/descriptors/{dataset}/{descriptor}/{part}.npz"),
+        features=targets.path("features_part"),
     log:
-        "logs/describe/{dataset}/{descriptor}/{part}.log",
+        targets.log("describe_part"),
     priority: 1
     conda:
         "../../envs/mklearn.yaml"
@@ -40,23 +40,23 @@ rule describe_part:
         mem_mb=ask.images_memory,
         runtime=ask.images_minutes,
     params:
-        spec=targets.part_spec,
-        code=targets.descriptor_code,
+        spec=targets.spec("describe"),
+        code=targets.code("describe"),
     message:
         "Descriptor {wildcards.descriptor} of {wildcards.dataset}, part {wildcards.part}"
     script:
-        "../scripts/describe.py"
+        "../scripts/step.py"
 
 
 rule describe:
     input:
         samples=targets.described,
         learned=targets.learned,
-        blocks=targets.descriptor_blocks,
+        blocks=targets.descriptor_parts,
     output:
-        features=targets.path("cache/descriptors/{dataset}/{descriptor}.npz"),
+        features=targets.path("features"),
     log:
-        "logs/describe/{dataset}/{descriptor}.log",
+        targets.log("describe"),
     priority: 1
     conda:
         "../../envs/mklearn.yaml"
@@ -65,9 +65,9 @@ rule describe:
         mem_mb=ask.images_memory,
         runtime=ask.images_minutes,
     params:
-        spec=targets.descriptor_spec,
-        code=targets.descriptor_code,
+        spec=targets.spec("describe"),
+        code=targets.code("describe"),
     message:
         "Descriptor {wildcards.descriptor} of {wildcards.dataset}"
     script:
-        "../scripts/describe.py"
+        "../scripts/step.py"

@@ -5,35 +5,35 @@ rule scores:
     input:
         fits=targets.all_scores(),
     output:
-        table=targets.path("{study}/scores.parquet"),
+        table=targets.path("scores"),
     log:
-        targets.log("{study}/scores.log"),
+        targets.log("scores"),
     localrule: True
     conda:
         "../../envs/mklearn.yaml"
     params:
-        spec=targets.scores_spec(),
+        spec=targets.spec("scores"),
         code=targets.code("scores"),
     message:
         "Collecting the score table"
     script:
-        "../scripts/scores.py"
+        "../scripts/step.py"
 
 
 rule summary:
     input:
-        scores=targets.path("{study}/scores.parquet"),
+        scores=targets.path("scores"),
     output:
-        table=targets.path("{study}/summary.parquet"),
+        table=targets.path("summary"),
     log:
-        targets.log("{study}/summary.log"),
+        targets.log("summary"),
     localrule: True
     conda:
         "../../envs/mklearn.yaml"
     params:
-        spec=targets.summary_spec(),
+        spec=targets.spec("summary"),
         code=targets.code("summary"),
     message:
         "Summarising the scores"
     script:
-        "../scripts/summary.py"
+        "../scripts/step.py"

@@ -5,9 +5,9 @@ rule pairwise_block:
     input:
         source=targets.pairwise_source,
     output:
-        block=targets.path("cache/pairwise/{dataset}/{descriptor}/{measure}/{part}.npz"),
+        block=targets.path("pairwise_block"),
     log:
-        "logs/pairwise/{dataset}/{descriptor}.{measure}/{part}.log",
+        targets.log("pairwise_block"),
     priority: 1
     conda:
         "../../envs/mklearn.yaml"
@@ -16,12 +16,12 @@ rule pairwise_block:
         mem_mb=ask.pairwise_memory,
         runtime=ask.pairwise_minutes,
     params:
-        spec=targets.pairwise_part_spec,
-        code=targets.pairwise_block_code,
+        spec=targets.spec("pairwise_block"),
+        code=targets.code("pairwise_block"),
     message:
         "Pairwise {wildcards.measure} of {wildcards.dataset} by {wildcards.descriptor}, part {wildcards.part}"
     script:
-        "../scripts/pairwise_block.py"
+        "../scripts/step.py"
 
 
 rule pairwise:
@@ -29,9 +29,9 @@ rule pairwise:
         source=targets.pairwise_source,
         blocks=targets.pairwise_blocks,
     output:
-        matrix=targets.path("cache/pairwise/{dataset}/{descriptor}/{measure}.npz"),
+        matrix=targets.path("pairwise"),
     log:
-        "logs/pairwise/{dataset}/{descriptor}.{measure}.log",
+        targets.log("pairwise"),
     priority: 1
     conda:
         "../../envs/mklearn.yaml"
@@ -40,28 +40,28 @@ rule pairwise:
         mem_mb=ask.pairwise_memory,
         runtime=ask.pairwise_minutes,
     params:
-        spec=targets.pairwise_spec,
-        code=targets.pairwise_code,
+        spec=targets.spec("pairwise"),
+        code=targets.code("pairwise"),
     message:
         "Pairwise {wildcards.measure} of {wildcards.dataset} by {wildcards.descriptor}"
     script:
-        "../scripts/pairwise.py"
+        "../scripts/step.py"
 
 
 rule kernel_set:
     input:
         matrices=targets.matrices,
     output:
-        manifest=targets.path("cache/kernels/{dataset}/{kernel_set}.json"),
+        manifest=targets.path("kernel_set"),
     log:
-        "logs/kernel_set/{dataset}/{kernel_set}.log",
+        targets.log("kernel_set"),
     priority: 1
     localrule: True
     conda:
         "../../envs/mklearn.yaml"
     params:
-        spec=targets.kernel_set_spec,
+        spec=targets.spec("kernel_set"),
     message:
         "Kernel set {wildcards.kernel_set} of {wildcards.dataset}"
     script:
-        "../scripts/kernel_set.py"
+        "../scripts/step.py"

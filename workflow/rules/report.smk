@@ -3,45 +3,45 @@
 
 rule run_record:
     input:
-        scores=targets.path("{study}/scores.parquet"),
+        scores=targets.path("scores"),
     output:
-        record=targets.path("{study}/run.json"),
+        record=targets.path("run_record"),
     log:
-        targets.log("{study}/run_record.log"),
+        targets.log("run_record"),
     localrule: True
     conda:
         "../../envs/mklearn.yaml"
     params:
-        spec=targets.run_spec(),
+        spec=targets.spec("run_record"),
     message:
         "Recording versions, machine and command"
     script:
-        "../scripts/run_record.py"
+        "../scripts/step.py"
 
 
 rule report:
     input:
-        scores=targets.path("{study}/scores.parquet"),
-        summary=targets.path("{study}/summary.parquet"),
-        record=targets.path("{study}/run.json"),
+        scores=targets.path("scores"),
+        summary=targets.path("summary"),
+        record=targets.path("run_record"),
         models=targets.all_models(),
         samples=targets.all_samples(),
     output:
         page=report(
-            targets.path("{study}/report/index.html"),
+            targets.path("report"),
             caption="../report/page.rst",
             category="Results",
         ),
     log:
-        targets.log("{study}/report.log"),
+        targets.log("report"),
     localrule: True
     conda:
         "../../envs/mklearn.yaml"
     threads: 2
     params:
-        spec=targets.report_spec(),
+        spec=targets.spec("report"),
         code=targets.code("report"),
     message:
         "Writing the report"
     script:
-        "../scripts/report.py"
+        "../scripts/step.py"

@@ -4,15 +4,15 @@
 rule fit:
     input:
         manifest=targets.manifest,
-        matrices=targets.ancient_matrices,
-        source=targets.fit_source,
+        matrices=ancient(targets.fit_matrices),
+        source=targets.fit_sources,
         labels=targets.labels,
-        splits=targets.path("cache/splits/{dataset}/{protocol}.parquet"),
+        splits=targets.path("splits"),
     output:
-        scores=targets.path("cache/fits/{dataset}/{protocol}/{method}.parquet"),
-        model=targets.path("cache/fits/{dataset}/{protocol}/{method}.npz"),
+        scores=targets.path("fit_scores"),
+        model=targets.path("fit_model"),
     log:
-        "logs/fit/{dataset}/{protocol}/{method}.log",
+        targets.log("fit"),
     priority: ask.fit_priority  # the longest first; of the rules that fits wait for it is 1
     conda:
         "../../envs/mklearn.yaml"
@@ -22,9 +22,9 @@ rule fit:
         runtime=ask.fit_minutes,
         mosek=ask.licences,
     params:
-        spec=targets.fit_spec,
-        code=targets.fit_code,
+        spec=targets.spec("fit"),
+        code=targets.code("fit"),
     message:
         "Fitting {wildcards.method} on {wildcards.dataset}, {wildcards.protocol}"
     script:
-        "../scripts/fit.py"
+        "../scripts/step.py"

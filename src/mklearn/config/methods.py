@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import Field
-
 from mklearn.config.feature_methods import (
     MMC,
     PCA,
@@ -31,11 +27,11 @@ from mklearn.config.kernel_methods import (
     KernelVoting,
     LeaveOneOutMKL,
 )
+from mklearn.config.method_base import Method
 
-MethodConfig = Annotated[
-    KernelFDA | KernelLDE | KernelPCA | KernelMMC | MKLDR | MKMMC | ConvexMKLDR | LeaveOneOutMKL
-    | KernelVoting | KernelSAMME | KernelRidge | EmbeddedLinearSVC
-    | PCA | MMC | Fisherface | NullSpaceLDA | NearestNeighbour | LedoitWolfLDA | ShrinkageLDA | LinearSVC
-    | GLRAM | TwoDLDA | TwoDMMC,
-    Field(discriminator="kind"),
-]  # fmt: skip
+METHODS: tuple[type[Method], ...] = (
+    KernelFDA, KernelLDE, KernelPCA, KernelMMC, MKLDR, MKMMC, ConvexMKLDR, LeaveOneOutMKL,
+    KernelVoting, KernelSAMME, KernelRidge, EmbeddedLinearSVC,
+    PCA, MMC, Fisherface, NullSpaceLDA, NearestNeighbour, LedoitWolfLDA, ShrinkageLDA, LinearSVC,
+    GLRAM, TwoDLDA, TwoDMMC,
+)  # fmt: skip

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mklearn.contract.loading import load
 from mklearn.datasets.registry import SELECTION, Source
 from mklearn.datasets.samples import SampleSet
 from mklearn.datasets.selection import chosen_rows
@@ -104,6 +105,8 @@ def content_check(source: Source) -> Callable[[Path], None] | None:
 
 
 def _reader(name: str) -> Callable[..., SampleSet]:
+    if ":" in name:  # of another package
+        return load(name)
     if name not in READERS:
         raise ConfigError(f"reader {name!r} is unknown; valid: {', '.join(READERS)}")
     return import_module(f"mklearn.datasets.readers.{name}").read

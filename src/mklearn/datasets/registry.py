@@ -19,6 +19,7 @@ from urllib.request import url2pathname
 import yaml
 
 from mklearn.errors import ConfigError
+from mklearn.extensions import entry_points, package_of
 
 MIRROR_VARIABLE = "MKLEARN_MIRROR"
 SELECTION = ("classes", "exclude_classes", "first_classes", "per_class", "draw")
@@ -95,6 +96,8 @@ class Entry:
     options: Mapping[str, Any] = field(default_factory=dict)
     resize: Mapping[str, Any] | None = None
     note: str = ""
+    package: str = ""
+    """The package that brings it; empty for mklearn's own."""
 
     def source(self, mirror: str | None = None) -> Source:
         """Return the packaging to use: the first that the mirror has, otherwise upstream's.
@@ -135,9 +138,28 @@ class Entry:
 
 @cache
 def registry() -> dict[str, Entry]:
-    """Load all registered data sets, by id."""
+    """Return all registered data sets by id: mklearn's own and those of installed packages.
+
+    An entry point of group ``mklearn.datasets`` names a YAML file in a package: ``faces = "my_package:registry.yaml"``.
+
+    Raises
+    ------
+    ConfigError
+        The file of a package can't be read, or has a data set that is registered already.
+    """
     text = package_files("mklearn.datasets").joinpath("registry.yaml").read_text(encoding="utf-8")
-    return {name: _entry(name, fields) for name, fields in yaml.safe_load(text).items()}
+    found = {name: _entry(name, fields) for name, fields in yaml.safe_load(text).items()}
+    for point in entry_points()["datasets"]:
+        package = package_of(point)
+        try:
+            text = package_files(point.module).joinpath(point.attr).read_text(encoding="utf-8")
+            more = {name: _entry(name, fields | {"package": package}) for name, fields in yaml.safe_load(text).items()}
+        except Exception as error:  # whatever importing the package or reading its file raises
+            raise ConfigError(f"package {package}: data sets of {point.value} can't be read: {error}") from error
+        for name in found.keys() & more.keys():
+            raise ConfigError(f"package {package}: data set {name!r} is registered already.")
+        found |= more
+    return found
 
 
 def entry(name: str) -> Entry:

@@ -19,12 +19,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mklearn.config.schema import yaml_text
 from mklearn.engine.differences import SHOWN, differences, enumerated, input_states
 from mklearn.errors import ConfigError, DataError
 from mklearn.provenance import code_digests, code_fingerprint, step_code
 from mklearn.stamps import load_json, read_stamp, stamp_beside
 from mklearn.steps.runner import command
+from mklearn.study.schema import yaml_text
 
 LINES_SHOWN = 16
 KEY = re.compile(r"-[0-9a-f]{8}(?=[/.]|$)")

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from mklearn.atomic import read_parquet
-from mklearn.config.study import read_study
 from mklearn.engine.lost_fits import name_of
 from mklearn.errors import DataError
-from mklearn.plan.study import plan_study
-from mklearn.workflow import Targets
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.reading import read_study
+from mklearn.study.targets import Targets
 
 AGAIN = ("time_limit", "out_of_memory", "failed", "lost")
 """Statuses that may be others when the fit runs once more."""
@@ -38,7 +38,7 @@ class Failure:
 
 def failures_of(targets: Targets) -> list[Failure]:
     """Return every fit without a value, in the order of the plan; those that were never run too."""
-    lost = _lost(targets.path("{study}/scores.parquet"))
+    lost = _lost(targets.path("scores"))
     found: list[Failure] = []
     for key, scores in zip(targets.plan.fits, targets.all_scores(), strict=True):
         entry, exists = lost.get(key), os.path.exists(scores)

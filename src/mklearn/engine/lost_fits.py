@@ -26,7 +26,7 @@ from mklearn.steps.log import output_in
 from mklearn.steps.rows import fit_of
 from mklearn.steps.runner import call
 from mklearn.steps.supervisor import supervised
-from mklearn.workflow import Targets
+from mklearn.study.targets import Targets
 
 REASONS_SHOWN = 4
 """Reasons that the terminal lists; the report has all of them."""
@@ -121,7 +121,7 @@ def report_lost_fits(targets: Targets, workflow: Any) -> None:
     if not lost:
         return
     _remove_unfinished(workflow.scheduler.failed)
-    n_fits, table = len(targets.plan.fits), targets.path("{study}/scores.parquet")
+    n_fits, table = len(targets.plan.fits), targets.path("scores")
     lines = [f"{len(lost)} of {n_fits} fits {'has' if len(lost) == 1 else 'have'} no result:", *_reasons(targets, lost)]
     again = "Correct the cause if it is one of yours; then the same command runs what is missing"
     if len(lost) < n_fits and table in _jobs_by_output(workflow):
@@ -202,7 +202,7 @@ def _reasons(targets: Targets, lost: Sequence[Lost]) -> list[str]:
 def name_of(targets: Targets, key: tuple[str, str, str], setting: str = "") -> str:
     """Return a fit's name for people: method, data set, protocol; or the protocol at one of its training sizes."""
     fit = targets.plan.fits[key]
-    names = [entry["protocol"] for entry in fit.spec["settings"]]
+    names = [entry.protocol for entry in fit.settings]
     return f"{fit.method_id} on {fit.dataset.id}, {setting or (names[0] if len(names) == 1 else fit.protocol_id)}"
 
 
@@ -211,15 +211,14 @@ def name_of(targets: Targets, key: tuple[str, str, str], setting: str = "") -> s
 
 def _write_tables(targets: Targets, workflow: Any, lost: Sequence[Lost]) -> str:
     """Write scores, summary, run record and page of the other fits; return a sentence that says where they are."""
-    names = ("scores.parquet", "summary.parquet", "run.json", "report/index.html")
-    scores, summary, record, page = (targets.path(f"{{study}}/{name}") for name in names)
+    scores, summary, record, page = map(targets.path, ("scores", "summary", "run_record", "report"))
     missing = {entry.position for entry in lost}
 
     def without(values: Sequence[Any]) -> list[Any]:
         return [value for position, value in enumerate(values) if position not in missing]
 
     # Without what descriptors show of the images: the report draws that with the code that may just have failed.
-    spec = targets.report_spec()
+    spec = targets.specification("report").as_dict()
     read = [
         (path, entry)
         for path, entry in zip(targets.all_samples(), spec["datasets"], strict=True)
@@ -228,16 +227,16 @@ def _write_tables(targets: Targets, workflow: Any, lost: Sequence[Lost]) -> str:
     spec |= {"fits": without(spec["fits"]), "datasets": [entry | {"descriptors": []} for _, entry in read]}
     shown = {"scores": scores, "summary": summary, "record": record, "models": without(targets.all_models()),
              "samples": [path for path, _ in read]}  # fmt: skip
-    log = Path(targets.log("{study}/lost.log"))
+    log = Path(targets.log("lost"))
     log.parent.mkdir(parents=True, exist_ok=True)
 
     def write() -> Iterator[str]:
         with output_in(log):
             entries = [_entry(targets, entry) for entry in lost]
-            table = targets.scores_spec() | {"lost": entries}
+            table = targets.specification("scores").as_dict() | {"lost": entries}
             call("scores", {"fits": without(targets.all_scores())}, {"table": scores}, table)
-            call("summary", {"scores": scores}, {"table": summary}, targets.summary_spec())
-            call("run_record", {"scores": scores}, {"record": record}, targets.run_spec())
+            call("summary", {"scores": scores}, {"table": summary}, targets.specification("summary").as_dict())
+            call("run_record", {"scores": scores}, {"record": record}, targets.specification("run_record").as_dict())
             yield "the tables"
             call("report", shown, {"page": page}, spec)
             yield "the report"
@@ -258,7 +257,7 @@ def _write_tables(targets: Targets, workflow: Any, lost: Sequence[Lost]) -> str:
     if len(made) == 2:
         return f"The report {rest}: {page}"
     if made:
-        return f"The tables {rest}, are in {targets.path('{study}')}; the page could not be written{problem}"
+        return f"The tables {rest}, are in {targets.path('tables')}; the page could not be written{problem}"
     return f"The tables {rest}, could not be written{problem}"
 
 
@@ -268,7 +267,7 @@ def _entry(targets: Targets, lost: Lost) -> dict[str, Any]:
     return {
         "position": lost.position,
         "key": list(lost.key),
-        "fits": [fit_of(spec, setting) for setting in spec["settings"]],
+        "fits": [fit_of(spec, setting) for setting in spec.settings],
         "splits": _splits(targets, lost.key),
         "status": cause.status,
         "message": cause.text + (f"; log: {cause.log}" if cause.log else ""),
@@ -282,10 +281,10 @@ def _splits(targets: Targets, key: tuple[str, str, str]) -> list[list[list[int]]
     """Return repeat, fold and sizes of each split at each training size, as far as they were drawn."""
     dataset, protocol, _ = key
     fit = targets.plan.fits[key]
-    sizes = [setting["train_size"] for setting in fit.spec["settings"]]
+    sizes = [setting.train_size for setting in fit.settings]
     try:
-        labels, _ = read_parquet(targets.path(f"cache/data/{fit.dataset.original}.labels.parquet"))
-        drawn = Splits.load(targets.path(f"cache/splits/{dataset}/{protocol}.parquet"), labels["id"].to_numpy(str))
+        labels, _ = read_parquet(targets.path("labels", dataset=fit.dataset.original))
+        drawn = Splits.load(targets.path("splits", dataset=dataset, protocol=protocol), labels["id"].to_numpy(str))
     except UserError:
         return [[] for _ in sizes]
     return [

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mklearn.config.feature_methods import Classifier, FeatureMethod
 from mklearn.config.image_methods import ImageMethod
 from mklearn.config.kernel_methods import KernelMethod
-from mklearn.config.methods import MethodConfig
+from mklearn.config.method_base import Method
+from mklearn.descriptors.models import Descriptor
 from mklearn.errors import ConfigError
-from mklearn.plan.datasets import PlannedDataset
-from mklearn.plan.descriptors import add_descriptor, descriptors_of
-from mklearn.plan.kernels import pairwise_of
 from mklearn.provenance import key
-
-if TYPE_CHECKING:
-    from mklearn.plan.study import Plan
+from mklearn.study.expansion.datasets import PlannedDataset
+from mklearn.study.expansion.kernels import pairwise_of
 
 Spec = dict[str, Any]
 SampleMethod = FeatureMethod | Classifier | ImageMethod
@@ -30,17 +27,22 @@ class Source:
     takes: Spec
     kernels: list[Spec] = field(default_factory=list)
     kernel_set: str | None = None
-    descriptor: str | None = None
+    kernel_set_spec: Spec | None = None
+    descriptors: tuple[str, ...] = ()
     weights: Any = None
     label: str | None = None
 
 
 def sources_of(
-    plan: Plan, dataset: PlannedDataset, config: Any, method_id: str, method: MethodConfig, kernels: list[Spec]
+    dataset: PlannedDataset,
+    method_id: str,
+    method: Method,
+    kernels: list[Spec],
+    descriptors: Mapping[str, tuple[str, Descriptor]],
 ) -> Iterator[tuple[str, Source]]:
     """(id, source) of each fit that a method stands for."""
     if not isinstance(method, KernelMethod):
-        yield method_id, _sample_source(plan, dataset, config, method_id, method)
+        yield method_id, _sample_source(dataset, method_id, method, descriptors)  # type: ignore[arg-type]
         return
     if not kernels:
         raise ConfigError(
@@ -48,7 +50,7 @@ def sources_of(
             "Name a descriptor that does, or leave out descriptors and kernels to have the usual ones."
         )
     for fit_id, label, chosen, weights in _selections(method_id, method, kernels, dataset):
-        yield fit_id, _kernel_source(plan, dataset, chosen, weights, label)
+        yield fit_id, _kernel_source(chosen, weights, label)
 
 
 def _selections(
@@ -79,18 +81,20 @@ def _selections(
             raise ConfigError(f"methods.{method_id}.kernel_weights: no kernel {', '.join(missing)} among its kernels.")
         weights = [float(weights.get(kernel["id"], 0.0)) for kernel in chosen]
         if not sum(weights):
-            raise ConfigError(f"methods.{method_id}.kernel_weights: are all zero.")
+            raise ConfigError(f"methods.{method_id}.kernel_weights: all are zero; give at least one a positive weight.")
     yield method_id, label, chosen, weights
 
 
-def _kernel_source(plan: Plan, dataset: PlannedDataset, kernels: list[Spec], weights: Any, label: str) -> Source:
+def _kernel_source(kernels: list[Spec], weights: Any, label: str) -> Source:
     kernel_set = key(f"{len(kernels)}-kernels" if len(kernels) > 1 else kernels[0]["id"], kernels)
     pairwise = sorted({name for kernel in kernels for name in pairwise_of(kernel)})
-    plan.kernel_sets[dataset.key, kernel_set] = {"kernels": kernels, "pairwise": pairwise}
-    return Source({"input": "kernels"}, kernels, kernel_set, weights=weights, label=label)
+    spec = {"kernels": kernels, "pairwise": pairwise}
+    return Source({"input": "kernels"}, kernels, kernel_set, spec, weights=weights, label=label)
 
 
-def _sample_source(plan: Plan, dataset: PlannedDataset, config: Any, method_id: str, method: SampleMethod) -> Source:
+def _sample_source(
+    dataset: PlannedDataset, method_id: str, method: SampleMethod, descriptors: Mapping[str, tuple[str, Descriptor]]
+) -> Source:
     """Features of a descriptor, or the images; says so where the data set has them not."""
     if isinstance(method, ImageMethod):
         if dataset.family != "images":
@@ -99,17 +103,16 @@ def _sample_source(plan: Plan, dataset: PlannedDataset, config: Any, method_id: 
                 f"({dataset.family}). Leave one of the two out."
             )
         return Source({"input": "images"})
-    descriptors = descriptors_of(plan, dataset, config)
     name = method.descriptor
     if name not in descriptors:
         legal = ", ".join(sorted(descriptors)) or "none"
         raise ConfigError(
             f"methods.{method_id}.descriptor: data set {dataset.id!r} has no descriptor {name!r}; it has {legal}."
         )
-    if descriptors[name].point_sets:
+    descriptor, model = descriptors[name]
+    if model.point_sets:
         raise ConfigError(
             f"methods.{method_id}.descriptor: {name!r} is a set of points for each image, and {method.title} takes one "
             "vector; name another descriptor, or use a method on kernels."
         )
-    descriptor = add_descriptor(plan, dataset, name, descriptors[name])
-    return Source({"input": "features", "descriptor": descriptor}, descriptor=descriptor)
+    return Source({"input": "features", "descriptor": descriptor}, descriptors=(descriptor,))

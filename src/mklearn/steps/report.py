@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from mklearn.atomic import read_npz, read_parquet
-from mklearn.config.schema import yaml_text
 from mklearn.datasets.samples import SampleSet
 from mklearn.provenance import file_digest, input_digests, stamp
 from mklearn.report import records
@@ -19,6 +18,7 @@ from mklearn.report.build import build_report
 from mklearn.report.thumbnails import thumbnails
 from mklearn.stamps import write_beside
 from mklearn.steps.log import logger
+from mklearn.study.schema import yaml_text
 
 
 def report(

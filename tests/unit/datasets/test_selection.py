@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mklearn.config.study import check_study
 from mklearn.datasets.registry import dataset_spec, entry, selection_mistakes
 from mklearn.datasets.selection import chosen_rows
 from mklearn.errors import ConfigError
-from mklearn.plan.study import plan_study
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.reading import check_study
 
 NAMES = np.array(["ant", "bass", "crab", "emu"])
 SIZES = (9, 12, 31, 7)
@@ -179,8 +179,9 @@ def test_every_selection_has_its_own_key() -> None:
     assert len({key.rpartition("-")[2] for key in plan.datasets}) == len(choices)
     for choice, planned in zip(choices, plan.datasets.values(), strict=True):
         chosen = {key: value for key, value in choice.items() if key != "resize"}
-        assert {key: planned.read[key] for key in chosen} == chosen
-        assert set(planned.read) == {"registered", "reader", "options", "expected", "dataset", *chosen}
-        assert planned.resize == ({"interpolation": "area", **choice["resize"]} if "resize" in choice else None)
+        read, resize = planned.read.as_dict(), planned.resize.as_dict() if planned.resize else None
+        assert {key: read[key] for key in chosen} == chosen
+        assert set(read) == {"registered", "reader", "options", "expected", "dataset", *chosen}
+        assert resize == ({"interpolation": "area", **choice["resize"]} if "resize" in choice else None)
     bare = dataset_spec({"kind": "registered", "name": "orl", "draw": None, "exclude_classes": None})
     assert bare == entry("orl").spec()  # keys of studies that choose nothing stay as they were

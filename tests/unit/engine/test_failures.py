@@ -13,12 +13,12 @@ from tests.workflow.conftest import SMOKE
 
 from mklearn.__main__ import main
 from mklearn.atomic import write_parquet
-from mklearn.config.study import read_study
 from mklearn.engine.failures import failures_of
 from mklearn.engine.lost_fits import name_of
-from mklearn.plan.study import plan_study
 from mklearn.steps.rows import COLUMNS, blank, fit_of
-from mklearn.workflow import Targets
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.reading import read_study
+from mklearn.study.targets import Targets
 
 N_SPLITS = 2
 PROTOCOLS = {
@@ -40,7 +40,7 @@ class Made:
 
     def fit(self, key: Any, *said: tuple[str, str]) -> None:
         """Write the score rows of a fit: of the last splits with these statuses and messages."""
-        spec = self.targets.plan.fits[key].spec
+        spec = self.targets.plan.fits[key].spec.as_dict()
         fits = [fit_of(spec, setting) for setting in spec["settings"]]
         rows = [blank(fit, repeat, 0, 8, 8) for fit in fits for repeat in range(N_SPLITS)]
         for row, (status, message) in zip(reversed(rows), reversed(said), strict=False):
@@ -51,7 +51,7 @@ class Made:
         """Write a table in which a fit is lost."""
         entry = {"key": list(key), "splits": [[[0, 0, 8, 8]]], "status": status, "reason": "killed",
                  "log": "logs/x.log", "message": "killed; log: logs/x.log", "outdated": outdated}  # fmt: skip
-        table = self.targets.path("{study}/scores.parquet")
+        table = self.targets.path("scores")
         write_parquet(table, pd.DataFrame({"value": [0.5]}), {"spec": {"study": "smoke", "lost": [entry]}})
 
 
@@ -120,8 +120,8 @@ def test_an_outdated_result_is_lost_until_it_is_made_anew(made: Made) -> None:
 
 def test_many_reasons_are_cut_and_damaged_files_named(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
     Path(made.files[made.keys[0]]).write_bytes(b"no table")
-    Path(made.targets.path("{study}")).mkdir(parents=True)
-    Path(made.targets.path("{study}/scores.parquet")).write_bytes(b"no table")
+    Path(made.targets.path("tables")).mkdir(parents=True)
+    Path(made.targets.path("scores")).write_bytes(b"no table")
     text = listing(capsys)
     assert "not a readable Parquet file" in text
     assert made.files[made.keys[0]] in listing(capsys, "--targets")

@@ -1,0 +1,131 @@
+"""Models of the data sets of a study: registered ones, or the user's own images, features or kernels."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from mklearn.contract.model import Slug, Strict
+
+
+class Resize(Strict):
+    """Resizing of images, as its own step."""
+
+    shape: tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(ge=1)]] | None = None
+    """Rows and columns of every image."""
+    pixels: Annotated[int, Field(ge=1)] | None = None
+    """Instead of a shape: about this number of pixels at the same aspect ratio; smaller images are enlarged."""
+    interpolation: Literal["area", "bilinear", "bicubic", "lanczos"] = "area"
+    """Interpolation, anti-aliased when shrinking. For enlarging, "area" is too coarse."""
+
+    @model_validator(mode="after")
+    def _one_size(self) -> Resize:
+        if (self.shape is None) == (self.pixels is None):
+            raise ValueError("expected either shape: [rows, columns] or pixels: N.")
+        return self
+
+
+class RegisteredDataset(Strict):
+    """A data set of mklearn's registry (``python -m mklearn datasets`` lists them)."""
+
+    family: ClassVar[str] = "images"
+
+    kind: Literal["registered"] = "registered"
+    name: str | None = None
+    """Name in the registry; by default the key of this entry."""
+    resize: Resize | None = None
+    """Size of the images, in place of the registry's."""
+    classes: Annotated[list[str], Field(min_length=2)] | None = None
+    """Only these classes."""
+    exclude_classes: list[str] | None = None
+    """All classes but these."""
+    first_classes: Annotated[int, Field(ge=2)] | None = None
+    """Number of the remaining classes to keep: the first in the order of the data set."""
+    per_class: Annotated[int, Field(ge=2)] | None = None
+    """Number of samples to keep of each class: random ones with draw, else the first in the order of the data set."""
+    draw: Annotated[int, Field(ge=0)] | None = None
+    """Number of the random draw of per_class samples: 0, 1, ...; every class needs that many samples then."""
+
+    @model_validator(mode="after")
+    def _selection(self) -> RegisteredDataset:
+        mistakes = []
+        if self.draw is not None and self.per_class is None:
+            mistakes.append(f"draw: {self.draw} needs per_class, the number of samples to draw of each class.")
+        for key, names in (("classes", self.classes), ("exclude_classes", self.exclude_classes)):
+            twice = sorted({name for name in names or () if (names or []).count(name) > 1})
+            if twice:
+                mistakes.append(f"{key} names {', '.join(map(repr, twice))} twice.")
+        both = sorted(set(self.classes or ()) & set(self.exclude_classes or ()))
+        if both:
+            mistakes.append(f"classes and exclude_classes both name {', '.join(map(repr, both))}.")
+        if self.classes is not None and self.first_classes is not None and self.first_classes > len(self.classes):
+            mistakes.append(f"first_classes: {self.first_classes} is more than the {len(self.classes)} of classes.")
+        if mistakes:
+            raise ValueError(" ".join(mistakes))
+        return self
+
+
+class ImageFolder(Strict):
+    """The user's own images: a folder with one sub-folder per class."""
+
+    family: ClassVar[str] = "images"
+
+    kind: Literal["image_folder"]
+    path: str
+    """The folder; the names of its sub-folders are the classes."""
+    colour: Literal["grey", "rgb"] = "grey"
+    """Colour mode in which the images are read."""
+    resize: Resize | None = Resize(shape=(64, 64))
+    """Size of all images; null keeps their own sizes."""
+
+
+class FeatureTables(Strict):
+    """The user's own features: one Parquet, NPZ or CSV table per descriptor, a row per sample."""
+
+    family: ClassVar[str] = "tables"
+
+    kind: Literal["feature_tables"]
+    tables: Annotated[dict[Slug, str], Field(min_length=1)]
+    """Descriptor name: file."""
+    labels: str | None = None
+    """A table with the ids and labels, if the feature tables do not hold the labels."""
+    id_column: str = "id"
+    label_column: str = "label"
+
+
+class Precomputed(Strict):
+    """The user's own kernel or distance matrices: one square NPZ, Parquet or CSV per kernel."""
+
+    family: ClassVar[str] = "matrices"
+
+    kind: Literal["precomputed"]
+    matrices: Annotated[dict[Slug, str], Field(min_length=1)]
+    """Kernel name: file."""
+    measure: Literal["kernel", "distance", "squared_euclidean", "chi2"] = "kernel"
+    """Content of the matrices; distances become Gaussian kernels."""
+    labels: str
+    """A table with the ids and labels."""
+    id_column: str = "id"
+    label_column: str = "label"
+
+
+DatasetConfig = Annotated[RegisteredDataset | ImageFolder | FeatureTables | Precomputed, Field(discriminator="kind")]
+
+
+def normalise_datasets(value: Any) -> Any:
+    """Write out the short forms of registered data sets: a name, a list of names, a mapping with empty values."""
+    if isinstance(value, str):
+        value = [value]
+    if isinstance(value, list) and all(isinstance(name, str) for name in value):
+        value = dict.fromkeys(value)
+    if not isinstance(value, dict):
+        return value
+    full = {}
+    for key, spec in value.items():
+        if spec is None:
+            spec = {}
+        if isinstance(spec, dict) and "kind" not in spec:
+            spec = {"kind": "registered", **spec}
+        full[key] = spec
+    return full

@@ -1,0 +1,175 @@
+"""Kernels of the plan, and the matrices among all samples that they are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mklearn.contract.specs import PairwiseSpec
+from mklearn.errors import ConfigError
+from mklearn.kernels.costs import n_blocks_for
+from mklearn.kernels.models import DescriptorKernel, Gaussian, Kernel, PrecomputedKernel, Product
+from mklearn.provenance import key
+from mklearn.study.datasets import DatasetConfig, Precomputed
+from mklearn.study.expansion.datasets import PlannedDataset
+from mklearn.study.expansion.descriptors import PlannedDescriptor
+from mklearn.study.naming import kernel_names
+
+KernelSpec = dict[str, Any]
+"""A kernel, as :func:`mklearn.kernels.specs.build_stack` takes it."""
+MINUTES_PER_JOB = 1.0
+"""Run time of a job that computes rows of a matrix."""
+POINT_SET = "point_set"
+POINT_SET_CODE = {
+    "implementation": "mklearn.kernels.point_set_distance:point_set_distances",
+    "rows": "mklearn.kernels.point_set_distance:point_set_distance_rows",
+}
+"""The distance between sets of points: all of them, and some rows of the upper triangle."""
+
+
+@dataclass(frozen=True)
+class PlannedPairwise:
+    """A matrix among all samples of a data set."""
+
+    source: str
+    """Key of the descriptor, or of the user's matrix."""
+    spec: PairwiseSpec
+    n_blocks: int = 1
+    """Jobs that its rows are spread over."""
+
+    @property
+    def name(self) -> str:
+        """Name by which kernels refer to it: ``SOURCE/MEASURE``."""
+        return f"{self.source}/{self.spec.measure}"
+
+
+@dataclass(frozen=True)
+class PlannedKernel:
+    """A kernel of one data set, and the matrix that it is made from; products have none of their own."""
+
+    spec: KernelSpec
+    pairwise: PlannedPairwise | None = None
+    descriptor: str | None = None
+    """Id of its descriptor; None for the user's own matrices."""
+
+
+def planned_kernels(
+    dataset: PlannedDataset,
+    config: DatasetConfig,
+    named: Mapping[str, Kernel] | None,
+    descriptors: Mapping[str, PlannedDescriptor],
+) -> list[PlannedKernel]:
+    """Return the kernels that apply to a data set: those that the study names, else the default ones.
+
+    Products come last, after their factors.
+
+    Raises
+    ------
+    ConfigError
+        A kernel that can't compare a descriptor, a product of kernels that the data set does not have, or two kernels
+        of one name.
+    """
+    if isinstance(config, Precomputed):
+        kernels = _kernels_of_matrices(config, named or {})
+    else:
+        kernels = _kernels_of_descriptors(dataset, named, descriptors)
+    return kernels + _products(dataset, named or {}, [kernel.spec for kernel in kernels])
+
+
+def pairwise_of(kernel: KernelSpec) -> list[str]:
+    """Return the names of the pairwise matrices that a kernel is made from."""
+    return [factor["pairwise"] for factor in kernel.get("factors", [kernel])]
+
+
+def _kernels_of_descriptors(
+    dataset: PlannedDataset, named: Mapping[str, Kernel] | None, descriptors: Mapping[str, PlannedDescriptor]
+) -> list[PlannedKernel]:
+    configs: Mapping[str, Kernel] = named or {name: Gaussian(kind="gaussian", descriptor=name) for name in descriptors}
+    kernels = []
+    for kernel_id, kernel in configs.items():
+        if not isinstance(kernel, DescriptorKernel) or isinstance(kernel, PrecomputedKernel):
+            continue
+        for name, descriptor_id, bandwidth in kernel_names(kernel_id, kernel.model_dump(), list(descriptors)):
+            descriptor = descriptors.get(descriptor_id)
+            if descriptor is None:
+                continue
+            measure = kernel.measure_for(descriptor.config.measure)
+            _check_measure(kernel_id, measure, descriptor)
+            pairwise = _pairwise(dataset, descriptor, measure)
+            kernels.append(PlannedKernel(_spec(name, kernel, bandwidth, pairwise), pairwise, descriptor_id))
+    return kernels
+
+
+def _kernels_of_matrices(config: Precomputed, named: Mapping[str, Kernel]) -> list[PlannedKernel]:
+    """Return the study's kernels of the kind that fits the user's matrices, or by default a kernel of each matrix."""
+    default = PrecomputedKernel(kind="precomputed") if config.measure == "kernel" else Gaussian(kind="gaussian")
+    entries = [
+        (name, matrix, bandwidth, kernel)
+        for kernel_id, kernel in named.items()
+        if isinstance(kernel, type(default))
+        for name, matrix, bandwidth in kernel_names(kernel_id, kernel.model_dump(), list(config.matrices))
+    ] or [(matrix, matrix, None, default) for matrix in config.matrices]
+    kernels = []
+    for name, matrix, bandwidth, kernel in entries:
+        if matrix in config.matrices:
+            source = key(matrix, {"matrix": matrix})
+            pairwise = PlannedPairwise(source, PairwiseSpec(matrix=matrix, measure=config.measure))
+            kernels.append(PlannedKernel(_spec(name, kernel, bandwidth, pairwise), pairwise))
+    return kernels
+
+
+def _products(dataset: PlannedDataset, named: Mapping[str, Kernel], kernels: list[KernelSpec]) -> list[PlannedKernel]:
+    """Return the study's products of the data set's Gaussian kernels; none of ``all`` if there are no such kernels."""
+    gaussians = {kernel["id"]: kernel for kernel in kernels if kernel["kind"] == "gaussian"}
+    products = []
+    for kernel_id, product in named.items():
+        if not isinstance(product, Product) or (product.of == "all" and not gaussians):
+            continue
+        names = list(gaussians) if product.of == "all" else product.of
+        missing = [name for name in names if name not in gaussians]
+        if missing:
+            raise ConfigError(
+                f"kernels.{kernel_id}.of: data set {dataset.id!r} has no Gaussian kernel {', '.join(missing)}; "
+                f"it has {', '.join(sorted(gaussians)) or 'none'}."
+            )
+        factors = [
+            {field: gaussians[name][field] for field in ("id", "pairwise", "measure", "bandwidth", "bandwidth_rule")}
+            for name in names
+        ]
+        products.append(PlannedKernel({"id": kernel_id, **_code(product), "factors": factors, **product.parameters()}))
+    return products
+
+
+def _spec(name: str, kernel: DescriptorKernel, bandwidth: float | None, pairwise: PlannedPairwise) -> KernelSpec:
+    parameters = kernel.parameters() | ({} if bandwidth is None else {"bandwidth": bandwidth})
+    measure = {"measure": pairwise.spec.measure}
+    return {"id": name, "pairwise": pairwise.name, **_code(kernel), **parameters, **measure}
+
+
+def _code(kernel: Kernel) -> dict[str, str]:
+    kind = {"kind": kernel.specification()["kind"]}
+    own = kernel.implementation.startswith("mklearn.")
+    # TODO(merge of the kernels' classes): build_stack takes "implementation" of every kernel then: drop the condition.
+    return kind if own else kind | {"implementation": kernel.implementation}
+
+
+def _pairwise(dataset: PlannedDataset, descriptor: PlannedDescriptor, measure: str) -> PlannedPairwise:
+    if measure != POINT_SET:
+        return PlannedPairwise(descriptor.key, PairwiseSpec(measure=measure))
+    spec = PairwiseSpec(measure=measure, **POINT_SET_CODE, parameters=descriptor.config.distance())
+    n, cost = dataset.n_samples, descriptor.config.seconds_per_pair()
+    n_blocks = n_blocks_for(n, cost, minutes_per_block=MINUTES_PER_JOB) if n and cost else 1
+    return PlannedPairwise(descriptor.key, spec, n_blocks)
+
+
+def _check_measure(kernel_id: str, measure: str, descriptor: PlannedDescriptor) -> None:
+    point_sets = descriptor.config.point_sets
+    if point_sets == (measure == POINT_SET):
+        return
+    what = "a set of points" if point_sets else "one vector"
+    valid = "a Gaussian kernel without `measure`" if point_sets else "squared_euclidean or chi2"
+    raise ConfigError(
+        f"kernels.{kernel_id}: measure {measure} can't compare descriptor {descriptor.id!r}, which is {what} for each "
+        f"image; use {valid}."
+    )

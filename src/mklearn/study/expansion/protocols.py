@@ -1,0 +1,48 @@
+"""Protocols of the plan: one for each way of splitting, with all its training sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mklearn.contract.fit_spec import Setting
+from mklearn.contract.specs import SplitSpec
+from mklearn.errors import ConfigError
+from mklearn.provenance import key
+from mklearn.study.protocols import GivenSplits, Protocol
+
+
+@dataclass(frozen=True)
+class PlannedProtocol:
+    """One way of splitting, for all data sets or some."""
+
+    id: str
+    key: str
+    settings: list[Setting]
+    """Each training size, as the score rows name it: ``faces-p2`` and 2 of protocol ``faces``."""
+    spec: SplitSpec
+    datasets: list[str] | None
+
+
+def planned_protocols(protocols: Mapping[str, Protocol], seed: int) -> list[PlannedProtocol]:
+    """Return every protocol of the study.
+
+    Raises
+    ------
+    ConfigError
+        A file with splits does not exist.
+    """
+    planned = []
+    for protocol_id, protocol in protocols.items():
+        if isinstance(protocol, GivenSplits) and not Path(protocol.path).is_file():
+            raise ConfigError(f"protocols.{protocol_id}.path: there is no file {protocol.path!r}.")
+        spec = SplitSpec(**protocol.specification(), seed=seed)
+        settings = [
+            Setting(protocol=protocol_id if size is None else f"{protocol_id}-p{size}", train_size=size)
+            for size in protocol.train_sizes()
+        ]
+        planned.append(
+            PlannedProtocol(protocol_id, key(protocol_id, spec.as_dict()), settings, spec, protocol.datasets)
+        )
+    return planned

@@ -1,0 +1,104 @@
+"""The specifications of the study's tables and of its report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mklearn.contract.model import Registered
+from mklearn.contract.specs import (
+    CatalogueEntry,
+    ReportDataset,
+    ReportDescriptor,
+    ReportFile,
+    ReportFit,
+    ReportRemark,
+    ReportSpec,
+    RunSpec,
+    ScoresSpec,
+    SummarySpec,
+)
+from mklearn.study.expansion.datasets import PlannedDataset
+from mklearn.study.expansion.plan import Plan
+from mklearn.study.registry import registered
+
+FILES_SHOWN = 64
+"""Files of a data set that the report lists, at most."""
+
+
+def scores_spec(plan: Plan) -> ScoresSpec:
+    """Return the specification of the score table."""
+    return ScoresSpec(study=plan.study.study)
+
+
+def summary_spec(plan: Plan) -> SummarySpec:
+    """Return the specification of the summary table."""
+    titles = {
+        "datasets": {dataset.id: dataset.title for dataset in plan.datasets.values()},
+        "methods": {fit.method_id: fit.label for fit in plan.fits.values()},
+    }
+    study = plan.study
+    return SummarySpec(
+        reference=plan.reference, published=study.published_values(), titles=titles, calibration=study.calibration
+    )
+
+
+def run_spec(plan: Plan, source: str) -> RunSpec:
+    """Return the specification of the record of a run; ``source`` is the study file."""
+    study = plan.study
+    return RunSpec(study=study.study, seed=study.seed, source=source, config=study.model_dump(mode="json"))
+
+
+def report_spec(plan: Plan) -> ReportSpec:
+    """Return the specification of the page."""
+    study = plan.study
+    fits = [
+        ReportFit(dataset=fit.dataset.id, settings=fit.settings, method=fit.method_id, title=fit.label)
+        for fit in plan.fits.values()
+    ]
+    kernels = {kernel["id"]: kernel["kind"] for spec in plan.kernel_sets.values() for kernel in spec.kernels}
+    descriptors = {planned.id: planned.spec.kind for planned in plan.descriptors.values()}
+    methods = {name: method.specification()["kind"] for name, method in study.methods.items()}
+    return ReportSpec(
+        study=study.study,
+        title=study.title or study.study,
+        description=study.description,
+        reference=plan.reference,
+        thumbnails=study.report.thumbnails,
+        fits=fits,
+        datasets=[_dataset(plan, dataset) for dataset in plan.datasets.values()],
+        calibration=study.calibration,
+        remarks=[ReportRemark(methods=remark.methods, text=remark.text) for remark in study.remarks],
+        best_single=_best_single(plan),
+        descriptors=_catalogue("descriptors", descriptors),
+        kernels=_catalogue("kernels", kernels),
+        methods=_catalogue("methods", methods),
+    )
+
+
+def _dataset(plan: Plan, dataset: PlannedDataset) -> ReportDataset:
+    files = [
+        ReportFile(name=Path(path).name, path=path, source=dataset.sources.get(path, path))
+        for path in dataset.files[:FILES_SHOWN]
+    ]
+    descriptors = [
+        ReportDescriptor(id=planned.id, kind=planned.spec.kind, parameters=planned.spec.parameters)
+        for (key, _), planned in plan.descriptors.items()
+        if key == dataset.key
+    ]
+    return ReportDataset(
+        id=dataset.id, title=dataset.title, about=dict(dataset.about), files=files, descriptors=descriptors
+    )
+
+
+def _catalogue(what: str, kinds: dict[str, str]) -> list[CatalogueEntry]:
+    models: dict[str, type[Registered]] = registered(what)
+    return [
+        CatalogueEntry(id=name, title=models[kind].title, reference=models[kind].reference)
+        for name, kind in kinds.items()
+    ]
+
+
+def _best_single(plan: Plan) -> list[str]:
+    """Return the methods that choose one kernel: what learned weights are compared with."""
+    found = {fit.method_id: fit.spec.method.kernel_choice for fit in plan.fits.values()}
+    return [method for method, choice in found.items() if choice in ("best_single", "oracle_single")]

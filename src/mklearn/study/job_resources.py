@@ -1,0 +1,85 @@
+"""Resource functions of the rules: the arithmetic of :mod:`mklearn.study.resources`, applied to the plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from mklearn.study import resources
+from mklearn.study.expansion.datasets import PlannedDataset
+from mklearn.study.targets import Targets
+
+Wildcards = Any
+
+
+class JobResources:
+    """Memory in MB, run time in minutes, licences and priority of each job; the first attempt is 1."""
+
+    def __init__(self, targets: Targets) -> None:
+        self._targets = targets
+
+    def _n_samples(self, dataset: PlannedDataset) -> int:
+        """Planned sample count; for a user's own data the counted one after reading."""
+        samples = Path(self._targets.path("samples", dataset=dataset.original))
+        return dataset.n_samples or resources.counted_samples(samples) or resources.UNKNOWN_SAMPLES
+
+    def read_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        return resources.asked_mb(resources.reading_mb(self._read_mb(wildcards, input)), attempt)
+
+    def read_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        return resources.asked_minutes(2 * self._read_mb(wildcards, input), attempt)
+
+    def _read_mb(self, wildcards: Wildcards, input: Any) -> float:
+        """Size of the files to read; a folder of images is no input of the rule."""
+        return float(input.size_mb + resources.folder_mb(self._targets.dataset(wildcards).read))
+
+    def images_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        n = self._n_samples(self._targets.dataset(wildcards))
+        return resources.asked_mb(resources.images_mb(input.size_mb, n), attempt)
+
+    def images_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        return resources.asked_minutes(resources.images_seconds(input.size_mb), attempt)
+
+    def pairwise_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        n = self._n_samples(self._targets.dataset(wildcards))
+        return resources.asked_mb(resources.pairwise_mb(n, input.size_mb), attempt)
+
+    def pairwise_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        n = self._n_samples(self._targets.dataset(wildcards))
+        seconds = resources.pairwise_seconds(n, input.size_mb)
+        planned = self._targets.plan.pairwise[wildcards.dataset, wildcards.descriptor, wildcards.measure]
+        if planned.spec.rows:  # between sets of points
+            descriptor = self._targets.plan.descriptors[wildcards.dataset, wildcards.descriptor].config
+            seconds = n**2 / 2 * descriptor.seconds_per_pair() / planned.n_blocks
+        return resources.asked_minutes(seconds, attempt)
+
+    def fit_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        fit = self._targets.planned_fit(wildcards)
+        if not fit.kernel_set:
+            return resources.asked_mb(resources.sample_fit_mb(input.size_mb), attempt)
+        n, n_train = self._fit_samples(wildcards)
+        matrices = self._targets.plan.kernel_sets[wildcards.dataset, fit.kernel_set].pairwise
+        data = resources.kernel_fit_mb(n, max(n_train), len(matrices), len(fit.spec.kernels))
+        return resources.asked_mb(data, attempt)
+
+    def fit_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        _, n_train = self._fit_samples(wildcards)
+        protocol = self._targets.plan.protocols[wildcards.protocol]
+        return resources.fit_minutes(self._targets.planned_fit(wildcards).spec, protocol, n_train, attempt)
+
+    def fit_priority(self, wildcards: Wildcards) -> float:
+        """Priority below 1, which is that of the rules that fits wait for."""
+        _, n_train = self._fit_samples(wildcards)
+        protocol = self._targets.plan.protocols[wildcards.protocol]
+        return resources.fit_priority(self._targets.planned_fit(wildcards).spec, protocol, n_train)
+
+    def _fit_samples(self, wildcards: Wildcards) -> tuple[int, list[int]]:
+        """Number of samples, and of training samples of a split at each training size."""
+        fit = self._targets.planned_fit(wildcards)
+        n, protocol = self._n_samples(fit.dataset), self._targets.plan.protocols[wildcards.protocol]
+        n_classes = resources.number_of_classes(fit.dataset.read)
+        return n, resources.training_samples(protocol, fit.settings, n, n_classes)
+
+    def licences(self, wildcards: Wildcards) -> int:
+        spec = self._targets.planned_fit(wildcards).spec
+        return resources.licences(spec.method, len(spec.kernels))

@@ -1,0 +1,90 @@
+"""Which artefact lies where: every path below the folders of results and of logs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+LOGS = "logs"
+ARTEFACTS = {
+    "download": "downloads/{source}/{file}",
+    "samples": "cache/data/{dataset}.npz",
+    "labels": "cache/data/{dataset}.labels.parquet",
+    "resized": "cache/resized/{dataset}.npz",
+    "splits": "cache/splits/{dataset}/{protocol}.parquet",
+    "learned": "cache/descriptors/{dataset}/{descriptor}.learned.npz",
+    "features": "cache/descriptors/{dataset}/{descriptor}.npz",
+    "features_part": "cache/descriptors/{dataset}/{descriptor}/{part}.npz",
+    "pairwise": "cache/pairwise/{dataset}/{descriptor}/{measure}.npz",
+    "pairwise_block": "cache/pairwise/{dataset}/{descriptor}/{measure}/{part}.npz",
+    "kernel_set": "cache/kernels/{dataset}/{kernel_set}.json",
+    "fit_scores": "cache/fits/{dataset}/{protocol}/{method}.parquet",
+    "fit_model": "cache/fits/{dataset}/{protocol}/{method}.npz",
+    "tables": "{study}",
+    "scores": "{study}/scores.parquet",
+    "summary": "{study}/summary.parquet",
+    "run_record": "{study}/run.json",
+    "report": "{study}/report/index.html",
+}
+"""Patterns below the folder of results, in Snakemake's notation; ``{study}`` is the study's name."""
+RULES = {
+    "download": "download/{source}/{file}.log",
+    "read": "read/{dataset}.log",
+    "resize": "resize/{dataset}.log",
+    "split": "split/{dataset}/{protocol}.log",
+    "learn": "learn/{dataset}/{descriptor}.log",
+    "describe": "describe/{dataset}/{descriptor}.log",
+    "describe_part": "describe/{dataset}/{descriptor}/{part}.log",
+    "pairwise": "pairwise/{dataset}/{descriptor}.{measure}.log",
+    "pairwise_block": "pairwise/{dataset}/{descriptor}.{measure}/{part}.log",
+    "kernel_set": "kernel_set/{dataset}/{kernel_set}.log",
+    "fit": "fit/{dataset}/{protocol}/{method}.log",
+    "scores": "{study}/scores.log",
+    "summary": "{study}/summary.log",
+    "run_record": "{study}/run_record.log",
+    "report": "{study}/report.log",
+    "lost": "{study}/lost.log",
+}
+"""Logs below their folder, by rule; ``lost`` is that of the tables after a run in which jobs failed."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The paths of one study.
+
+    Parameters
+    ----------
+    results : str
+        Folder of everything made.
+    study : str
+        Name of the study.
+    """
+
+    results: str
+    study: str
+
+    def path(self, artefact: str, **wildcards: str) -> str:
+        """Return the path of an artefact; wildcards that are not given stay, as the output of a rule needs them.
+
+        Raises
+        ------
+        KeyError
+            There is no such artefact.
+        """
+        return str(Path(self.results) / self._filled(ARTEFACTS[artefact], wildcards))
+
+    def log(self, rule: str, **wildcards: str) -> str:
+        """Return the log of a rule's job; wildcards that are not given stay.
+
+        Raises
+        ------
+        KeyError
+            There is no such rule.
+        """
+        return str(Path(LOGS) / self._filled(RULES[rule], wildcards))
+
+    def _filled(self, pattern: str, wildcards: Mapping[str, str]) -> str:
+        for name, value in {"study": self.study, **wildcards}.items():
+            pattern = pattern.replace(f"{{{name}}}", value)
+        return pattern

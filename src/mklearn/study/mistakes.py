@@ -1,0 +1,146 @@
+"""Readable messages for the mistakes that pydantic finds in a study file."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import types
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+_TAG = re.compile(r"(dict|list|literal|tuple)\[.*\]$")
+"""Pydantic's names for members of a union that are no models; no key of a user has brackets."""
+
+
+@dataclass(frozen=True, order=True)
+class Mistake:
+    """One mistake in a study file: where (a dotted path), what was found, and what is expected."""
+
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path or '(top level)'}: {self.message}"
+
+
+def show(value: Any, limit: int = 80) -> str:
+    """Return a value as a short text for a message."""
+    text = repr(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def nearest(word: object, valid: Iterable[str]) -> str:
+    """Return `` Did you mean 'x'?`` for the closest valid word, or an empty text."""
+    matches = difflib.get_close_matches(str(word), [str(key) for key in valid], n=1, cutoff=0.6)
+    return f" Did you mean {matches[0]!r}?" if matches else ""
+
+
+def one_of(words: Iterable[str]) -> str:
+    """Return the words as a sorted list for a message."""
+    return ", ".join(sorted(map(str, words)))
+
+
+def mistakes_of(error: ValidationError, model: type[BaseModel]) -> list[Mistake]:
+    """Return all that pydantic found, each with its dotted path, the value, and the nearest valid key."""
+    located = [(*_walk(model, item["loc"]), item) for item in error.errors(include_url=False)]
+    useful = [path for path, _, item in located if not _of_another_type(item)]
+    found = set()
+    for path, owner, item in located:
+        # A field may be a number or a list of numbers: errors of the form that was not meant say nothing useful.
+        if not _of_another_type(item) or not any(other.startswith(path) for other in useful):
+            found.add(Mistake(path, _sentence(item, owner)))
+    return sorted(found)
+
+
+def _of_another_type(item: Any) -> bool:
+    """Return whether a value is not even of the type of this member of a union."""
+    kind = item["type"]
+    return kind.endswith("_type") or (kind == "literal_error" and isinstance(item["input"], (dict, list)))
+
+
+def _sentence(item: Any, owner: type[BaseModel] | None) -> str:
+    kind, value, context = item["type"], item.get("input"), item.get("ctx") or {}
+    if kind == "extra_forbidden":
+        key = str(item["loc"][-1])
+        valid = list(owner.model_fields) if owner is not None else []
+        return f"unknown key {key!r}.{nearest(key, valid)} Valid keys: {one_of(valid)}."
+    if kind == "missing":
+        return "is required but missing."
+    if kind == "union_tag_invalid":
+        tags = [tag.strip("' ") for tag in str(context.get("expected_tags", "")).split(",")]
+        tag = context.get("tag")
+        return f"unknown kind {tag!r}.{nearest(tag, tags)} Valid kinds: {one_of(tags)}."
+    if kind == "union_tag_not_found":
+        return "has no key 'kind'; it is required."
+    if kind == "literal_error":
+        expected = str(context.get("expected", ""))
+        words = [word.strip("' ") for word in expected.replace(" or ", ", ").split(",")]
+        return f"invalid value {show(value)}.{nearest(value, words)} Expected one of: {one_of(words)}."
+    if kind == "string_pattern_mismatch":
+        return f"invalid name {show(value)}: expected lower-case letters, digits, '.', '_' and '-' only."
+    message = item["msg"]
+    if message.startswith("Value error, "):
+        return message.removeprefix("Value error, ")
+    message = message.removeprefix("Input ")
+    return f"invalid value {show(value)}: {message[0].lower()}{message[1:]}."
+
+
+def _walk(model: type[BaseModel], loc: Sequence[int | str]) -> tuple[str, type[BaseModel] | None]:
+    """Follow an error's location through the models; return its path without union tags, and the model of the key."""
+    annotation: Any = model
+    owner: type[BaseModel] | None = model
+    path: list[str] = []
+    for number, step in enumerate(loc):
+        annotation, is_tag = _descend(annotation, step)
+        annotation = _unwrap(annotation)
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel) and is_tag:
+            owner = annotation
+        if not is_tag:
+            path.append(f"[{step}]" if isinstance(step, int) else str(step))
+        if number < len(loc) - 1 and isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            owner = annotation
+    return ".".join(path).replace(".[", "["), owner
+
+
+def _descend(annotation: Any, step: int | str) -> tuple[Any, bool]:
+    """Go one step down an annotation; return what lies there, and whether the step was only a union's tag."""
+    annotation = _unwrap(annotation)
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        field = annotation.model_fields.get(str(step))
+        return (field.annotation if field is not None else None), False
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin in (Union, types.UnionType):
+        if isinstance(step, str) and _TAG.match(step):
+            return annotation, True
+        members = [_unwrap(member) for member in arguments]
+        for member in members:
+            if isinstance(member, type) and issubclass(member, BaseModel) and step in (_tag(member), member.__name__):
+                return member, True
+        for member in members:
+            inner, is_tag = _descend(member, step)
+            if inner is not None and not is_tag:
+                return inner, False
+        return annotation, True
+    if origin is dict:
+        return (annotation if step == "[key]" else arguments[1]), step == "[key]"
+    if origin in (list, tuple):
+        return (arguments[0] if isinstance(step, int) else annotation), not isinstance(step, int)
+    return None, isinstance(step, str)
+
+
+def _unwrap(annotation: Any) -> Any:
+    while get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    if get_origin(annotation) in (Union, types.UnionType):
+        rest = [a for a in get_args(annotation) if a is not type(None)]
+        if len(rest) == 1:
+            return _unwrap(rest[0])
+    return annotation
+
+
+def _tag(model: type[BaseModel]) -> str | None:
+    field = model.model_fields.get("kind")
+    return get_args(field.annotation)[0] if field is not None and get_origin(field.annotation) is Literal else None

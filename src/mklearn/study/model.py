@@ -1,0 +1,113 @@
+"""The model of a study: one file that makes one table."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from mklearn.contract.metrics import METRICS
+from mklearn.contract.model import Slug, Strict
+from mklearn.contract.specs import Calibration, PublishedValue
+from mklearn.extensions import entry_points
+from mklearn.study.datasets import DatasetConfig, normalise_datasets
+from mklearn.study.mistakes import nearest, one_of
+from mklearn.study.published import Published, Remark
+from mklearn.study.registry import DescriptorConfig, KernelConfig, MethodConfig, ProtocolConfig
+
+DEFAULT_METHODS: dict[str, Any] = {
+    "kfd": {"kind": "kernel_fda", "label": "KFD", "kernels": "each"},
+    "average": {"kind": "kernel_fda", "label": "Uniform average + KFD"},
+    "best-single": {"kind": "kernel_fda", "label": "Best single kernel (inner CV)", "kernel_weights": "best_single"},
+    "mkl-lda": {"kind": "mkl_dr", "label": "MKL-LDA", "graph": "lda"},
+}
+"""Methods of a study that names none."""
+DEFAULT_PROTOCOLS: dict[str, Any] = {"5-fold": {"kind": "k_fold", "folds": 5}}
+"""Protocols of a study that names none."""
+
+
+def metric_names() -> set[str]:
+    """Return the names of mklearn's metrics and of those of installed packages."""
+    return {*METRICS, *(point.name for point in entry_points()["metrics"])}
+
+
+class Evaluation(Strict):
+    """How methods are evaluated: embeddings by 1-nearest-neighbour classification over all leading components."""
+
+    neighbours: Annotated[list[Literal["cosine", "euclidean"]], Field(min_length=1)] = ["cosine", "euclidean"]
+    """Rules of the 1-nearest-neighbour classifier; cosine is centred at the training mean."""
+    inner_folds: Annotated[int, Field(ge=2)] | Literal["leave_one_out"] = 3
+    """Folds of the inner cross-validation that chooses the number of components and parameters."""
+    metrics: Annotated[list[str], Field(min_length=1)] = ["accuracy"]
+    """Metrics that are reported, by name."""
+    choose_by: str = "accuracy"
+    """Metric by which the inner cross-validation chooses."""
+    time_limit: Annotated[float, Field(gt=0)] | None = None
+    """Minutes that a method may take on all splits of one training size. Later splits have no value."""
+    reference: Slug | None = None
+    """Method that all others are compared with, in pairs; by default the first uniform average of all kernels."""
+
+    @field_validator("metrics", "choose_by")
+    @classmethod
+    def _known(cls, value: list[str] | str) -> list[str] | str:
+        valid = metric_names()
+        named = [value] if isinstance(value, str) else value
+        for name in named:
+            if name not in valid:
+                raise ValueError(f"there is no metric {name!r}.{nearest(name, valid)} Expected: {one_of(valid)}.")
+        if len(set(named)) < len(named):
+            raise ValueError(f"expected each metric once; found {', '.join(named)}.")
+        return value
+
+    @model_validator(mode="after")
+    def _chooses_by_a_metric(self) -> Evaluation:
+        if self.choose_by not in self.metrics:
+            raise ValueError(f"choose_by: {self.choose_by!r} is not among metrics; expected: {one_of(self.metrics)}.")
+        return self
+
+
+class Report(Strict):
+    """What the page shows beside the results."""
+
+    thumbnails: Annotated[int, Field(ge=0, le=60)] = 20
+    """Sample images per data set."""
+
+
+class Study(Strict):
+    """One study: data sets, descriptors, kernels, methods, protocols - one table."""
+
+    study: Slug
+    """Name; results go to results/<name>/."""
+    title: str = ""
+    description: str = ""
+    seed: Annotated[int, Field(ge=0)] = 0
+    """Seed of all random numbers: splits, inner folds, methods."""
+    results: str = "results"
+    """Folder for everything made; studies in one folder share descriptors, kernels and fits."""
+    mirror: str | None = None
+    """Folder or URL tried first for data; the environment variable MKLEARN_MIRROR goes before it."""
+    datasets: Annotated[dict[Slug, DatasetConfig], Field(min_length=1)]
+    descriptors: dict[Slug, DescriptorConfig] | None = None
+    kernels: dict[Slug, KernelConfig] | None = None
+    methods: Annotated[dict[Slug, MethodConfig], Field(min_length=1)] = Field(
+        default=DEFAULT_METHODS, validate_default=True
+    )
+    protocols: Annotated[dict[Slug, ProtocolConfig], Field(min_length=1)] = Field(
+        default=DEFAULT_PROTOCOLS, validate_default=True
+    )
+    evaluation: Evaluation = Evaluation()
+    published: list[Published] = []
+    """Values that papers report, compared cell by cell."""
+    published_repeats: Annotated[int, Field(ge=1)] | None = None
+    """Number of random splits behind published means, if an entry does not say; by default as many as this study's."""
+    calibration: Calibration | None = None
+    """The method whose published values have to be met on a data set before others are compared there."""
+    remarks: list[Remark] = []
+    """Plain sentences about methods, shown beside the published values."""
+    report: Report = Report()
+
+    _datasets = field_validator("datasets", mode="before")(normalise_datasets)
+
+    def published_values(self) -> list[PublishedValue]:
+        """Return the published values, one for each cell."""
+        return [cell for entry in self.published for cell in entry.cells(self.published_repeats)]

@@ -1,0 +1,163 @@
+"""Names in a study file that refer to nothing.
+
+They are checked in the raw mapping, so that they are reported together with all other mistakes. Values of a wrong type,
+which the models report, are passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mklearn.datasets.registry import registry, selection_mistakes
+from mklearn.descriptors.models import image_descriptors
+from mklearn.study.datasets import normalise_datasets
+from mklearn.study.mistakes import Mistake, nearest, one_of
+from mklearn.study.model import DEFAULT_METHODS
+from mklearn.study.naming import kernel_names
+
+
+def broken_references(raw: Mapping[str, Any]) -> list[Mistake]:
+    """Return a mistake for each name that refers to nothing."""
+    names = _Names.of(raw)
+    return [
+        *_dataset_mistakes(names),
+        *_kernel_mistakes(names),
+        *_method_mistakes(names),
+        *_mistakes_of_tables(raw, names),
+    ]
+
+
+@dataclass(frozen=True)
+class _Names:
+    """The sections of a study, and what their entries can be called."""
+
+    datasets: Mapping[str, Any]
+    descriptors: Mapping[str, Any]
+    kernels: Mapping[str, Any]
+    methods: Mapping[str, Any]
+    descriptor_names: set[str]
+    """Own matrices are among them: kernels name them in the same way."""
+    kernel_names: set[str]
+    gaussian_names: set[str]
+    method_names: set[str]
+
+    @classmethod
+    def of(cls, raw: Mapping[str, Any]) -> _Names:
+        """Collect the names of a raw study."""
+        datasets = _mapping(normalise_datasets(raw.get("datasets")))
+        descriptors, kernels = _mapping(raw.get("descriptors")), _mapping(raw.get("kernels"))
+        methods = _mapping(raw.get("methods")) or DEFAULT_METHODS
+        matrices = {name for spec in datasets.values() for name in _mapping(_mapping(spec).get("matrices"))}
+        descriptor_names = (set(descriptors) or _default_descriptors(datasets)) | matrices
+        by_kind: dict[Any, set[str]] = {}
+        for key, spec in kernels.items():
+            by_kind.setdefault(str(_mapping(spec).get("kind")), set()).update(_expanded(key, spec, descriptor_names))
+        every = set().union(*by_kind.values()) | (matrices if kernels else descriptor_names)
+        each = {key for key, spec in methods.items() if _mapping(spec).get("kernels") == "each"}
+        single = every - by_kind.get("product", set())
+        return cls(
+            datasets, descriptors, kernels, methods, descriptor_names,
+            kernel_names=every,
+            gaussian_names=by_kind.get("gaussian", set()) | matrices,
+            method_names=(set(methods) - each) | {f"{key}-{kernel}" for key in each for kernel in single},
+        )  # fmt: skip
+
+
+def _refer(path: str, name: Any, valid: set[str], what: str) -> Iterator[Mistake]:
+    if isinstance(name, str) and name not in valid:
+        yield Mistake(path, f"there is no {what} {name!r}.{nearest(name, valid)} Expected: {one_of(valid)}.")
+
+
+def _dataset_mistakes(names: _Names) -> Iterator[Mistake]:
+    known = registry()
+    for key, spec in names.datasets.items():
+        if not isinstance(spec, Mapping) or spec.get("kind") != "registered":
+            continue
+        name = spec.get("name") or key
+        path = f"datasets.{key}.name" if spec.get("name") else f"datasets.{key}"
+        yield from _refer(path, name, set(known), "registered data set")
+        if isinstance(name, str) and name in known:
+            for field, text in selection_mistakes(known[name], spec):
+                yield Mistake(f"datasets.{key}.{field}", text)
+    tables = {table for spec in names.datasets.values() for table in _mapping(_mapping(spec).get("tables"))}
+    for key, spec in names.descriptors.items():
+        if _mapping(spec).get("kind") == "table":
+            yield from _refer(f"descriptors.{key}.table", spec.get("table"), tables, "table in any data set")
+    families = {_family(spec) for spec in names.datasets.values()}
+    if names.datasets and not names.descriptor_names and families - {"matrices"}:
+        yield Mistake("descriptors", "is empty, and the data sets bring no kernels of their own.")
+
+
+def _kernel_mistakes(names: _Names) -> Iterator[Mistake]:
+    for key, spec in names.kernels.items():
+        for name in _list(_mapping(spec).get("descriptor", "each")):
+            if name != "each":
+                yield from _refer(f"kernels.{key}.descriptor", name, names.descriptor_names, "descriptor")
+        if _mapping(spec).get("kind") != "product":
+            continue
+        factors = _mapping(spec).get("of", "all")
+        if factors == "all" and not names.gaussian_names:
+            yield Mistake(f"kernels.{key}", "is a product of all Gaussian kernels, but there are none.")
+        elif isinstance(factors, list):
+            for name in factors:
+                yield from _refer(f"kernels.{key}.of", name, names.gaussian_names, "Gaussian kernel")
+
+
+def _method_mistakes(names: _Names) -> Iterator[Mistake]:
+    for key, spec in names.methods.items():
+        chosen = _mapping(spec).get("kernels")
+        for name in chosen if isinstance(chosen, list) else []:
+            yield from _refer(f"methods.{key}.kernels", name, names.kernel_names, "kernel")
+        for name in _mapping(_mapping(spec).get("kernel_weights")):
+            yield from _refer(f"methods.{key}.kernel_weights", name, names.kernel_names, "kernel")
+
+
+def _mistakes_of_tables(raw: Mapping[str, Any], names: _Names) -> Iterator[Mistake]:
+    """Find names in protocols, and in everything that refers to methods of the table."""
+    datasets, protocols = set(names.datasets), _mapping(raw.get("protocols"))
+    for key, spec in protocols.items():
+        named = _mapping(spec).get("datasets")
+        for name in named if isinstance(named, list) else []:
+            yield from _refer(f"protocols.{key}.datasets", name, datasets, "data set")
+    for section, field in (("evaluation", "reference"), ("calibration", "method")):
+        named = _mapping(raw.get(section)).get(field)
+        yield from _refer(f"{section}.{field}", named, names.method_names, "method")
+    for section in ("published", "remarks"):
+        entries = raw.get(section)
+        for number, entry in enumerate(entries if isinstance(entries, list) else []):
+            path, entry = f"{section}[{number}]", _mapping(entry)
+            yield from _refer(f"{path}.dataset", entry.get("dataset"), datasets, "data set")
+            yield from _refer(f"{path}.protocol", entry.get("protocol"), set(protocols), "protocol")
+            for name in _list(entry.get("method")):
+                yield from _refer(f"{path}.method", name, names.method_names, "method")
+
+
+def _family(spec: Any) -> str:
+    kind = str(_mapping(spec).get("kind"))
+    return {"feature_tables": "tables", "precomputed": "matrices"}.get(kind, "images")
+
+
+def _default_descriptors(datasets: Mapping[str, Any]) -> set[str]:
+    names: set[str] = set()
+    for spec in datasets.values():
+        family = _family(spec)
+        names |= set(image_descriptors()) if family == "images" else set(_mapping(_mapping(spec).get(family)))
+    return names
+
+
+def _expanded(key: str, spec: Any, descriptors: set[str]) -> set[str]:
+    try:
+        return {name for name, _, _ in kernel_names(key, _mapping(spec), sorted(descriptors))}
+    except (TypeError, ValueError):  # a descriptor or bandwidth of a wrong type
+        return {key}
+
+
+def _list(value: Any) -> list[Any]:
+    """Return a list as it is, and anything else as a list of one entry."""
+    return value if isinstance(value, list) else [value]
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,152 @@
+"""What a study can name: descriptors, kernels, methods and protocols, mklearn's own and those of installed packages.
+
+The models of a study file are the registry: one model per kind, with its title, its reference and its implementation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+
+from pydantic import Field
+from pydantic_core import PydanticUndefined
+
+from mklearn.config.method_base import Method
+from mklearn.config.methods import METHODS
+from mklearn.contract.model import Registered
+from mklearn.datasets.registry import Entry, registry
+from mklearn.descriptors.models import DESCRIPTORS, Descriptor
+from mklearn.errors import ConfigError
+from mklearn.extensions import entry_points, package_of
+from mklearn.kernels.models import KERNELS, Kernel
+from mklearn.study.protocols import PROTOCOLS, Protocol
+
+OWN: dict[str, tuple[type[Registered], Iterable[type[Registered]]]] = {
+    "descriptors": (Descriptor, DESCRIPTORS),
+    "kernels": (Kernel, KERNELS),
+    "methods": (Method, METHODS),
+    "protocols": (Protocol, PROTOCOLS),
+}
+"""The base class and mklearn's own models of what a study can name."""
+
+
+@dataclass(frozen=True)
+class Registration:
+    """A registered model; ``package`` is empty for mklearn's own."""
+
+    model: type[Registered]
+    package: str = ""
+
+
+def kind_of(model: type[Registered]) -> str:
+    """Return the kind by which a study names a model.
+
+    Raises
+    ------
+    ConfigError
+        The model has no field ``kind: Literal["..."]``.
+    """
+    field = model.model_fields.get("kind")
+    if field is None or get_origin(field.annotation) is not Literal:
+        raise ConfigError(f"model {model.__name__} has no field `kind` of one literal value.")
+    return str(get_args(field.annotation)[0])
+
+
+def _registered(what: str) -> tuple[dict[str, Registration], list[str]]:
+    """Return the models of one sort by kind, and a message for each entry point that can't be used."""
+    base, own = OWN[what]
+    found = {kind_of(model): Registration(model) for model in own}
+    problems = []
+    for point in entry_points()[what]:
+        package = package_of(point)
+        try:
+            model = point.load()
+            if not (isinstance(model, type) and issubclass(model, base)):
+                raise ConfigError(f"{point.value} is not a subclass of {base.__module__}.{base.__name__}.")
+            kind = kind_of(model)
+            if kind in found:
+                raise ConfigError(f"kind {kind!r} is registered already, by {found[kind].package or 'mklearn'}.")
+            found[kind] = Registration(model, package)
+        except Exception as error:  # whatever importing the package raises
+            text = error if isinstance(error, ConfigError) else f"{type(error).__name__}: {error}"
+            problems.append(f"package {package}: entry point {point.name!r} (mklearn.{what}) can't be loaded: {text}")
+    return found, problems
+
+
+_LOADED = {what: _registered(what) for what in OWN}
+REGISTRATIONS: dict[str, dict[str, Registration]] = {what: found for what, (found, _) in _LOADED.items()}
+PROBLEMS: tuple[str, ...] = tuple(text for _, problems in _LOADED.values() for text in problems)
+"""Why entry points of installed packages can't be used; a study is not planned before they are corrected."""
+
+
+def check_packages() -> None:
+    """Raise a ConfigError with all `PROBLEMS`, if there are any."""
+    if PROBLEMS:
+        advice = "Correct, update or uninstall the package."
+        raise ConfigError("\n".join([*PROBLEMS, advice]))
+
+
+def _union(what: str) -> Any:
+    models = [registration.model for registration in REGISTRATIONS[what].values()]
+    return Annotated[reduce(or_, models), Field(discriminator="kind")]
+
+
+if TYPE_CHECKING:  # unions of what is installed can't be checked statically
+    DescriptorConfig = Descriptor
+    KernelConfig = Kernel
+    MethodConfig = Method
+    ProtocolConfig = Protocol
+else:
+    DescriptorConfig = _union("descriptors")
+    KernelConfig = _union("kernels")
+    MethodConfig = _union("methods")
+    ProtocolConfig = _union("protocols")
+
+
+def registered(what: str) -> dict[str, type[Registered]]:
+    """Return the models of descriptors, kernels, methods or protocols by kind.
+
+    Raises
+    ------
+    ConfigError
+        ``what`` is none of these.
+    """
+    if what not in REGISTRATIONS:
+        raise ConfigError(f"nothing of the name {what!r} is registered; expected {', '.join(REGISTRATIONS)}.")
+    return {kind: registration.model for kind, registration in REGISTRATIONS[what].items()}
+
+
+def describe_all(what: str) -> str:
+    """Return a listing for people: of the above, or of data sets."""
+    check_packages()
+    if what == "datasets":
+        return "\n\n".join(map(_dataset, registry().values()))
+    registered(what)
+    return "\n\n".join(_model(kind, registration) for kind, registration in REGISTRATIONS[what].items())
+
+
+def _dataset(entry: Entry) -> str:
+    size = ", ".join(f"{name.replace('n_', '')} {value}" for name, value in entry.expected.items())
+    lines = [f"{entry.id}: {entry.title}", *_package(entry.package), f"  {size}", f"  licence: {entry.licence}"]
+    lines += [f"  {entry.citation}", *([f"  note: {entry.note}"] if entry.note else []), f"  {entry.homepage}"]
+    return "\n".join(lines)
+
+
+def _model(kind: str, registration: Registration) -> str:
+    model = registration.model
+    lines = [f"{kind}: {model.title or (model.__doc__ or '').strip()}", *_package(registration.package)]
+    if model.reference:
+        lines.append(f"  {model.reference}")
+    for name, field in model.model_fields.items():
+        if name == "kind":
+            continue
+        default = "required" if field.default is PydanticUndefined else f"default {field.default!r}"
+        lines.append(f"    {name} ({default}){': ' + field.description if field.description else ''}")
+    return "\n".join(lines)
+
+
+def _package(package: str) -> list[str]:
+    return [f"  package: {package}"] if package else []

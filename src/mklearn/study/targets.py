@@ -1,0 +1,303 @@
+"""What the rules ask: the plan of the study as paths, inputs and specifications of jobs.
+
+Everything here is cheap and changes nothing: it runs again in every job of a cluster run.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from mklearn.contract.specs import DescriptorSpec, PairwiseSpec, ResizeSpec
+from mklearn.errors import UserError
+from mklearn.plan.fits import PlannedFit
+from mklearn.provenance import code_fingerprint, step_code
+from mklearn.study.expansion import tables
+from mklearn.study.expansion.datasets import PlannedDataset
+from mklearn.study.expansion.plan import Plan, plan_study
+from mklearn.study.reading import check_study, read_yaml
+
+Wildcards = Any
+
+
+class Specification(Protocol):
+    """The specification of a job."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return builtin types only."""
+
+
+def open_study(config: Mapping[str, Any], workflow: Any) -> Targets:
+    """Check the study that Snakemake has read, and plan it.
+
+    Raises
+    ------
+    SystemExit
+        After every mistake in the study was printed, one per line.
+    """
+    source = ", ".join(os.path.relpath(path) for path in workflow.configfiles)
+    try:
+        for path in workflow.configfiles:
+            read_yaml(path)  # Snakemake's own reader accepts a key twice
+        return Targets(plan_study(check_study(dict(config), source=source)), source)
+    except UserError as error:
+        # Snakemake would add where in our code it was raised, which is no help with a study file.
+        print(f"\nmklearn: {error}\nNothing was run.", file=sys.stderr)
+        raise SystemExit(1) from None
+
+
+class Targets:
+    """The plan as the rules need it. Methods that take ``wildcards`` are input functions.
+
+    Parameters
+    ----------
+    plan : Plan
+    source : str
+        The study file.
+    """
+
+    def __init__(self, plan: Plan, source: str = "config.yaml") -> None:
+        self.plan = plan
+        self.source = source
+        self.path, self.log = plan.layout.path, plan.layout.log
+        self._datasets: dict[str, PlannedDataset] = {}
+        for dataset in plan.datasets.values():
+            self._datasets[dataset.original] = self._datasets[dataset.key] = dataset
+
+    def one_of(self, wildcard: str) -> str:
+        """Return a regular expression that matches this study's values of a wildcard and nothing else."""
+        plan = self.plan
+        downloads = [Path(path) for dataset in plan.datasets.values() for path in dataset.downloads]
+        values: dict[str, Iterable[str]] = {
+            "dataset": self._datasets,
+            "descriptor": {name for _, name, _ in plan.pairwise} | {name for _, name in plan.descriptors},
+            "measure": {name for _, _, name in plan.pairwise},
+            "kernel_set": {name for _, name in plan.kernel_sets},
+            "protocol": plan.protocols,
+            "method": {name for _, _, name in plan.fits},
+            "source": {path.parent.name for path in downloads},
+            "file": {path.name for path in downloads},
+        }
+        return "|".join(re.escape(value) for value in sorted(values[wildcard])) or "none"
+
+    # --- targets
+
+    def everything(self) -> list[str]:
+        """Return the tables and the page."""
+        return [self.path(name) for name in ("scores", "summary", "report")]
+
+    def data(self) -> list[str]:
+        """Return all data sets, read and resized."""
+        return self.all_samples()
+
+    def kernels(self) -> list[str]:
+        """Return the manifests of all kernel sets."""
+        return [self.path("kernel_set", dataset=d, kernel_set=name) for d, name in self.plan.kernel_sets]
+
+    def fits(self) -> list[str]:
+        """Return the scores of all fits."""
+        return self.all_scores()
+
+    def all_scores(self) -> list[str]:
+        """Return the scores of all fits, in the order of the plan."""
+        return [self.path("fit_scores", dataset=d, protocol=p, method=m) for d, p, m in self.plan.fits]
+
+    def all_models(self) -> list[str]:
+        """Return the files with what a report shows of the fits, in the order of the plan."""
+        return [self.path("fit_model", dataset=d, protocol=p, method=m) for d, p, m in self.plan.fits]
+
+    def all_samples(self) -> list[str]:
+        """Return all data sets at their final size."""
+        return [self._samples(dataset) for dataset in self.plan.datasets.values()]
+
+    def files(self) -> list[str]:
+        """Return every file that the study makes and keeps, without the parts that some of them are made from."""
+        plan, path = self.plan, self.path
+        datasets = plan.datasets.values()
+        original = {dataset.original for dataset in datasets}
+        learning = [key for key, planned in plan.descriptors.items() if planned.spec.learns]
+        splits = dict.fromkeys((d, p) for d, p, _ in plan.fits)
+        return [
+            *(file for dataset in datasets for file in dataset.downloads),
+            *(path(name, dataset=key) for key in sorted(original) for name in ("samples", "labels")),
+            *(path("resized", dataset=dataset.key) for dataset in datasets if dataset.resize),
+            *(path("features", dataset=d, descriptor=name) for d, name in plan.descriptors),
+            *(path("learned", dataset=d, descriptor=name) for d, name in learning),
+            *(path("pairwise", dataset=d, descriptor=name, measure=m) for d, name, m in plan.pairwise),
+            *(path("splits", dataset=d, protocol=p) for d, p in splits),
+            *self.kernels(), *self.all_scores(), *self.all_models(), *self.everything(), path("run_record"),
+        ]  # fmt: skip
+
+    # --- specifications, and the code behind each step
+
+    def spec(self, step: str) -> Callable[[Wildcards], dict[str, Any]]:
+        """Return the function of wildcards that gives a rule the specification of its step, in builtin types."""
+
+        def specification(wildcards: Wildcards) -> dict[str, Any]:
+            return self.specification(step, wildcards).as_dict()
+
+        return specification
+
+    def code(self, step: str) -> Callable[[Wildcards], str]:
+        """Return the function of wildcards that gives a rule the fingerprint of the source files behind its step.
+
+        As a parameter it makes the job run again after an edit. It is one word in place of forty input files, whose
+        number is what a large plan costs.
+        """
+
+        def fingerprint(wildcards: Wildcards) -> str:
+            return _fingerprint(tuple(step_code(step, self.specification(step, wildcards).as_dict())))
+
+        return fingerprint
+
+    def specification(self, step: str, wildcards: Wildcards = None) -> Specification:
+        """Return the specification of a step's job."""
+        find: dict[str, Callable[[Wildcards], Specification]] = {
+            "download": lambda w: self._downloads[self.path("download", source=w.source, file=w.file)],
+            "read": lambda w: self.dataset(w).read,
+            "resize": lambda w: self.dataset(w).resize or ResizeSpec(),
+            "split": lambda w: self.plan.protocols[w.protocol].model_copy(update={"dataset": self.dataset(w).id}),
+            "learn": self.descriptor_spec,
+            "describe": self.descriptor_spec,
+            "pairwise": self.pairwise_spec,
+            "pairwise_block": self.pairwise_spec,
+            "kernel_set": lambda w: self.plan.kernel_sets[w.dataset, w.kernel_set],
+            "fit": lambda w: self.planned_fit(w).spec,
+            "scores": lambda _: tables.scores_spec(self.plan),
+            "summary": lambda _: tables.summary_spec(self.plan),
+            "run_record": lambda _: tables.run_spec(self.plan, self.source),
+            "report": lambda _: tables.report_spec(self.plan),
+        }
+        return find[step](wildcards)
+
+    @functools.cached_property
+    def _downloads(self) -> dict[str, Specification]:
+        return {path: spec for dataset in self.plan.datasets.values() for path, spec in dataset.downloads.items()}
+
+    # --- data
+
+    def dataset(self, wildcards: Wildcards) -> PlannedDataset:
+        """Return the data set, by its key before or after resizing."""
+        return self._datasets[wildcards.dataset]
+
+    def source_files(self, wildcards: Wildcards) -> list[str]:
+        """Return the files that a data set is read from."""
+        return self.dataset(wildcards).files
+
+    def original(self, wildcards: Wildcards) -> str:
+        """Return the data set before resizing."""
+        return self.path("samples", dataset=self.dataset(wildcards).original)
+
+    def samples(self, wildcards: Wildcards) -> str:
+        """Return the data set at its final size."""
+        return self._samples(self.dataset(wildcards))
+
+    def _samples(self, dataset: PlannedDataset) -> str:
+        return self.path("resized" if dataset.resize else "samples", dataset=dataset.key)
+
+    def labels(self, wildcards: Wildcards) -> str:
+        """Return the labels of the data set."""
+        return self.path("labels", dataset=self.dataset(wildcards).original)
+
+    def split_file(self, wildcards: Wildcards) -> list[str]:
+        """Return the user's file with splits, if the protocol has one."""
+        path = self.plan.protocols[wildcards.protocol].parameters.get("path")
+        return [path] if path else []
+
+    # --- descriptors and pairwise matrices
+
+    def descriptor_spec(self, wildcards: Wildcards) -> DescriptorSpec:
+        """Return the specification of a descriptor, or of one part of its images."""
+        spec = self.plan.descriptors[wildcards.dataset, wildcards.descriptor].spec
+        return spec.model_copy(update=_part(wildcards))
+
+    def features(self, wildcards: Wildcards) -> str:
+        """Return the features of a descriptor."""
+        return self.path("features", dataset=wildcards.dataset, descriptor=wildcards.descriptor)
+
+    def learned(self, wildcards: Wildcards) -> list[str]:
+        """Return what the descriptor has learned from the images; nothing for most."""
+        if not self.descriptor_spec(wildcards).learns:
+            return []
+        return [self.path("learned", dataset=wildcards.dataset, descriptor=wildcards.descriptor)]
+
+    def descriptor_parts(self, wildcards: Wildcards) -> list[str]:
+        """Return the parts of the features, if several jobs compute them."""
+        w, n = wildcards, self.plan.descriptors[wildcards.dataset, wildcards.descriptor].n_parts
+        return [self.path("features_part", dataset=w.dataset, descriptor=w.descriptor, part=part) for part in parts(n)]
+
+    def described(self, wildcards: Wildcards) -> list[str]:
+        """Return the images, unless the features are merged from parts."""
+        return [] if self.descriptor_parts(wildcards) else [self.samples(wildcards)]
+
+    def pairwise_spec(self, wildcards: Wildcards) -> PairwiseSpec:
+        """Return the specification of a pairwise matrix, or of one block of its rows."""
+        spec = self.plan.pairwise[wildcards.dataset, wildcards.descriptor, wildcards.measure].spec
+        return spec.model_copy(update=_part(wildcards))
+
+    def pairwise_source(self, wildcards: Wildcards) -> str:
+        """Return the features of a descriptor, or the user's own matrices."""
+        return self.samples(wildcards) if self.pairwise_spec(wildcards).matrix else self.features(wildcards)
+
+    def pairwise_blocks(self, wildcards: Wildcards) -> list[str]:
+        """Return the blocks of rows, if several jobs compute them."""
+        w, n = wildcards, self.plan.pairwise[wildcards.dataset, wildcards.descriptor, wildcards.measure].n_blocks
+        names = {"dataset": w.dataset, "descriptor": w.descriptor, "measure": w.measure}
+        return [self.path("pairwise_block", **names, part=part) for part in parts(n)]
+
+    def matrices(self, wildcards: Wildcards) -> list[str]:
+        """Return the pairwise matrices of a kernel set."""
+        return self._matrices(wildcards.dataset, wildcards.kernel_set)
+
+    def _matrices(self, dataset: str, kernel_set: str) -> list[str]:
+        names = [name.split("/") for name in self.plan.kernel_sets[dataset, kernel_set].pairwise]
+        return [self.path("pairwise", dataset=dataset, descriptor=source, measure=m) for source, m in names]
+
+    # --- fits
+
+    def planned_fit(self, wildcards: Wildcards) -> PlannedFit:
+        """Return the fit of a job."""
+        return self.plan.fits[wildcards.dataset, wildcards.protocol, wildcards.method]
+
+    def manifest(self, wildcards: Wildcards) -> list[str]:
+        """Return the manifest of a method's kernel set; nothing for methods without kernels."""
+        name = self.planned_fit(wildcards).kernel_set
+        return [self.path("kernel_set", dataset=wildcards.dataset, kernel_set=name)] if name else []
+
+    def fit_matrices(self, wildcards: Wildcards) -> list[str]:
+        """Return the pairwise matrices of a method's kernel set; nothing for methods without kernels."""
+        name = self.planned_fit(wildcards).kernel_set
+        return self._matrices(wildcards.dataset, name) if name else []
+
+    def fit_sources(self, wildcards: Wildcards) -> list[str]:
+        """Return a file for each input of a method that is no kernels: features or images."""
+        fit = self.planned_fit(wildcards)
+        descriptors = iter(fit.descriptors)
+        kinds = [entry.kind for entry in fit.spec.method.inputs.values()]
+        return [
+            self.samples(wildcards)
+            if kind == "images"
+            else self.path("features", dataset=wildcards.dataset, descriptor=next(descriptors))
+            for kind in kinds
+            if kind != "kernels"
+        ]
+
+
+def _part(wildcards: Wildcards) -> dict[str, str]:
+    part = getattr(wildcards, "part", None)
+    return {"part": part} if part else {}
+
+
+def parts(n: int) -> list[str]:
+    """Return the names of the parts of a job that is split: ``1of3``; none of a single job."""
+    return [f"{number}of{n}" for number in range(1, n + 1)] if n > 1 else []
+
+
+@functools.cache  # thousands of jobs have few lists of code
+def _fingerprint(files: tuple[str, ...]) -> str:
+    return code_fingerprint(files)

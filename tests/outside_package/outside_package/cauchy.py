@@ -1,0 +1,29 @@
+"""The Cauchy kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mklearn.kernels.base import Kernel
+
+from mklearn.kernels.checks import Array
+
+
+@dataclass(kw_only=True, eq=False)
+class CauchyKernel(Kernel):
+    """Cauchy kernel ``1 / (1 + d^2 / (scale * mean d^2))``."""
+
+    kind: ClassVar[str] = "cauchy"
+    measures: ClassVar[tuple[str, ...]] = ("squared_euclidean",)
+
+    scale: float = 1.0
+
+    def fit_parameters(self, blocks: Sequence[Array]) -> None:
+        """Fit the scale to the training distances."""
+        self.scale_ = self.scale * float(blocks[0].mean())
+
+    def kernel_function(self, blocks: Sequence[Array]) -> Array:
+        """Compute the kernel of squared distances."""
+        return 1 / (1 + blocks[0] / self.scale_)

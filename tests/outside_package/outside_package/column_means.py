@@ -1,0 +1,16 @@
+"""Means of the columns of images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outside_package.powers import raised
+
+
+def column_means(images: Sequence[NDArray[Any]] | NDArray[Any], power: float = 1.0) -> NDArray[np.float64]:
+    """Return the mean of each column, (n, columns), to some power."""
+    return raised(np.asarray(images, dtype=float).mean(axis=1), power)

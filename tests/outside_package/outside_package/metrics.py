@@ -1,0 +1,17 @@
+"""A metric: the accuracy of the class that is predicted worst."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mklearn.evaluation.metrics import Metric
+
+
+def worst_class_accuracy(y: Any, labels: Any) -> float:
+    """Return the lowest share of correctly predicted samples of a class."""
+    return min(float((labels[y == code] == code).mean()) for code in sorted(set(y.tolist())))
+
+
+WORST_CLASS_ACCURACY = Metric(
+    "worst_class_accuracy", "Accuracy of the worst class", ("y", "labels"), worst_class_accuracy
+)

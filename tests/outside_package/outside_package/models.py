@@ -1,0 +1,69 @@
+"""Models of what this package adds. mklearn imports this file to parse a study: nothing numerical is imported here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
+
+from mklearn.contract.method import Classifier, Input, KernelMethod, Positive, Tuned
+from pydantic import Field
+
+from mklearn.contract.model import Slug
+from mklearn.descriptors.models import Descriptor
+from mklearn.kernels.models import DescriptorKernel
+from mklearn.study.protocols import Protocol
+
+
+class GatedCentroids(KernelMethod, Classifier):
+    """Nearest class centroid in feature space, with a weight for each sample and kernel from gating features."""
+
+    title = "Gated class centroids"
+    reference = "none: an example"
+    implementation = "outside_package.gated_centroids:GatedCentroids"
+    inputs: ClassVar[Mapping[str, Input]] = {"kernels": Input("kernels"), "gating": Input("features")}
+
+    kind: Literal["gated_centroids"]
+    gating: Slug
+    """The descriptor whose features gate the kernels."""
+    sharpness: Tuned[Positive] = 1.0
+    """How much the kernels of one sample differ in weight."""
+
+
+class Cauchy(DescriptorKernel):
+    """1 / (1 + d^2 / scale)."""
+
+    title = "Cauchy"
+    implementation = "outside_package.cauchy:CauchyKernel"
+
+    kind: Literal["cauchy"]
+    scale: Positive = 1.0
+    """Multiple of the mean squared training distance."""
+
+    def measure_for(self, suited: str) -> str:
+        """Return squared Euclidean distances, whatever suits the descriptor."""
+        return "squared_euclidean"
+
+
+class ColumnMeans(Descriptor):
+    """The mean of each column of an image."""
+
+    title = "Means of columns"
+    implementation = "outside_package.column_means:column_means"
+
+    kind: Literal["column_means"]
+    power: Annotated[float, Field(gt=0)] = 1.0
+
+
+class FirstPerClass(Protocol):
+    """The first samples of each class for training, the rest for the test."""
+
+    title = "first samples of each class"
+    implementation = "outside_package.first_per_class:first_per_class"
+
+    kind: Literal["first_per_class"]
+    train_size: Annotated[int, Field(ge=1)]
+    """Training samples of each class."""
+
+    def train_sizes(self) -> list[int | None]:
+        """Return the single training size."""
+        return [self.train_size]

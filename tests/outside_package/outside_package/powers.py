@@ -1,0 +1,11 @@
+"""Powers: a module that another one of the package imports."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def raised(values: NDArray[np.float64], power: float) -> NDArray[np.float64]:
+    """Return each value to a power."""
+    return np.power(values, power)

@@ -1,0 +1,327 @@
+"""Corrupted studies: always one ConfigError that names the place, whatever was corrupted and however deep."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mklearn.errors import ConfigError
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.mistakes import nearest
+from mklearn.study.reading import check_study
+
+STUDY: dict[str, Any] = {
+    "study": "everything",
+    "title": "Everything that a study can say",
+    "seed": 3,
+    "datasets": {
+        "digits": {"kind": "registered", "per_class": 20, "classes": ["0", "1"], "resize": {"shape": [8, 8]}},
+        "small": {"name": "digits", "resize": {"pixels": 64, "interpolation": "bilinear"}},
+        "mine": {"kind": "feature_tables", "tables": {"colour": "a.csv"}, "labels": "b.csv", "id_column": "name"},
+    },
+    "descriptors": {
+        "pixels": {"kind": "pixels", "norm": "l2"},
+        "blocks": {"kind": "multiresolution", "resolutions": [2, 4]},
+        "hog": {"kind": "hog", "cell": 4, "block_norm": "L2"},
+        "phog": {"kind": "phog", "angle": 360, "sigma": 0.5},
+        "colours": {"kind": "table", "table": "colour"},
+    },
+    "kernels": {
+        "gauss": {"kind": "gaussian", "descriptor": ["pixels", "hog"], "bandwidth": [0.5, 2], "psd": "flip"},
+        "blocks": {"kind": "gaussian", "descriptor": "blocks", "centre": True},
+        "square": {"kind": "polynomial", "descriptor": "pixels", "degree": 3, "scale": 0.1},
+        "rest": {"kind": "linear"},
+    },
+    "methods": {
+        "average": {"kind": "kernel_fda", "label": "Average", "n_components": 3},
+        "few": {"kind": "kernel_lde", "kernels": ["blocks", "gauss-hog-2"], "kernel_weights": {"blocks": 0.4}},
+        "mkl": {"kind": "mkl_dr", "graph": "lde", "ridge": [0.001, 0.01], "max_iter": [2, 3], "solver": "CLARABEL"},
+    },
+    "protocols": {
+        "random": {"kind": "random_per_class", "train_size": [4, 6], "repeats": 2},
+        "folds": {"kind": "k_fold", "folds": 3},
+        "given": {"kind": "given", "path": "splits.csv"},
+    },
+    "evaluation": {"neighbours": ["cosine"], "inner_folds": 4, "reference": "average"},
+    "published": [
+        {
+            "dataset": "digits",
+            "train_size": 4,
+            "method": "mkl",
+            "value": 90.5,
+            "std": 1.5,
+            "source": "x",
+            "repeats": 20,
+        },
+        {
+            "dataset": "digits",
+            "train_size": [4, 6],
+            "method": ["few", "average"],
+            "value": [80.0, 82.5],
+            "dimension": [3, None],
+            "neighbour": "cosine",
+            "source": "y",
+        },
+    ],
+    "published_repeats": 10,
+    "calibration": {"method": "average", "tolerance": 2.5},
+    "remarks": [{"method": ["mkl", "few"], "text": "Its weights are a vertex."}, {"method": "mkl", "text": "Slow."}],
+    "report": {"thumbnails": 5},
+}
+ROW = {"dataset": "digits", "train_size": [4, 6], "method": "mkl", "value": [80.0, 82.5], "source": "x"}
+"""A row of published values."""
+Path = tuple[str | int, ...]
+
+
+def places(node: Any, path: Path = ()) -> Iterator[Path]:
+    """Every mapping, list and value of a study."""
+    yield path
+    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for step, inner in items:
+        yield from places(inner, (*path, step))
+
+
+def at(study: Any, path: Path) -> Any:
+    for step in path:
+        study = study[step]
+    return study
+
+
+def dotted(path: Path) -> str:
+    return re.sub(r"\.\[", "[", ".".join(f"[{step}]" if isinstance(step, int) else str(step) for step in path))
+
+
+ALL = [path for path in places(STUDY) if path]
+MAPPINGS = [path for path in places(STUDY) if isinstance(at(STUDY, path), dict)]
+FREE = {("datasets",), ("descriptors",), ("kernels",), ("methods",), ("protocols",), ("datasets", "mine", "tables"),
+        ("methods", "few", "kernel_weights")}  # fmt: skip
+"""Mappings whose keys are the user's own names."""
+NAMED = [path for path in ALL if isinstance(path[-1], str) and path[:-1] not in FREE]
+"""Keys that the models know."""
+KINDS = [path for path in ALL if path[-1] == "kind"]
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 100) | st.floats(allow_nan=True) | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=6) | st.integers() | st.booleans() | st.none(), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+def mistakes(study: Any) -> list[str]:
+    """The numbered lines of the ConfigError that a study gives."""
+    with pytest.raises(ConfigError) as caught:
+        check_study(study)
+    first, *lines = str(caught.value).splitlines()
+    count = re.fullmatch(r"config has (\d+) mistakes?:", first)
+    assert count is not None, str(caught.value)
+    assert int(count.group(1)) == len(lines)
+    assert [line.split(".")[0].strip() for line in lines] == [str(number + 1) for number in range(len(lines))]
+    return [line.split(". ", 1)[1] for line in lines]
+
+
+def test_the_study_is_valid_before_it_is_corrupted() -> None:
+    study = check_study(STUDY)
+    assert study.model_dump()["kernels"]["gauss"]["bandwidth"] == [0.5, 2]
+
+
+@given(st.sampled_from(MAPPINGS), st.text("abcdefghij", min_size=9, max_size=9))
+def test_a_key_that_nobody_knows_is_named_wherever_it_stands(path: Path, key: str) -> None:
+    study = copy.deepcopy(STUDY)
+    at(study, path)[key] = 1
+    lines = mistakes(study)
+    assert any(line.startswith(dotted(path)) and key in line for line in lines), lines
+    if path not in FREE:
+        assert any(f"unknown key {key!r}." in line and "Valid keys: " in line for line in lines), lines
+
+
+@given(st.sampled_from(NAMED), st.data())
+def test_a_misspelt_key_is_named_with_the_right_one(path: Path, data: Any) -> None:
+    study, key = copy.deepcopy(STUDY), str(path[-1])
+    position = data.draw(st.integers(0, len(key) - 1))
+    wrong = key[:position] + key[position] + key[position:]
+    at(study, path[:-1])[wrong] = at(study, path[:-1]).pop(key)
+    lines = mistakes(study)
+    if key == "kind":
+        assert any(line.startswith(dotted(path[:-1])) for line in lines), lines
+        return
+    expected = f"{dotted((*path[:-1], wrong))}: unknown key {wrong!r}. Did you mean {key!r}? Valid keys: "
+    assert any(line.startswith(expected) for line in lines), (expected, lines)
+
+
+@pytest.mark.parametrize("path", KINDS, ids=dotted)
+def test_a_misspelt_kind_is_named_with_the_right_one(path: Path) -> None:
+    study = copy.deepcopy(STUDY)
+    right = at(study, path)
+    at(study, path[:-1])["kind"] = f"{right}s"
+    expected = f"{dotted(path[:-1])}: unknown kind '{right}s'. Did you mean {right!r}? Valid kinds: "
+    assert any(line.startswith(expected) for line in mistakes(study))
+
+
+@given(st.sampled_from(ALL))
+def test_a_value_of_the_wrong_type_is_named_at_every_level(path: Path) -> None:
+    study = copy.deepcopy(STUDY)
+    at(study, path[:-1])[path[-1]] = [{"?": []}]
+    place = dotted(path[:-1] if path[-1] == "kind" else path)
+    assert any(line.startswith(place) for line in mistakes(study)), (place, mistakes(study))
+
+
+@given(st.lists(st.sampled_from([path for path in MAPPINGS if path not in FREE]), unique=True, min_size=2, max_size=6))
+def test_all_mistakes_are_told_at_once(paths: list[Path]) -> None:
+    study = copy.deepcopy(STUDY)
+    for path in paths:
+        at(study, path)["unheard-of"] = None
+    told = [line.split(":")[0] for line in mistakes(study)]
+    assert sorted(told) == sorted(dotted((*path, "unheard-of")) for path in paths)
+
+
+PLANNED = {
+    name: value for name, value in STUDY.items() if name not in ("protocols", "published", "calibration", "remarks")
+}
+PLANNED["datasets"] = {name: STUDY["datasets"][name] for name in ("digits", "small")}
+PLANNED["descriptors"] = {name: value for name, value in STUDY["descriptors"].items() if name != "colours"}
+"""The part that needs no files."""
+
+
+@settings(max_examples=300)
+@given(st.lists(st.tuples(st.sampled_from([(), *places(PLANNED)]), ANYTHING), min_size=1, max_size=3))
+def test_nothing_but_a_config_error_ever(changes: list[tuple[Path, Any]]) -> None:
+    """Whatever stands anywhere: a study that can be planned, or a ConfigError that says at least one thing."""
+    study: Any = copy.deepcopy(PLANNED)
+    for path, value in changes:
+        try:
+            if path:
+                at(study, path[:-1])[path[-1]] = value
+            else:
+                study = value
+        except (TypeError, KeyError, IndexError):  # an earlier change took the place away
+            continue
+    said = "config has 1 mistake:\n"
+    try:
+        checked = check_study(study)
+    except ConfigError as error:
+        said = str(error)
+    else:
+        with contextlib.suppress(ConfigError):
+            plan_study(checked)
+    assert re.match(r"config( has [1-9]\d* mistakes?:\n|: a study is a mapping)", said), said
+
+
+@pytest.mark.parametrize("raw", [None, [], "study", 3, [{"study": "x"}]])
+def test_a_study_is_a_mapping(raw: Any) -> None:
+    with pytest.raises(ConfigError, match="a study is a mapping of keys to values; found"):
+        check_study(raw)
+
+
+@pytest.mark.parametrize("key", [1, True, None, 2.5])
+@pytest.mark.parametrize("path", [(), ("datasets",), ("descriptors",), ("kernels",), ("methods",), ("kernels", "rest")])
+def test_keys_that_are_no_text(path: Path, key: Any) -> None:
+    """YAML reads ``on``, ``no``, ``1`` and ``~`` as something else than text."""
+    study = copy.deepcopy(STUDY)
+    at(study, path)[key] = {"kind": "linear"}
+    study["evaluation"]["reference"] = "averag"  # another mistake, whose legal words are the keys
+    assert any(line.startswith("evaluation.reference: there is no method 'averag'") for line in mistakes(study))
+
+
+@pytest.mark.parametrize(
+    ("word", "valid", "expected"),
+    [("sead", ["seed", "study"], " Did you mean 'seed'?"), ("x", ["seed"], ""), (3, ["30", "3"], " Did you mean '3'?"),
+     ("", ["seed"], ""), ("seed", [], "")],
+)  # fmt: skip
+def test_nearest(word: Any, valid: list[str], expected: str) -> None:
+    assert nearest(word, valid) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"methods": {"m": {"kind": "kernel_fda", "ridge": 0}}},
+         "methods.m.ridge: invalid value 0: should be greater than 0."),
+        ({"methods": {"m": {"kind": "kernel_fda", "ridge": [0.1, -1]}}},
+         "methods.m.ridge[1]: invalid value -1: should be greater than 0."),
+        ({"methods": {"m": {"kind": "kernel_fda", "ridge": []}}},
+         "methods.m.ridge: invalid value []: list should have at least 1 item"),
+        ({"methods": {"m": {"kind": "kernel_fda", "ridge": "small"}}}, "methods.m.ridge: "),
+        ({"methods": {"m": {"kind": "kernel_fda", "kernel_weights": "bestsingle"}}}, "methods.m.kernel_weights: "),
+        ({"methods": {"m": {"kind": "kernel_fda", "kernel_weights": {"rest": 1}}}},
+         "methods.m.kernel_weights: there is no kernel 'rest'. Did you mean 'rest-hog'?"),
+        ({"methods": {"m": {"kind": "kernel_fda", "kernel_weights": 5}}}, "methods.m.kernel_weights: invalid value 5."),
+        ({"protocols": {"r": {"kind": "random_per_class", "train_size": {"a": 1}}}},
+         "protocols.r.train_size: invalid value {'a': 1}: should be a valid integer."),
+        ({"methods": {}}, "methods: "),
+        ({"datasets": {"digitz": None}}, "datasets.digitz: there is no registered data set 'digitz'."),
+        ({"datasets": {"d": {"name": "digitz"}}}, "datasets.d.name: there is no registered data set 'digitz'."),
+        ({"datasets": ["digits", {"orl": {}}]}, "datasets: "),
+        ({"datasets": {"d": {"kind": "precomputed", "matrices": {}, "labels": "x"}}}, "datasets.d.matrices: "),
+        ({"descriptors": {"t": {"kind": "table", "table": "color"}}},
+         "descriptors.t.table: there is no table in any data set 'color'. Did you mean 'colour'?"),
+        ({"protocols": {"r": {"kind": "random_per_class"}}}, "protocols.r.train_size: is required but missing."),
+        ({"protocols": {"r": {"kind": "random_per_class", "train_size": "ten"}}}, "protocols.r.train_size: "),
+        ({"protocols": {"r": {"train_size": 4}}}, "protocols.r: has no key 'kind'; it is required."),
+        ({"evaluation": {"neighbours": ["cosinus"]}},
+         "evaluation.neighbours[0]: invalid value 'cosinus'. Did you mean 'cosine'? Expected one of: cosine"),
+        ({"evaluation": {"metrics": ["accuracy", "acu"]}},
+         "evaluation.metrics: there is no metric 'acu'. Did you mean 'auc'? Expected: accuracy, auc, "),
+        ({"evaluation": {"metrics": ["auc", "auc"]}}, "evaluation.metrics: expected each metric once; found auc, auc."),
+        ({"evaluation": {"choose_by": "auc"}},
+         "evaluation: choose_by: 'auc' is not among metrics; expected: accuracy."),
+        ({"calibration": {"method": "averag"}},
+         "calibration.method: there is no method 'averag'. Did you mean 'average'? Expected: average, few, mkl."),
+        ({"calibration": {"method": "mkl", "tolerance": 0}},
+         "calibration.tolerance: invalid value 0: should be greater than 0"),
+        ({"remarks": [{"method": ["mkl", "fewer"], "text": "x"}]}, "remarks[0].method: there is no method 'fewer'."),
+        ({"remarks": [{"method": "mkl", "text": ""}]}, "remarks[0].text: "),
+        ({"published": [ROW | {"value": [80.0]}]},
+         "published[0]: expected lists of one length, one entry per cell: train_size has 2, value has 1."),
+        ({"published": [ROW | {"value": 80.0}]}, "published[0]: expected train_size and value to be both one number"),
+        ({"published": [ROW | {"train_size": 4}]},
+         "published[0]: expected train_size and value to be both one number, or both"),
+        ({"published": [ROW | {"train_size": 4, "value": 80.0, "std": [1.0]}]},
+         "published[0]: expected train_size and "),
+        ({"published": [ROW | {"method": ["mkl", "mlk"]}]}, "published[0].method: there is no method 'mlk'."),
+        ({"published": [ROW | {"value": [80.0, 800.0]}]},
+         "published[0].value[1]: invalid value 800.0: should be less than or equal to 100"),
+        ({"published": [ROW, ROW | {"train_size": 6, "value": 1.0}]},
+         "published[1]: digits, training size 6, mkl has a value already, in published[0]."),
+        ({"published": [ROW | {"train_size": [4, 4]}]}, "published[0]: digits, training size 4, mkl has a value"),
+        ({"report": {"thumbnails": 1000}},
+         "report.thumbnails: invalid value 1000: should be less than or equal to 60."),
+        ({"study": "a/b"}, "study: invalid name 'a/b': expected lower-case letters"),
+        ({"kernels": {"k": {"kind": "gaussian", "bandwidth": float("inf")}}}, "kernels.k.bandwidth: "),
+    ],
+)  # fmt: skip
+def test_sentences(change: dict[str, Any], sentence: str) -> None:
+    lines = mistakes(STUDY | change)
+    assert any(line.startswith(sentence) for line in lines), lines
+
+
+def test_a_row_of_published_values_is_a_cell_for_each_size_and_method() -> None:
+    study = check_study(STUDY)
+    cells = [(c.method, c.train_size, c.value, c.dimension, c.repeats) for c in study.published_values()]
+    assert cells == [
+        ("mkl", 4, 0.905, None, 20),
+        ("few", 4, 0.8, 3, 10), ("few", 6, 0.825, None, 10),
+        ("average", 4, 0.8, 3, 10), ("average", 6, 0.825, None, 10),
+    ]  # fmt: skip
+    single = [
+        {
+            "dataset": "digits",
+            "train_size": size,
+            "method": method,
+            "value": value,
+            "neighbour": "cosine",
+            "source": "y",
+        }
+        for method in ("few", "average")
+        for size, value in ((4, 80.0), (6, 82.5))
+    ]
+    long = check_study(STUDY | {"published": single}).published_values()
+    assert [cell.model_copy(update={"dimension": None}) for cell in study.published_values()[1:]] == long

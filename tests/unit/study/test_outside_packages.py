@@ -1,0 +1,116 @@
+"""Packages outside mklearn: what they add is listed and fingerprinted, and one that can't be used is named."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from tests.outside_package.install import install, write_metadata
+from tests.workflow.conftest import SMOKE
+
+BROKEN = {
+    "no such module": ("mklearn.kernels", "missing_package.models:Kernel", "No module named 'missing_package'"),
+    "no model": ("mklearn.kernels", "json:dumps", "json:dumps is not a subclass of mklearn.kernels.models.Kernel."),
+    "another base": ("mklearn.protocols", "mklearn.kernels.models:Linear", "is not a subclass of"),
+    "without a kind": ("mklearn.descriptors", "mklearn.descriptors.models:Descriptor", "has no field `kind`"),
+    "a kind twice": ("mklearn.kernels", "mklearn.kernels.models:Linear", "kind 'linear' is registered already"),
+}
+
+
+def run(site: Path, *arguments: str, code: int = 0) -> str:
+    """What Python says and ends with, with the packages of a folder installed."""
+    path = os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")]))
+    environment = os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_package_that_can_not_be_used_is_named(name: str, tmp_path: Path) -> None:
+    """Where a study is checked, and where kinds are listed; not as a traceback from somewhere else."""
+    group, value, sentence = BROKEN[name]
+    write_metadata(tmp_path, "broken", "1.0", {group: {"mine": value}})
+    study = tmp_path / "study.yaml"
+    study.write_text(yaml.safe_dump(SMOKE), encoding="utf-8")
+    for command in (["validate", str(study)], ["methods"]):
+        said = run(tmp_path, "-m", "mklearn", *command, code=1)
+        assert f"mklearn: package broken: entry point 'mine' ({group}) can't be loaded: " in said
+        assert sentence in said
+
+
+def test_a_data_set_is_registered_once(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "__init__.py").touch()
+    entry = {"title": "t", "files": [], "reader": "mine:read", "expected": {}, "licence": "", "citation": ""}
+    (tmp_path / "mine" / "data.yaml").write_text(yaml.safe_dump({"digits": entry | {"homepage": ""}}), encoding="utf-8")
+    write_metadata(tmp_path, "mine", "1.0", {"mklearn.datasets": {"mine": "mine:data.yaml"}})
+    said = run(tmp_path, "-m", "mklearn", "datasets", code=1)
+    assert "mklearn: package mine: data set 'digits' is registered already." in said
+
+
+needs_contract = pytest.mark.skipif(
+    not (Path(__file__).parents[3] / "src" / "mklearn" / "contract" / "method.py").exists(),
+    reason="the example's method needs the contract of methods",
+)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the example package is installed."""
+    return install(tmp_path_factory.mktemp("site"))
+
+
+@needs_contract
+@pytest.mark.parametrize(
+    ("what", "kind", "words"),
+    [
+        ("methods", "gated_centroids", "gating (required): The descriptor whose features gate the kernels."),
+        ("kernels", "cauchy", "scale (default 1.0)"),
+        ("descriptors", "column_means", "Means of columns"),
+        ("protocols", "first_per_class", "train_size (required)"),
+        ("datasets", "stripes", "samples 36, classes 3"),
+    ],
+)
+def test_what_a_package_adds_is_listed_with_its_name(what: str, kind: str, words: str, site: Path) -> None:
+    sections = {part.split(":")[0]: part for part in run(site, "-m", "mklearn", what).split("\n\n")}
+    assert "package: mklearn-outside" in sections[kind]
+    assert words in sections[kind]
+    assert "package:" not in sections[next(iter(sections))]
+
+
+@needs_contract
+def test_a_package_is_in_the_schema(site: Path) -> None:
+    assert "GatedCentroids" in json.loads(run(site, "-m", "mklearn", "schema"))["$defs"]
+
+
+CODE = """
+import json, sys
+from mklearn.provenance import code_digests, step_code
+spec = {"implementation": "outside_package.column_means:column_means", "parameters": {}}
+files = code_digests(step_code("describe", spec))
+reading = code_digests(step_code("read", {"reader": "outside_package.stripes:read"}))
+fit = code_digests(step_code("fit", {"kernels": [{"implementation": "outside_package.cauchy:CauchyKernel"}]}))
+print(json.dumps([files, sorted(reading), sorted(fit), "outside_package" in sys.modules]))
+"""
+
+
+def test_code_of_a_package_is_followed_by_its_imports_and_not_loaded(tmp_path: Path) -> None:
+    site = install(tmp_path)
+    before, reading, fit, loaded = json.loads(run(site, "-c", CODE))
+    own = {name for name in before if name.startswith("outside_package/")}
+    assert own == {f"outside_package/{name}.py" for name in ("column_means", "powers")}
+    assert "steps/describe.py" in before
+    assert "outside_package/stripes.py" in reading
+    assert "outside_package/cauchy.py" in fit
+    assert not loaded
+    with (site / "outside_package" / "powers.py").open("a", encoding="utf-8") as stream:
+        stream.write("\n# an edit\n")
+    after = json.loads(run(site, "-c", CODE))[0]
+    assert {name for name in before if before[name] != after[name]} == {"outside_package/powers.py"}

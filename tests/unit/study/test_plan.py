@@ -1,0 +1,414 @@
+"""Short forms, the names of kernels and methods, and keys: equal where nothing that counts differs, and only there."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.workflow.conftest import SMOKE
+
+from mklearn.errors import ConfigError
+from mklearn.provenance import canonical
+from mklearn.study.expansion.plan import Plan, plan_study
+from mklearn.study.expansion.tables import summary_spec
+from mklearn.study.naming import kernel_names
+from mklearn.study.reading import check_study
+from mklearn.study.targets import Targets
+
+
+def planned(study: dict[str, Any]) -> Plan:
+    return plan_study(check_study(study))
+
+
+def changed(path: tuple[str, ...], value: Any) -> dict[str, Any]:
+    """The smoke study with another value, or a new one, somewhere."""
+    study = copy.deepcopy(SMOKE)
+    node = study
+    for step in path[:-1]:
+        node = node.setdefault(step, {})
+    node[path[-1]] = value
+    return study
+
+
+def keys(plan: Plan) -> dict[str, set[Any]]:
+    """All keys of a plan, by what they are of."""
+    return {
+        "datasets": set(plan.datasets), "descriptors": set(plan.descriptors), "pairwise": set(plan.pairwise),
+        "kernel_sets": set(plan.kernel_sets), "protocols": set(plan.protocols), "fits": set(plan.fits),
+    }  # fmt: skip
+
+
+def methods(plan: Plan) -> list[str]:
+    return list(dict.fromkeys(fit.method_id for fit in plan.fits.values()))
+
+
+def kernels(plan: Plan) -> list[str]:
+    largest = max(plan.kernel_sets.values(), key=lambda entry: len(entry.kernels))
+    return [kernel["id"] for kernel in largest.kernels]
+
+
+# --- short forms
+
+
+@pytest.mark.parametrize(
+    "form", ["digits", ["digits"], {"digits": None}, {"digits": {}}, {"digits": {"kind": "registered"}}]
+)
+def test_short_forms_of_a_data_set_give_one_plan(form: Any) -> None:
+    full = planned(SMOKE | {"datasets": {"digits": {"kind": "registered", "name": "digits"}}})
+    assert keys(planned(SMOKE | {"datasets": form})) == keys(full)
+
+
+def test_what_is_left_out_is_filled_in() -> None:
+    plan = planned({"study": "short", "datasets": ["digits"]})
+    assert methods(plan)[-3:] == ["average", "best-single", "mkl-lda"]
+    assert kernels(plan) == ["pixels", "blocks", "hog", "phog", "lbp"]
+    assert {fit.protocol_id for fit in plan.fits.values()} == {"5-fold"}
+    assert plan.reference == "average"
+
+
+def test_the_usual_descriptors_follow_the_size_of_the_images() -> None:
+    def resolutions(**dataset: Any) -> Any:
+        plan = planned({"study": "s", "datasets": {"digits": dataset}})
+        found = [d.spec.parameters for d in plan.descriptors.values() if d.spec.kind == "multiresolution"]
+        return found[0]["resolutions"]
+
+    assert resolutions() == [2, 4]
+    assert resolutions(resize={"shape": [64, 48]}) == [4, 8, 16]
+
+
+def test_numbers_that_yaml_reads_as_text_are_numbers() -> None:
+    """In YAML 1.1, ``1e-3`` without a dot is text."""
+    one, other = (planned(changed(("methods", "average", "ridge"), ridge)) for ridge in ("1e-3", 1e-3))
+    assert keys(one) == keys(other)
+
+
+# --- names
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expected"),
+    [
+        ({}, ["k-a", "k-b"]),
+        ({"descriptor": "each"}, ["k-a", "k-b"]),
+        ({"descriptor": "b"}, ["k"]),
+        ({"descriptor": ["b"]}, ["k-b"]),
+        ({"descriptor": "a", "bandwidth": [0.5, 1, 2e-7]}, ["k-0.5", "k-1", "k-2e-07"]),
+        ({"descriptor": ["a", "b"], "bandwidth": [1, 2]}, ["k-a-1", "k-a-2", "k-b-1", "k-b-2"]),
+        ({"descriptor": "a", "bandwidth": [3]}, ["k"]),
+    ],
+)
+def test_names_of_kernels(kernel: dict[str, Any], expected: list[str]) -> None:
+    found = list(kernel_names("k", kernel, ["a", "b"]))
+    assert [name for name, _, _ in found] == expected
+    chosen = kernel.get("descriptor", "each")
+    assert {d for _, d, _ in found} == ({"a", "b"} if chosen == "each" else {chosen} if isinstance(chosen, str)
+                                        else set(chosen))  # fmt: skip
+
+
+def test_each_makes_one_method_of_every_kernel_and_no_label_is_lost() -> None:
+    plan = planned(changed(("kernels",), {"g": {"kind": "gaussian", "bandwidth": [1, 2]}}))
+    each = ["kfd-g-pixels-1", "kfd-g-pixels-2", "kfd-g-blocks-1", "kfd-g-blocks-2"]
+    assert methods(plan) == [*each, "average", "mkl-lda"]
+    by_id = {fit.method_id: fit for fit in plan.fits.values()}
+    assert [kernel["id"] for kernel in by_id["kfd-g-blocks-2"].spec.kernels] == ["g-blocks-2"]
+    assert by_id["kfd-g-blocks-2"].spec.kernels[0]["bandwidth"] == 2
+    assert by_id["kfd-g-blocks-2"].label == "kfd: g-blocks-2"
+    assert len(by_id["average"].spec.kernels) == 4
+    assert set(summary_spec(plan).titles["methods"]) == set(by_id)
+
+
+def test_kernels_share_the_pairwise_matrices_of_their_descriptor() -> None:
+    plan = planned(changed(("kernels",), {"g": {"kind": "gaussian", "bandwidth": [1, 2, 4]}, "l": {"kind": "linear"}}))
+    assert sorted(measure for _, _, measure in plan.pairwise) == ["inner_product"] * 2 + ["squared_euclidean"] * 2
+
+
+def test_histograms_are_compared_by_chi_square_unless_a_kernel_says_otherwise() -> None:
+    descriptors = {"lbp": {"kind": "lbp", "grid": 2}, "pixels": {"kind": "pixels"}}
+    study = SMOKE | {"descriptors": descriptors}
+    assert sorted(m for _, _, m in planned(study).pairwise) == ["chi2", "squared_euclidean"]
+    study["kernels"] = {"g": {"kind": "gaussian", "measure": "squared_euclidean"}}
+    assert [m for _, _, m in planned(study).pairwise] == ["squared_euclidean"] * 2
+
+
+def test_given_weights_are_in_the_order_of_the_kernels() -> None:
+    weights = {"blocks": 3, "pixels": 1}
+    plan = planned(changed(("methods", "average", "kernel_weights"), weights))
+    fit = next(fit for fit in plan.fits.values() if fit.method_id == "average")
+    assert [kernel["id"] for kernel in fit.spec.kernels] == ["pixels", "blocks"]
+    assert fit.spec.method.parameters["kernel_weights"] == [1.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"kernels": {"g": {"kind": "gaussian"}, "g-pixels": {"kind": "linear", "descriptor": "pixels"}}},
+         "datasets.digits: kernels: more than one would have the name g-pixels"),
+        ({"kernels": {"g": {"kind": "gaussian", "bandwidth": [1, 1.0000000001]}}}, "g-blocks-1, g-pixels-1"),
+        ({"kernels": {"g": {"kind": "gaussian", "descriptor": ["pixels", "pixels"]}}}, "would have the name g-pixels"),
+        ({"methods": {"m": {"kind": "kernel_fda", "kernels": "each"}, "m-pixels": {"kind": "kernel_fda"}}},
+         "datasets.digits: methods: more than one would have the name m-pixels"),
+        ({"kernels": {"p": {"kind": "precomputed"}}}, "datasets.digits: none of the study's kernels applies to it"),
+        ({"protocols": {"p": {"kind": "given", "path": "nowhere.csv"}}},
+         "protocols.p.path: there is no file 'nowhere.csv'."),
+        ({"methods": {"m": {"kind": "kernel_fda", "kernel_weights": {"pixels": 0}}}},
+         "methods.m.kernel_weights: all are zero; give at least one a positive weight."),
+        ({"methods": {"m": {"kind": "kernel_fda", "kernels": ["blocks"], "kernel_weights": {"pixels": 1}}}},
+         "methods.m.kernel_weights: no kernel pixels among its kernels."),
+        ({"methods": {"m": {"kind": "kernel_fda", "kernels": "each", "kernel_weights": "best_single"}}},
+         "methods.m: kernels: each runs on one kernel at a time"),
+        ({"evaluation": {"reference": "kfd"}}, "evaluation.reference: there is no method 'kfd'."),
+        ({"methods": {"m": {"kind": "pca", "descriptor": "hog"}}},
+         "methods.m.descriptor: data set 'digits' has no descriptor 'hog'; it has blocks, pixels."),
+    ],
+)  # fmt: skip
+def test_what_can_not_be_planned(change: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(sentence)):
+        planned(SMOKE | change)
+
+
+def test_one_of_each_may_be_the_reference() -> None:
+    assert planned(SMOKE | {"evaluation": {"reference": "kfd-pixels"}}).reference == "kfd-pixels"
+
+
+# --- methods on features and on images
+
+
+def source(plan: Plan, method: str) -> Any:
+    """The fit of a method, with what Snakemake is told of its inputs: (fit, manifest, source)."""
+    targets = Targets(plan)
+    place, fit = next((place, fit) for place, fit in plan.fits.items() if fit.method_id == method)
+    w = SimpleNamespace(**dict(zip(("dataset", "protocol", "method"), place, strict=True)))
+    assert targets.fit_matrices(w) == []
+    return fit, targets.manifest(w), targets.fit_sources(w)
+
+
+def test_features_of_a_descriptor_are_made_even_where_no_kernel_needs_them() -> None:
+    plan = planned(SMOKE | {"kernels": {"k": {"kind": "linear", "descriptor": "pixels"}},
+                            "methods": {"m": {"kind": "mmc", "descriptor": "blocks", "trade_off": [0.5, 1]}}})  # fmt: skip
+    assert {descriptor.spec.kind for descriptor in plan.descriptors.values()} >= {"multiresolution"}
+    assert not plan.kernel_sets
+    fit, manifest, (features,) = source(plan, "m")
+    assert (fit.kernel_set, manifest, fit.spec.kernels) == (None, [], [])
+    assert (fit.dataset.key, *fit.descriptors) in plan.descriptors
+    assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{fit.descriptors[0]}.npz")
+    assert [entry.kind for entry in fit.spec.method.inputs.values()] == ["features"]
+    assert fit.spec.method.grid == {"trade_off": [0.5, 1]}
+    assert fit.spec.method.parameters == {"n_components": None}
+
+
+def test_images_are_taken_as_they_are_at_their_final_size() -> None:
+    study = SMOKE | {"datasets": {"digits": {"resize": {"shape": [6, 6]}}},
+                     "methods": {"m": {"kind": "glram", "sizes": [1, 4]}}}  # fmt: skip
+    fit, manifest, (images,) = source(planned(study), "m")
+    assert (fit.kernel_set, fit.descriptors, manifest) == (None, (), [])
+    assert images.endswith(f"cache/resized/{fit.dataset.key}.npz")
+    assert [entry.kind for entry in fit.spec.method.inputs.values()] == ["images"]
+    assert fit.spec.method.sweep.parameters["sizes"] == [1, 4]
+    assert "sizes" not in fit.spec.method.parameters
+
+
+@pytest.mark.parametrize("change", [{"sizes": [1, 2]}, {"kind": "two_d_lda"}, {"max_iter": 3}])
+def test_sizes_and_sweeps_are_part_of_the_key(change: dict[str, Any]) -> None:
+    before, after = (keys(planned(SMOKE | {"methods": {"m": {"kind": "two_d_mmc"} | c}}))["fits"] for c in ({}, change))
+    assert before.isdisjoint(after)
+
+
+@pytest.fixture
+def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"id": list("wxyz"), "label": list("0011"), "u": np.arange(4)}).to_csv("t.csv", index=False)
+    return {"study": "own", "datasets": {"mine": {"kind": "feature_tables", "tables": {"t": "t.csv"}}}}
+
+
+def test_a_table_is_named_as_a_descriptor(tables: dict[str, Any]) -> None:
+    fit, _, (features,) = source(planned(tables | {"methods": {"m": {"kind": "pca", "descriptor": "t"}}}), "m")
+    assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{fit.descriptors[0]}.npz")
+
+
+@pytest.mark.parametrize(
+    ("method", "sentence"),
+    [
+        ({"kind": "two_d_mmc"}, "methods.m: 2DMMC takes images, and data set 'mine' has none (tables)."),
+        ({"kind": "pca"}, "methods.m.descriptor: data set 'mine' has no descriptor 'pixels'; it has t."),
+        ({"kind": "linear_svc", "descriptor": "hog"},
+         "methods.m.descriptor: data set 'mine' has no descriptor 'hog'; it has t."),
+    ],
+)  # fmt: skip
+def test_what_tables_do_not_have(tables: dict[str, Any], method: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(sentence)):
+        planned(tables | {"methods": {"m": method}})
+
+
+# --- the user's own matrices
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.chdir(tmp_path)
+    for name in "ab":
+        np.savez(f"{name}.npz", matrix=np.ones((4, 4)) - np.eye(4), ids=np.array(list("wxyz")))
+    pd.DataFrame({"id": list("wxyz"), "label": list("0011")}).to_csv("labels.csv", index=False)
+    matrices = {"a": "a.npz", "b": "b.npz"}
+    datasets = {"mine": {"kind": "precomputed", "measure": "distance", "matrices": matrices, "labels": "labels.csv"}}
+    return {"study": "own", "datasets": datasets}
+
+
+@pytest.mark.parametrize(
+    ("method", "sentence"),
+    [
+        ({"kind": "glram"}, "methods.m: GLRAM takes images, and data set 'mine' has none (matrices)."),
+        ({"kind": "pca"}, "methods.m.descriptor: data set 'mine' has no descriptor 'pixels'; it has none."),
+    ],
+)
+def test_matrices_have_neither_features_nor_images(own: dict[str, Any], method: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(sentence)):
+        planned(own | {"methods": {"m": method}})
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        (None, ["a", "b"]),
+        ({"l": {"kind": "linear"}}, ["a", "b"]),
+        ({"g": {"kind": "gaussian"}}, ["g-a", "g-b"]),
+        ({"g": {"kind": "gaussian", "descriptor": "b"}}, ["g"]),
+        ({"g": {"kind": "gaussian", "bandwidth": [1, 2]}}, ["g-a-1", "g-a-2", "g-b-1", "g-b-2"]),
+        ({"g": {"kind": "gaussian"}, "h": {"kind": "gaussian", "bandwidth": 3}}, ["g-a", "g-b", "h-a", "h-b"]),
+    ],
+)
+def test_kernels_of_own_distances(own: dict[str, Any], entries: Any, expected: list[str]) -> None:
+    study = own | ({"kernels": entries} if entries else {})
+    plan = planned(study)
+    assert kernels(plan) == expected
+    chosen = planned(study | {"methods": {"m": {"kind": "kernel_fda", "kernels": expected[-1:]}}})
+    assert kernels(chosen) == expected[-1:]
+    assert {measure for _, _, measure in plan.pairwise} == {"distance"}
+
+
+# --- keys
+
+
+KEPT = [
+    (("title",), "Another title"),
+    (("description",), "Words"),
+    (("mirror",), "/somewhere/else"),
+    (("study",), "another-study"),
+    (("results",), "elsewhere"),
+    (("report",), {"thumbnails": 0}),
+    (("published",), [{"dataset": "digits", "method": "average", "value": 90, "source": "a paper"}]),
+    (("evaluation",), {"reference": "average"}),
+    (("evaluation",), {"time_limit": None}),
+    (("methods", "average", "time_limit"), "none"),
+    (("methods", "average", "label"), "The average"),
+    (("methods", "average", "n_components"), None),
+    (("methods", "average", "kernel_weights"), "uniform"),
+    (("methods", "mkl-lda", "kernels"), "all"),
+    (("methods", "mkl-lda", "kernels"), ["blocks", "pixels"]),
+    (("datasets", "digits", "kind"), "registered"),
+    (("datasets", "digits", "name"), "digits"),
+    (("descriptors", "pixels", "norm"), "none"),
+]
+"""Changes of a study that change no number, and so no file."""
+CHANGED = [
+    (("seed",), 1, {"protocols", "fits"}),
+    (("datasets", "digits", "per_class"), 21, {"datasets", "descriptors", "pairwise", "kernel_sets", "fits"}),
+    (("datasets", "digits", "resize"), {"shape": [9, 9]},
+     {"datasets", "descriptors", "pairwise", "kernel_sets", "fits"}),
+    (("descriptors", "pixels", "norm"), "l2", {"descriptors", "pairwise", "kernel_sets", "fits"}),
+    (("descriptors", "blocks", "resolutions"), [2, 8], {"descriptors", "pairwise", "kernel_sets", "fits"}),
+    (("methods", "average", "ridge"), 0.5, {"fits"}),
+    (("methods", "average", "n_components"), 3, {"fits"}),
+    (("methods", "mkl-lda", "ridge"), [0.01, 0.001], {"fits"}),
+    (("methods", "mkl-lda", "solver"), "CLARABEL", {"fits"}),
+    (("methods", "mkl-lda", "kernels"), ["pixels"], {"fits"}),
+    (("protocols", "random", "repeats"), 3, {"protocols", "fits"}),
+    (("protocols", "random", "train_size"), [4, 7], {"protocols", "fits"}),
+    (("evaluation",), {"inner_folds": 4}, {"fits"}),
+    (("evaluation",), {"neighbours": ["euclidean"]}, {"fits"}),
+    (("evaluation",), {"time_limit": 5}, {"fits"}),
+    (("methods", "average", "time_limit"), 5, {"fits"}),
+    (("kernels",), {"g": {"kind": "gaussian", "psd": "flip"}}, {"kernel_sets", "fits"}),
+]  # fmt: skip
+"""Changes that change numbers, and of what the keys change."""
+
+
+@pytest.mark.parametrize(("path", "value"), KEPT)
+def test_no_key_follows_from_words_or_places(path: tuple[str, ...], value: Any) -> None:
+    assert keys(planned(changed(path, value))) == keys(planned(SMOKE))
+
+
+@pytest.mark.parametrize(("path", "value", "expected"), CHANGED)
+def test_every_change_that_counts_makes_other_keys_and_only_where_it_counts(
+    path: tuple[str, ...], value: Any, expected: set[str]
+) -> None:
+    before, after = keys(planned(SMOKE)), keys(planned(changed(path, value)))
+    assert {what for what in before if before[what] != after[what]} == expected
+
+
+def test_specifications_tell_no_words_and_no_places(tmp_path: Path) -> None:
+    """Not even what is inside of them: it goes into the artefacts."""
+    study = copy.deepcopy(SMOKE) | {"title": "SECRET", "description": "SECRET", "mirror": "/SECRET",
+                                    "results": str(tmp_path / "SECRET")}  # fmt: skip
+    study["methods"]["average"]["label"] = "SECRET"
+    plan = planned(study)
+    made = [*plan.descriptors.values(), *plan.pairwise.values()]
+    specs = [*(entry.spec for entry in made), *plan.kernel_sets.values(), *plan.protocols.values(),
+             *(fit.spec for fit in plan.fits.values()), *(d.read for d in plan.datasets.values())]  # fmt: skip
+    assert "SECRET" not in json.dumps([spec.as_dict() for spec in specs])
+
+
+@given(st.permutations(sorted(SMOKE)), st.permutations(["digits", "other"]))
+def test_keys_do_not_depend_on_the_order_of_a_study_file(order: list[str], datasets: list[str]) -> None:
+    forms: dict[str, Any] = {"digits": {"per_class": 20}, "other": {"name": "digits", "per_class": 9}}
+    study = {name: SMOKE[name] for name in order} | {"datasets": {name: forms[name] for name in datasets}}
+    assert keys(planned(study)) == keys(planned(SMOKE | {"datasets": forms}))
+
+
+def test_specifications_survive_json_and_snakemake() -> None:
+    """They travel as text: to cluster jobs, into logs and artefacts."""
+    plan = planned(SMOKE)
+    for spec in [*(d.spec for d in plan.descriptors.values()), *(fit.spec for fit in plan.fits.values())]:
+        assert json.loads(canonical(spec.as_dict())) == spec.as_dict()
+
+
+def test_a_method_has_the_studys_time_limit_or_its_own() -> None:
+    """In minutes; where there is none the specification says nothing of it, and keys stay what they were."""
+
+    def limits(study: dict[str, Any]) -> dict[str, Any]:
+        return {fit.method_id: fit.spec.evaluation.time_limit for fit in planned(study).fits.values()}
+
+    assert set(limits(SMOKE).values()) == {None}
+    study = changed(("evaluation",), {"time_limit": 5})
+    study["methods"]["mkl-lda"]["time_limit"] = 0.5
+    study["methods"]["average"]["time_limit"] = "none"
+    found = limits(study)
+    assert found == {"kfd-pixels": 5.0, "kfd-blocks": 5.0, "average": None, "mkl-lda": 0.5}
+    # The same number is the same limit, however it is written; a limit is no parameter of the method.
+    assert keys(planned(study)) == keys(planned(changed(("evaluation",), {"time_limit": 5.0}) | {
+        "methods": study["methods"]}))  # fmt: skip
+    assert "time_limit" not in json.dumps([fit.spec.as_dict()["method"] for fit in planned(study).fits.values()])
+
+
+@pytest.mark.parametrize("value", [0, -1, "never", [1, 2]])
+def test_limits_that_are_none(value: Any) -> None:
+    for path in (("evaluation", "time_limit"), ("methods", "average", "time_limit")):
+        with pytest.raises(ConfigError, match=re.escape(".".join(path))):
+            planned(changed(path, value))
+
+
+def test_data_sets_share_no_file_and_studies_share_all() -> None:
+    two = planned(SMOKE | {"datasets": {"digits": {"per_class": 20}, "again": {"name": "digits", "per_class": 20}}})
+    titles = summary_spec(two).titles["datasets"]
+    assert titles["again"] == f"{titles['digits']}, again"
+    one = planned(SMOKE)
+    assert len(two.datasets) == 2
+    assert all(keys(one)[what] <= keys(two)[what] for what in keys(one))

@@ -1,0 +1,176 @@
+"""A product of Gaussian kernels as a kernel of a study: its factors, their matrices, who gets it, what is refused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mklearn.errors import ConfigError
+from mklearn.study.expansion.kernels import pairwise_of
+from mklearn.study.expansion.plan import Plan, plan_study
+from mklearn.study.reading import check_study
+from mklearn.study.registry import describe_all
+
+STUDY: dict[str, Any] = {
+    "study": "s",
+    "datasets": {"digits": {"per_class": 20}},
+    "descriptors": {"pixels": {"kind": "pixels"}, "lbp": {"kind": "lbp", "grid": 2}},
+    "kernels": {
+        "gauss": {"kind": "gaussian", "bandwidth_rule": "squared_mean_distance", "psd": "flip"},
+        "wide": {"kind": "gaussian", "descriptor": "pixels", "bandwidth": [2, 4]},
+        "linear": {"kind": "linear", "descriptor": "pixels"},
+        "product": {"kind": "product"},
+    },
+    "methods": {
+        "kfd": {"kind": "kernel_fda", "kernels": "each"},
+        "average": {"kind": "kernel_fda"},
+        "geometric": {"kind": "kernel_fda", "kernels": ["product"]},
+        "both": {"kind": "kernel_fda", "kernels": ["product", "linear"], "kernel_weights": {"product": 2, "linear": 1}},
+    },
+    "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
+}
+GAUSSIANS = ["gauss-pixels", "gauss-lbp", "wide-2", "wide-4"]
+
+
+def planned(**changes: Any) -> Plan:
+    return plan_study(check_study(STUDY | changes))
+
+
+def with_product(**product: Any) -> dict[str, Any]:
+    return STUDY["kernels"] | {"product": {"kind": "product", **product}}
+
+
+def kernels_of(plan: Plan, method: str) -> list[dict[str, Any]]:
+    return next(fit.spec.kernels for fit in plan.fits.values() if fit.method_id == method)
+
+
+def test_all_and_each_leave_the_product_out() -> None:
+    plan = planned()
+    names = {fit.method_id: [kernel["id"] for kernel in fit.spec.kernels] for fit in plan.fits.values()}
+    assert names["average"] == [*GAUSSIANS, "linear"]
+    assert names["geometric"] == ["product"]
+    assert [name for name in names if name.startswith("kfd-")] == [f"kfd-{name}" for name in [*GAUSSIANS, "linear"]]
+    fit = next(fit for fit in plan.fits.values() if fit.method_id == "both")
+    assert dict(zip(names["both"], fit.spec.method.parameters["kernel_weights"], strict=True)) == {
+        "product": 2.0,
+        "linear": 1.0,
+    }
+
+
+def test_factors_are_the_kernels_without_what_is_done_to_the_product() -> None:
+    plan = planned()
+    singles = {kernel["id"]: kernel for kernel in kernels_of(plan, "average")}
+    (product,) = kernels_of(plan, "geometric")
+    assert {key: value for key, value in product.items() if key != "factors"} == {
+        "id": "product", "kind": "product", "centre": False, "normalise": "centred_trace", "psd": "clip",
+    }  # fmt: skip
+    assert [factor["id"] for factor in product["factors"]] == GAUSSIANS
+    for factor in product["factors"]:
+        assert set(factor) == {"id", "pairwise", "measure", "bandwidth", "bandwidth_rule"}
+        assert factor.items() <= singles[factor["id"]].items()
+    assert [factor["measure"] for factor in product["factors"][:2]] == ["squared_euclidean", "chi2"]
+
+
+def test_the_matrices_of_all_factors_are_planned_and_shared() -> None:
+    plan = planned()
+    (product,) = kernels_of(plan, "geometric")
+    found = next(s for s in plan.kernel_sets.values() if [k["id"] for k in s.kernels] == ["product"])
+    assert found.pairwise == sorted(set(pairwise_of(product)))
+    assert len(found.pairwise) == 2
+    known = {f"{descriptor}/{measure}" for _, descriptor, measure in plan.pairwise}
+    assert set(found.pairwise) <= known
+    without = planned(
+        kernels={key: value for key, value in STUDY["kernels"].items() if key != "product"},
+        methods={key: STUDY["methods"][key] for key in ("kfd", "average")},
+    )
+    assert set(without.pairwise) == set(plan.pairwise)
+    assert set(without.fits) < set(plan.fits)
+
+
+def test_some_of_the_kernels_in_the_order_given() -> None:
+    plan = planned(kernels=with_product(of=["wide-4", "gauss-lbp"], normalise="none", centre=True))
+    (product,) = kernels_of(plan, "geometric")
+    assert [factor["id"] for factor in product["factors"]] == ["wide-4", "gauss-lbp"]
+    assert product["factors"][0]["bandwidth"] == 4
+    assert (product["normalise"], product["centre"]) == ("none", True)
+    assert kernels_of(plan, "average") == kernels_of(planned(), "average")
+
+
+@pytest.mark.parametrize(
+    ("product", "sentence"),
+    [
+        ({"of": ["gauss-pixels", "linear"]}, "kernels.product.of: there is no Gaussian kernel 'linear'."),
+        ({"of": ["gauss-pixels", "gauss-lpb"]},
+         "kernels.product.of: there is no Gaussian kernel 'gauss-lpb'. Did you mean 'gauss-lbp'? Expected: gauss-"),
+        ({"of": ["gauss-pixels", "product"]}, "kernels.product.of: there is no Gaussian kernel 'product'."),
+        ({"of": ["gauss-lbp", "gauss-lbp"]}, "kernels.product.of: names gauss-lbp more than once"),
+        ({"of": ["gauss-lbp"]}, "kernels.product.of: invalid value ['gauss-lbp']: list should have at least 2 items"),
+        ({"of": "some"}, "kernels.product.of: invalid value 'some'."),
+        ({"descriptor": "pixels"},
+         "kernels.product.descriptor: unknown key 'descriptor'. Valid keys: centre, kind, normalise, of, psd."),
+        ({"bandwidth": 2}, "kernels.product.bandwidth: unknown key"),
+    ],
+)  # fmt: skip
+def test_what_is_no_product(product: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(sentence)):
+        check_study(STUDY | {"kernels": with_product(**product)})
+
+
+def test_a_product_of_nothing() -> None:
+    kernels = {"linear": {"kind": "linear"}, "product": {"kind": "product"}}
+    with pytest.raises(
+        ConfigError, match=r"kernels\.product: is a product of all Gaussian kernels, but there are none"
+    ):
+        check_study(STUDY | {"kernels": kernels})
+
+
+def test_a_method_of_each_has_no_name_for_the_product() -> None:
+    with pytest.raises(ConfigError, match=r"evaluation\.reference: there is no method 'kfd-product'"):
+        planned(evaluation={"reference": "kfd-product"})
+
+
+# --- data sets that do not have all kernels
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Two matrices of the user beside digits."""
+    monkeypatch.chdir(tmp_path)
+    for name in "ab":
+        np.savez(f"{name}.npz", matrix=np.ones((4, 4)) - np.eye(4), ids=np.array(list("wxyz")))
+    pd.DataFrame({"id": list("wxyz"), "label": list("0011")}).to_csv("labels.csv", index=False)
+    return {"kind": "precomputed", "matrices": {"a": "a.npz", "b": "b.npz"}, "labels": "labels.csv"}
+
+
+def test_of_the_users_own_distances(own: dict[str, Any]) -> None:
+    methods = {"geometric": {"kind": "kernel_fda", "kernels": ["product"]}}
+    study = {"study": "s", "datasets": {"mine": own | {"measure": "distance"}}, "methods": methods}
+    for kernels in ({"product": {"kind": "product"}}, {"product": {"kind": "product", "of": ["b", "a"]}}):
+        (product,) = kernels_of(plan_study(check_study(study | {"kernels": kernels})), "geometric")
+        assert {factor["id"] for factor in product["factors"]} == {"a", "b"}
+        assert {factor["measure"] for factor in product["factors"]} == {"distance"}
+
+
+def test_factors_have_to_apply_to_every_data_set(own: dict[str, Any]) -> None:
+    datasets = STUDY["datasets"] | {"mine": own | {"measure": "kernel"}}
+    methods = {"average": {"kind": "kernel_fda"}}
+    kernels = with_product(of=["gauss-pixels", "gauss-lbp"])
+    sentence = "kernels.product.of: data set 'mine' has no Gaussian kernel gauss-pixels, gauss-lbp; it has none."
+    with pytest.raises(ConfigError, match=re.escape(sentence)):
+        planned(datasets=datasets, kernels=kernels, methods=methods)
+    # of all: none where there are no Gaussian kernels; who asks for it there is told
+    plan = planned(datasets=datasets, methods=methods)
+    assert {len(fit.spec.kernels) for fit in plan.fits.values()} == {2, 5}
+    with pytest.raises(ConfigError, match=re.escape("data set 'mine' has no kernel product; it has a, b.")):
+        planned(datasets=datasets, methods={"m": {"kind": "kernel_fda", "kernels": ["product"]}})
+
+
+def test_it_is_listed() -> None:
+    listing = describe_all("kernels")
+    assert "product: Product of Gaussian kernels" in listing
+    assert "of (default 'all')" in listing

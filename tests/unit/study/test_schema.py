@@ -1,0 +1,83 @@
+"""The JSON schema of study files: in step with the models, and of one mind with them."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from tests.unit.study.test_mistakes import KINDS, MAPPINGS, NAMED, STUDY, at, dotted
+from tests.workflow.conftest import SMOKE
+
+from mklearn.errors import ConfigError
+from mklearn.study.reading import check_study, read_study
+from mklearn.study.schema import study_schema, yaml_text
+
+
+@pytest.fixture(scope="module")
+def validator(repository: Path) -> Any:
+    schema = json.loads((repository / "workflow" / "schemas" / "study.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def test_the_committed_schema_is_that_of_the_models(repository: Path) -> None:
+    committed = (repository / "workflow" / "schemas" / "study.schema.json").read_text(encoding="utf-8")
+    assert committed == study_schema(), "the models have changed: run `make schema`"
+
+
+def test_the_shipped_studies_fit_the_schema(validator: Any, repository: Path) -> None:
+    for path in [repository / "config.yaml", *sorted((repository / "workflow" / "studies").glob("*.yaml"))]:
+        validator.validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        read_study(path)
+
+
+def test_studies_name_the_schema_for_editors(repository: Path) -> None:
+    first = (repository / "config.yaml").read_text(encoding="utf-8").splitlines()[0]
+    assert first.startswith("# yaml-language-server: $schema=")
+    assert (repository / first.split("$schema=")[1]).is_file()
+
+
+@pytest.mark.parametrize(
+    "study",
+    [SMOKE, STUDY, *(SMOKE | {"datasets": form} for form in ("digits", ["digits"], {"digits": {}}, {"digits": None}))],
+)
+def test_what_the_models_accept_the_schema_accepts(validator: Any, study: Any) -> None:
+    check_study(study)
+    validator.validate(study)
+
+
+@pytest.mark.parametrize("path", MAPPINGS, ids=dotted)
+def test_both_refuse_keys_that_nobody_knows(validator: Any, path: Any) -> None:
+    study = copy.deepcopy(STUDY)
+    at(study, path)["unheard-of"] = [[]]
+    assert not validator.is_valid(study)
+    with pytest.raises(ConfigError):
+        check_study(study)
+
+
+@pytest.mark.parametrize("path", [*NAMED, *KINDS], ids=dotted)
+def test_both_refuse_values_of_a_wrong_type(validator: Any, path: Any) -> None:
+    study = copy.deepcopy(STUDY)
+    at(study, path[:-1])[path[-1]] = [{"?": []}]
+    assert not validator.is_valid(study)
+    with pytest.raises(ConfigError):
+        check_study(study)
+
+
+def test_every_key_of_the_schema_is_described_or_named_by_a_model(validator: Any) -> None:
+    """What an editor shows beside a key."""
+    properties = validator.schema["properties"]
+    assert properties["seed"]["description"]
+    assert {"KernelFDA", "MKLDR", "Gaussian", "HOG", "RandomPerClass"} <= set(validator.schema["$defs"])
+
+
+def test_a_checked_study_written_as_yaml_is_the_same_study() -> None:
+    """The report shows it, for others to run."""
+    study = check_study(STUDY)
+    text = yaml_text(study.model_dump(mode="json"))
+    assert check_study(yaml.safe_load(text)) == study

@@ -1,0 +1,99 @@
+"""A study with a method, a kernel, a descriptor, a protocol, a data set and a metric of another package."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from tests.outside_package.install import install
+from tests.workflow.conftest import Checkout
+
+METRICS = ["accuracy", "worst_class_accuracy", "auc"]
+STUDY: dict[str, Any] = {
+    "study": "outside",
+    "datasets": ["stripes"],
+    "descriptors": {"means": {"kind": "column_means"}, "pixels": {"kind": "pixels"}},
+    "kernels": {"cauchy": {"kind": "cauchy"}, "linear": {"kind": "linear", "descriptor": "pixels"}},
+    "methods": {
+        "gated": {"kind": "gated_centroids", "gating": "means", "sharpness": [0.5, 2.0]},
+        "average": {"kind": "kernel_fda"},
+    },
+    "protocols": {"first": {"kind": "first_per_class", "train_size": 6}},
+    "evaluation": {"neighbours": ["cosine"], "inner_folds": 2, "metrics": METRICS, "choose_by": "accuracy"},
+}
+
+pytestmark = pytest.mark.skipif(
+    not (Path(__file__).parents[2] / "src" / "mklearn" / "contract" / "method.py").exists(),
+    reason="the example's method needs the contract of methods",
+)
+
+
+class WithPackage(Checkout):
+    """A checkout in whose Python the example package is installed."""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        path = os.pathsep.join([str(self.folder / "src"), str(self.folder / "site")])
+        return super().environment | {"PYTHONPATH": path}
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> WithPackage:
+    made = WithPackage(tmp_path_factory.mktemp("outside") / "checkout", repository)
+    install(made.folder / "site")
+    made.write(STUDY)
+    made.snakemake("--cores", "2")
+    return made
+
+
+@pytest.fixture(scope="module")
+def scores(checkout: WithPackage) -> pd.DataFrame:
+    return pd.read_parquet(checkout.folder / "results" / "outside" / "scores.parquet")
+
+
+def test_a_classifier_with_two_inputs_has_rows_of_every_metric(scores: pd.DataFrame) -> None:
+    """Kernels and gating features in, decision values and labels out."""
+    rows = scores[scores["method"] == "gated"]
+    assert set(rows["status"]) == {"ok"}
+    assert set(rows["metric"]) == set(METRICS)
+    value = rows.groupby("metric")["value"].first()
+    assert 0 <= value["worst_class_accuracy"] <= value["accuracy"] <= 1
+    assert value["accuracy"] > 0.6
+    assert value["auc"] > 0.6
+    assert set(rows["kernel_set"]) == {"cauchy-means+cauchy-pixels+linear"}
+    assert {json.loads(text)["sharpness"] for text in rows["parameters"] if text != "{}"} <= {0.5, 2.0}
+    assert set(rows["train_size"]) == {6}
+
+
+def test_methods_of_mklearn_take_the_packages_kernels_and_descriptors(scores: pd.DataFrame) -> None:
+    rows = scores[(scores["method"] == "average") & (scores["metric"] == "accuracy")]
+    assert set(rows["status"]) == {"ok"}
+    assert rows["value"].max() > 0.6
+
+
+def test_the_record_of_the_run_has_the_version_of_the_package(checkout: WithPackage) -> None:
+    record = json.loads((checkout.folder / "results" / "outside" / "run.json").read_text(encoding="utf-8"))
+    assert record["versions"]["mklearn-outside"] == "0.1"
+
+
+@pytest.mark.parametrize(
+    ("module", "expected"),
+    [("gated_centroids", {"fit": 1}), ("powers", {"describe": 1}), ("stripes", {"read": 1}), ("models", {})],
+)
+def test_an_edit_of_the_package_runs_what_depends_on_it(
+    checkout: WithPackage, module: str, expected: dict[str, int]
+) -> None:
+    """Its light models are in no job's code."""
+    assert checkout.planned() == {}
+    name = f"site/outside_package/{module}.py"
+    before = checkout.edit(name)
+    try:
+        planned = checkout.planned()
+    finally:
+        (checkout.folder / name).write_text(before, encoding="utf-8")
+    assert expected.items() <= planned.items()
+    assert bool(expected) == bool(planned)
