@@ -67,6 +67,26 @@ def accuracy_by_dimension(
     return hits / second.shape[0]
 
 
+def nearest_neighbour_predictions_by_dimension(
+    Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, rule: Rule = "euclidean"
+) -> NDArray:
+    """Predict labels with the first 1, 2, ..., p columns of an embedding, in one pass.
+
+    Parameters and errors are those of :func:`accuracy_by_dimension`.
+
+    Returns
+    -------
+    labels : ndarray of shape (p, m), of the type of ``y_train``
+        Row q - 1 holds the predictions with the first q columns.
+    """
+    first, second = _embeddings(Z_train, Z_test)
+    labels = _labels(y_train, first.shape[0], "y_train")
+    predictions = np.empty((first.shape[1], second.shape[0]), dtype=labels.dtype)
+    for rows, dimension, nearest in _sweep(first, second, rule):
+        predictions[dimension - 1, rows] = labels[nearest]
+    return predictions
+
+
 def nearest_neighbour_predictions(
     Z_train: ArrayLike,
     y_train: ArrayLike,

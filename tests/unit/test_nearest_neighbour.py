@@ -16,6 +16,7 @@ from mklearn.nearest_neighbour import (
     accuracy_by_dimension,
     nearest_neighbour_indices,
     nearest_neighbour_predictions,
+    nearest_neighbour_predictions_by_dimension,
 )
 
 
@@ -77,12 +78,16 @@ def test_ties_take_the_lowest_index(problem, rule):
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_accuracy_is_that_of_the_predictions_at_each_dimension(problem, rule):
+def test_accuracies_and_predictions_agree_at_each_dimension(problem, rule, monkeypatch):
+    monkeypatch.setattr(module, "_BLOCK_ENTRIES", 61)  # several blocks of test rows
     Z_train, y_train, Z_test, y_test = problem
-    accuracies = accuracy_by_dimension(*problem, rule=rule)
-    for q in (1, 2, 7, 12):
+    swept = nearest_neighbour_predictions_by_dimension(Z_train, y_train, Z_test, rule)
+    assert swept.shape == (12, 24)
+    assert swept.dtype == y_train.dtype
+    for q in range(1, 13):
         labels = nearest_neighbour_predictions(Z_train, y_train, Z_test, rule, q)
-        assert accuracies[q - 1] == np.mean(labels == y_test)
+        np.testing.assert_array_equal(swept[q - 1], labels)
+    np.testing.assert_array_equal(accuracy_by_dimension(*problem, rule=rule), (swept == y_test).mean(axis=1))
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -93,6 +98,7 @@ def test_labels_of_any_type(problem, rule, kind):
     np.testing.assert_array_equal(got, accuracy_by_dimension(*problem, rule=rule))
     labels = y_train.astype(kind)
     assert nearest_neighbour_predictions(Z_train, labels, Z_test, rule).dtype == labels.dtype
+    assert nearest_neighbour_predictions_by_dimension(Z_train, labels, Z_test, rule).dtype == labels.dtype
 
 
 def test_zero_vectors_have_no_direction():
