@@ -64,7 +64,7 @@ class JobResources:
             return resources.asked_mb(resources.sample_fit_mb(input.size_mb), attempt)
         n, n_train = self._fit_samples(wildcards)
         matrices = self._targets.plan.kernel_sets[wildcards.dataset, fit.kernel_set]["pairwise"]
-        data = resources.kernel_fit_mb(n, max(n_train), len(matrices), len(fit.spec["kernels"]))
+        data = resources.kernel_fit_mb(n, max(n_train), len(matrices), len(fit.spec.kernels))
         return resources.asked_mb(data, attempt)
 
     def fit_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
@@ -86,4 +86,4 @@ class JobResources:
 
     def licences(self, wildcards: Wildcards) -> int:
         spec = self._targets.fit_spec(wildcards)
-        return resources.licences(spec["method"], len(spec["kernels"]))
+        return resources.licences(spec["method"], len(spec.get("kernels", ())))

@@ -107,11 +107,15 @@ def step_code(step: str, spec: Mapping[str, Any] | None = None) -> list[str]:
     return code_of(f"mklearn.steps.{step}", *_named_modules(spec or {}))
 
 
+_IN_PACKAGE = re.compile(r"mklearn(\.\w+)+:\w+")
+"""Code that a specification names: an implementation, or a function among its parameters."""
+
+
 def _named_modules(spec: Any) -> list[str]:
     found: list[str] = []
     if isinstance(spec, Mapping):
         for name, value in spec.items():
-            if name == "implementation" and isinstance(value, str):
+            if isinstance(value, str) and _IN_PACKAGE.fullmatch(value):
                 found.append(value.split(":")[0])
             elif name == "reader" and isinstance(value, str):
                 found.append(f"mklearn.datasets.readers.{value}")

@@ -259,14 +259,15 @@ class Targets:
         name = self.planned_fit(wildcards).kernel_set
         return [self.path(f"cache/kernels/{wildcards.dataset}/{name}.json")] if name else []
 
-    def fit_source(self, wildcards: Wildcards) -> list[str]:
-        """The features or images of a method that takes no kernels."""
-        fit = self.planned_fit(wildcards)
-        if fit.kernel_set:
-            return []
-        if fit.descriptor:
-            return [self.path(f"cache/descriptors/{wildcards.dataset}/{fit.descriptor}.npz")]
-        return [self.samples(wildcards)]
+    def fit_sources(self, wildcards: Wildcards) -> list[str]:
+        """The features or images of a method, in the order of its inputs; none for inputs of kernels."""
+        return [
+            self.path(f"cache/descriptors/{wildcards.dataset}/{entry.descriptor}.npz")
+            if entry.descriptor
+            else self.samples(wildcards)
+            for entry in self.planned_fit(wildcards).spec.method.inputs.values()
+            if entry.kind != "kernels"
+        ]
 
     def ancient_matrices(self, wildcards: Wildcards) -> list[Any]:
         """The matrices, without their modification times: the manifest says when their content has changed."""
@@ -280,7 +281,8 @@ class Targets:
         return self.code("fit", self.fit_spec(wildcards))
 
     def fit_spec(self, wildcards: Wildcards) -> dict[str, Any]:
-        return self.planned_fit(wildcards).spec
+        spec: dict[str, Any] = self.planned_fit(wildcards).spec.as_dict()
+        return spec
 
     # --- tables and report
 

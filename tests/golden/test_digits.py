@@ -19,7 +19,7 @@ from mklearn.descriptors.lbp import lbp
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.descriptors.phog import phog
 from mklearn.descriptors.pixels import pixels
-from mklearn.evaluation.inputs import KernelInput
+from mklearn.evaluation.inputs import Inputs, KernelInput
 from mklearn.evaluation.split import evaluate_split
 from mklearn.kernels.distances import MEASURES
 from mklearn.plan.study import Plan, plan_study
@@ -50,9 +50,9 @@ def test_row_of_the_default_study(study, method: str) -> None:
     splits = random_per_class(y, **protocol["parameters"], seed=protocol["seed"], name="digits")
     values = [
         evaluate_split(
-            KernelInput(pairwise, fit.spec["kernels"]), fit.spec["method"], y, split.train, split.test,
-            neighbours=["cosine"], inner=fit.spec["evaluation"]["inner_folds"], seed=fit.spec["seed"],
-        ).rules["cosine"].chosen_accuracy
+            Inputs({"kernels": KernelInput(pairwise, fit.spec.kernels)}), fit.spec.method, y, split.train, split.test,
+            evaluation=fit.spec.evaluation, seed=fit.spec.seed,
+        ).rules["cosine"].chosen_score("accuracy")
         for split in splits.of_size(10)
     ]  # fmt: skip
     assert 100 * np.mean(values) == pytest.approx(MEASURED[method], abs=TOLERANCE)

@@ -227,7 +227,7 @@ def model_jobs(targets: Any) -> Iterator[dict[str, Any]]:
         w = SimpleNamespace(dataset=dataset, protocol=protocol, method=method)
         inputs = {
             "manifest": targets.manifest(w), "matrices": list(map(str, targets.ancient_matrices(w))),
-            "source": targets.fit_source(w), "labels": targets.labels(w),
+            "sources": targets.fit_sources(w), "labels": targets.labels(w),
             "splits": path(f"cache/splits/{dataset}/{protocol}.parquet"),
         }  # fmt: skip
         name = f"cache/fits/{dataset}/{protocol}/{method}"

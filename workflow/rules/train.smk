@@ -5,7 +5,7 @@ rule fit:
     input:
         manifest=targets.manifest,
         matrices=targets.ancient_matrices,
-        source=targets.fit_source,
+        sources=targets.fit_sources,
         labels=targets.labels,
         splits=targets.path("cache/splits/{dataset}/{protocol}.parquet"),
     output:

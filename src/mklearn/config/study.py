@@ -40,6 +40,10 @@ class Evaluation(Strict):
     """Rules of the 1-nearest-neighbour classifier; cosine is about the training mean."""
     inner_folds: Annotated[int, Field(ge=2)] | Literal["leave_one_out"] = 3
     """Folds of the inner cross-validation that chooses dimension and parameters."""
+    metrics: Annotated[list[str], Field(min_length=1)] = ["accuracy"]
+    """Metrics that are reported; ``accuracy`` is the one that published values are compared with."""
+    choose_by: str = "accuracy"
+    """Metric that chooses parameters and the number of components in the inner cross-validation."""
     time_limit: Annotated[float, Field(gt=0)] | None = None
     """Minutes that one fit may take: a method on all splits of one training size. Splits after that have no value."""
     reference: Slug | None = None

@@ -200,7 +200,7 @@ def _reasons(targets: Targets, lost: Sequence[Lost]) -> list[str]:
 def name_of(targets: Targets, key: tuple[str, str, str], setting: str = "") -> str:
     """A fit as people call it: method, data set, protocol; or the protocol at one of its training sizes."""
     fit = targets.plan.fits[key]
-    names = [entry["protocol"] for entry in fit.spec["settings"]]
+    names = [entry.protocol for entry in fit.settings]
     return f"{fit.method_id} on {fit.dataset.id}, {setting or (names[0] if len(names) == 1 else fit.protocol_id)}"
 
 
@@ -291,7 +291,7 @@ def _entry(targets: Targets, lost: Lost) -> dict[str, Any]:
     return {
         "position": lost.position,
         "key": list(lost.key),
-        "fits": [fit_of(spec, setting) for setting in spec["settings"]],
+        "fits": [fit_of(spec, setting) for setting in spec.settings],
         "splits": _splits(targets, lost.key),
         "status": lost.cause.status,
         "message": lost.cause.text + (f"; log: {lost.cause.log}" if lost.cause.log else ""),
@@ -309,7 +309,7 @@ def _splits(targets: Targets, key: tuple[str, str, str]) -> list[list[list[int]]
 
     dataset, protocol, _ = key
     fit = targets.plan.fits[key]
-    sizes = [setting["train_size"] for setting in fit.spec["settings"]]
+    sizes = [setting.train_size for setting in fit.settings]
     try:
         labels, _ = read_parquet(targets.path(f"cache/data/{fit.dataset.original}.labels.parquet"))
         drawn = Splits.load(targets.path(f"cache/splits/{dataset}/{protocol}.parquet"), labels["id"].to_numpy(str))

@@ -212,9 +212,10 @@ def hardest_first(kernel: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def select_by_leaving_one_out(
-    refits: Callable[[Candidate], Refits], candidates: Sequence[Candidate], y: NDArray[Any], rules: Sequence[Any]
-) -> dict[Any, Selection]:
-    """Choose the candidate and the dimension that are right most often when each sample is left out in turn.
+    refits: Callable[[Candidate], Refits], candidates: Sequence[Candidate], y: NDArray[Any], rules: Sequence[Any],
+    score: Callable[..., ArrayLike] = accuracy_by_dimension,
+) -> dict[Any, Selection]:  # fmt: skip
+    """Choose the candidate and the dimension of the highest mean score when each sample is left out in turn.
 
     Parameters
     ----------
@@ -226,6 +227,8 @@ def select_by_leaving_one_out(
         In order of preference for ties: the simplest first.
     y : array of shape (n,)
     rules : of :func:`mklearn.nearest_neighbour.accuracy_by_dimension`
+    score : callable
+        Scores at each leading dimension, with the arguments of that function.
 
     Returns and errors are those of :func:`select_by_race`.
     """
@@ -233,7 +236,7 @@ def select_by_leaving_one_out(
     def curves(candidate: Candidate) -> Curves:
         for i, others, left_out in refits(candidate):
             rest = np.delete(y, i)
-            yield {rule: accuracy_by_dimension(others, rest, left_out, y[i : i + 1], rule) for rule in rules}
+            yield {rule: score(others, rest, left_out, y[i : i + 1], rule) for rule in rules}
 
     return select_by_race(curves, candidates, len(y), rules)
 

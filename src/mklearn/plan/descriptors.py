@@ -28,14 +28,23 @@ class PlannedDescriptor:
 
 def add_descriptor(plan: Plan, dataset: PlannedDataset, name: str, config: DescriptorConfig) -> str:
     """Register a descriptor of a data set; its key."""
+    n = dataset.n_samples
+    n_blocks = -(-n // config.images_per_job) if n and config.images_per_job else 1
+    found = descriptor_key(plan, name, config)
+    plan.descriptors[dataset.key, found] = PlannedDescriptor(_spec(plan, config), n_blocks)
+    return found
+
+
+def descriptor_key(plan: Plan, name: str, config: DescriptorConfig) -> str:
+    """The key of a descriptor."""
+    return key(name, _spec(plan, config))
+
+
+def _spec(plan: Plan, config: DescriptorConfig) -> Spec:
     spec = config.specification()
     if config.learns:
         spec |= {"learns": config.learns, "learns_from": LEARNS_FROM, "seed": plan.study.seed}
-    n = dataset.n_samples
-    n_blocks = -(-n // config.images_per_job) if n and config.images_per_job else 1
-    descriptor_key = key(name, spec)
-    plan.descriptors[dataset.key, descriptor_key] = PlannedDescriptor(spec, n_blocks)
-    return descriptor_key
+    return spec
 
 
 def descriptors_of(plan: Plan, dataset: PlannedDataset, config: Any) -> dict[str, DescriptorConfig]:

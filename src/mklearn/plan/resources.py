@@ -16,6 +16,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mklearn.contract.fit_spec import MethodSpec
+
 Spec = Mapping[str, Any]
 
 AROUND_MB = 400
@@ -140,7 +142,7 @@ def fit_seconds(spec: Spec, protocol: Spec, n_train: int) -> float:
     An eigenproblem takes 3 ns n_train^3, sums over kernels 30 ns n_train^2 each (measured on one core), and a fit 0.2 s
     however small it is, or what stands in `FIT_SECONDS`.
     """
-    method, n_kernels = spec["method"], len(spec["kernels"])
+    method, n_kernels = spec["method"], len(spec.get("kernels", ()))
     inner = spec["evaluation"]["inner_folds"]
     folds = n_train if inner == "leave_one_out" else int(inner)
     fits = number_of_splits(protocol) * (1 + number_of_candidates(method, n_kernels) * folds)
@@ -181,23 +183,22 @@ def number_of_classes(read: Spec) -> int | None:
 
 def number_of_candidates(method: Spec, n_kernels: int) -> int:
     """What is fitted on each fold: every combination of the grids, every size, every kernel that is tried alone."""
-    parameters = method["parameters"]
-    count = math.prod(len(value) for value in parameters.values() if isinstance(value, list) and value)
-    one_by_one = parameters.get("kernel_weights") in ("best_single", "oracle_single", "cv_accuracy")
-    if one_by_one or method["implementation"].startswith("mklearn.classifiers.ensembles:"):
+    spec = MethodSpec.model_validate(method)
+    count = spec.n_candidates(n_kernels)
+    if spec.implementation.startswith("mklearn.classifiers.ensembles:"):
         count *= max(1, n_kernels)
-    return count * max(1, len(method["sweep"].get("sizes") or ()))
+    return count * max(1, len(spec.sweep.parameters.get("sizes") or ()))
 
 
 def number_of_iterations(method: Spec) -> int:
     """Of an alternation; methods that take hundreds of steps take cheap ones, which count as few dear ones."""
-    given = method["parameters"].get("max_iter") or 1
+    given = method.get("grid", {}).get("max_iter") or method.get("parameters", {}).get("max_iter") or 1
     return min(20, max(1, max(given) if isinstance(given, list) else int(given)))
 
 
 def licences(method: Spec, n_kernels: int) -> int:
     """Licences of MOSEK: 1 where the method may call a convex solver and does not ask for another one, else 0."""
-    parameters = method["parameters"]
+    parameters = method.get("parameters", {})
     if parameters.get("solver") not in ("auto", "MOSEK"):
         return 0
     step = parameters.get("beta_step")

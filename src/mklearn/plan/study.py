@@ -10,11 +10,10 @@ from mklearn.config.study import Study
 from mklearn.contract.model import Registered
 from mklearn.errors import ConfigError
 from mklearn.plan.datasets import PlannedDataset, planned_dataset
-from mklearn.plan.descriptors import PlannedDescriptor
-from mklearn.plan.fits import PlannedFit, add_fits
+from mklearn.plan.descriptors import PlannedDescriptor, add_descriptor, descriptor_key, descriptors_of
+from mklearn.plan.fits import PlannedFit, planned_fits
 from mklearn.plan.kernels import PlannedPairwise, planned_kernels
 from mklearn.plan.protocols import planned_protocols
-from mklearn.plan.sources import sources_of
 from mklearn.registry import registered
 
 Spec = dict[str, Any]
@@ -96,10 +95,20 @@ def plan_study(study: Study) -> Plan:
         _no_twins(f"datasets.{dataset_id}: kernels", [kernel["id"] for kernel in kernels])
         chosen = [protocol for protocol in protocols if protocol.datasets is None or dataset_id in protocol.datasets]
         fit_ids: list[str] = []
+        descriptors = {
+            name: (descriptor_key(plan, name, model), model)
+            for name, model in descriptors_of(plan, dataset, config).items()
+        }
         for method_id, method in study.methods.items():
-            for fit_id, source in sources_of(plan, dataset, config, method_id, method, kernels):
-                fit_ids.append(fit_id)
-                add_fits(plan, dataset, chosen, method, fit_id, source)
+            fits = planned_fits(dataset, method_id, method, kernels, descriptors, chosen, study.evaluation, study.seed)
+            fit_ids += dict.fromkeys(fit.method_id for fit in fits)
+            for fit in fits:
+                plan.fits[dataset.key, fit.protocol, fit.method] = fit
+                if fit.kernel_set is not None and fit.kernel_set_spec is not None:
+                    plan.kernel_sets[dataset.key, fit.kernel_set] = fit.kernel_set_spec
+                for name, (descriptor, model) in descriptors.items():
+                    if descriptor in fit.descriptors:
+                        add_descriptor(plan, dataset, name, model)
         _no_twins(f"datasets.{dataset_id}: methods", fit_ids)
     return plan
 

@@ -25,7 +25,7 @@ def summary_spec(plan: Plan) -> dict[str, Any]:
 def report_spec(plan: Plan) -> dict[str, Any]:
     study = plan.study
     fits = [
-        {"dataset": fit.dataset.id, "settings": fit.spec["settings"], "method": fit.method_id, "title": fit.label}
+        {"dataset": fit.dataset.id, "settings": [s.model_dump() for s in fit.settings], "method": fit.method_id, "title": fit.label}
         for fit in plan.fits.values()
     ]  # fmt: skip
     datasets = [
@@ -48,5 +48,5 @@ def report_spec(plan: Plan) -> dict[str, Any]:
 
 def _best_single(plan: Plan) -> list[str]:
     """Methods that take one kernel, by inner cross-validation or by the test set: what learned weights have to beat."""
-    found = {fit.method_id: fit.spec["method"]["parameters"].get("kernel_weights") for fit in plan.fits.values()}
-    return [method for method, weights in found.items() if weights in ("best_single", "oracle_single")]
+    found = {fit.method_id: fit.spec.method.kernel_choice for fit in plan.fits.values()}
+    return [method for method, choice in found.items() if choice in ("best_single", "oracle_single")]

@@ -118,10 +118,10 @@ def test_each_makes_one_method_of_every_kernel_and_no_label_is_lost() -> None:
     each = ["kfd-g-pixels-1", "kfd-g-pixels-2", "kfd-g-blocks-1", "kfd-g-blocks-2"]
     assert methods(plan) == [*each, "average", "mkl-lda"]
     by_id = {fit.method_id: fit for fit in plan.fits.values()}
-    assert [kernel["id"] for kernel in by_id["kfd-g-blocks-2"].spec["kernels"]] == ["g-blocks-2"]
-    assert by_id["kfd-g-blocks-2"].spec["kernels"][0]["bandwidth"] == 2
+    assert [kernel["id"] for kernel in by_id["kfd-g-blocks-2"].spec.kernels] == ["g-blocks-2"]
+    assert by_id["kfd-g-blocks-2"].spec.kernels[0]["bandwidth"] == 2
     assert by_id["kfd-g-blocks-2"].label == "kfd: g-blocks-2"
-    assert len(by_id["average"].spec["kernels"]) == 4
+    assert len(by_id["average"].spec.kernels) == 4
     assert set(plan.titles()["methods"]) == set(by_id)
 
 
@@ -142,8 +142,8 @@ def test_given_weights_are_in_the_order_of_the_kernels() -> None:
     weights = {"blocks": 3, "pixels": 1}
     plan = planned(changed(("methods", "average", "kernel_weights"), weights))
     fit = next(fit for fit in plan.fits.values() if fit.method_id == "average")
-    assert [kernel["id"] for kernel in fit.spec["kernels"]] == ["pixels", "blocks"]
-    assert fit.spec["method"]["parameters"]["kernel_weights"] == [1.0, 3.0]
+    assert [kernel["id"] for kernel in fit.spec.kernels] == ["pixels", "blocks"]
+    assert fit.spec.method.parameters["kernel_weights"] == [1.0, 3.0]
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_given_weights_are_in_the_order_of_the_kernels() -> None:
         ({"protocols": {"p": {"kind": "given", "path": "nowhere.csv"}}},
          "protocols.p.path: there is no file 'nowhere.csv'."),
         ({"methods": {"m": {"kind": "kernel_fda", "kernel_weights": {"pixels": 0}}}},
-         "methods.m.kernel_weights: are all zero."),
+         "methods.m.kernel_weights: all are zero"),
         ({"methods": {"m": {"kind": "kernel_fda", "kernels": ["blocks"], "kernel_weights": {"pixels": 1}}}},
          "methods.m.kernel_weights: no kernel pixels among its kernels."),
         ({"methods": {"m": {"kind": "kernel_fda", "kernels": "each", "kernel_weights": "best_single"}}},
@@ -187,7 +187,7 @@ def source(plan: Plan, method: str) -> Any:
     place, fit = next((place, fit) for place, fit in plan.fits.items() if fit.method_id == method)
     w = SimpleNamespace(**dict(zip(("dataset", "protocol", "method"), place, strict=True)))
     assert targets.ancient_matrices(w) == []
-    return fit, targets.manifest(w), targets.fit_source(w)
+    return fit, targets.manifest(w), targets.fit_sources(w)
 
 
 def test_features_of_a_descriptor_are_made_even_where_no_kernel_needs_them() -> None:
@@ -196,23 +196,22 @@ def test_features_of_a_descriptor_are_made_even_where_no_kernel_needs_them() -> 
     assert {descriptor.spec["kind"] for descriptor in plan.descriptors.values()} >= {"multiresolution"}
     assert not plan.kernel_sets
     fit, manifest, (features,) = source(plan, "m")
-    assert (fit.kernel_set, manifest, fit.spec["kernels"]) == (None, [], [])
-    assert (fit.dataset.key, fit.descriptor) in plan.descriptors
-    assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{fit.descriptor}.npz")
-    assert fit.spec["method"]["input"] == "features"
-    assert fit.spec["method"]["sweep"] == {"kind": "leading"}
-    assert fit.spec["method"]["parameters"] == {"n_components": None, "lam": [0.5, 1]}
+    assert (fit.kernel_set, manifest, fit.spec.kernels) == (None, [], [])
+    assert (fit.dataset.key, *fit.descriptors) in plan.descriptors
+    assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{fit.descriptors[0]}.npz")
+    assert fit.spec.method.inputs["features"].descriptor == fit.descriptors[0]
+    assert (fit.spec.method.parameters, fit.spec.method.grid) == ({"n_components": None}, {"lam": [0.5, 1]})
 
 
 def test_images_are_taken_as_they_are_at_their_final_size() -> None:
     study = SMOKE | {"datasets": {"digits": {"resize": {"shape": [6, 6]}}},
                      "methods": {"m": {"kind": "glram", "sizes": [1, 4]}}}  # fmt: skip
     fit, manifest, (images,) = source(planned(study), "m")
-    assert (fit.kernel_set, fit.descriptor, manifest) == (None, None, [])
+    assert (fit.kernel_set, fit.descriptors, manifest) == (None, (), [])
     assert images.endswith(f"cache/resized/{fit.dataset.key}.npz")
-    assert fit.spec["method"]["input"] == "images"
-    assert fit.spec["method"]["sweep"]["sizes"] == [1, 4]
-    assert "sizes" not in fit.spec["method"]["parameters"]
+    assert fit.spec.method.inputs["images"].kind == "images"
+    assert fit.spec.method.sweep.parameters["sizes"] == [1, 4]
+    assert "sizes" not in fit.spec.method.parameters
 
 
 @pytest.mark.parametrize("change", [{"sizes": [1, 2]}, {"kind": "two_d_lda"}, {"max_iter": 3}])
@@ -230,7 +229,7 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 def test_a_table_is_named_as_a_descriptor(tables: dict[str, Any]) -> None:
     fit, _, (features,) = source(planned(tables | {"methods": {"m": {"kind": "pca", "descriptor": "t"}}}), "m")
-    assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{fit.descriptor}.npz")
+    assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{fit.descriptors[0]}.npz")
 
 
 @pytest.mark.parametrize(
@@ -361,7 +360,7 @@ def test_specifications_tell_no_words_and_no_places(tmp_path: Path) -> None:
     plan = planned(study)
     made = [*plan.descriptors.values(), *plan.pairwise.values()]
     specs = [*(entry.spec for entry in made), *plan.kernel_sets.values(), *plan.protocols.values(),
-             *(fit.spec for fit in plan.fits.values()), *(d.read for d in plan.datasets.values())]  # fmt: skip
+             *(fit.spec.as_dict() for fit in plan.fits.values()), *(d.read for d in plan.datasets.values())]  # fmt: skip
     assert "SECRET" not in json.dumps(specs)
 
 
@@ -375,26 +374,26 @@ def test_keys_do_not_depend_on_the_order_of_a_study_file(order: list[str], datas
 def test_specifications_survive_json_and_snakemake() -> None:
     """They travel as text: to cluster jobs, into logs and artefacts."""
     plan = planned(SMOKE)
-    for spec in [*(d.spec for d in plan.descriptors.values()), *(fit.spec for fit in plan.fits.values())]:
+    for spec in [*(d.spec for d in plan.descriptors.values()), *(fit.spec.as_dict() for fit in plan.fits.values())]:
         assert json.loads(canonical(spec)) == spec
 
 
 def test_a_method_has_the_studys_time_limit_or_its_own() -> None:
-    """In minutes; where there is none the specification says nothing of it, and keys stay what they were."""
+    """In minutes; where there is none the specification does not name it."""
 
     def limits(study: dict[str, Any]) -> dict[str, Any]:
-        return {fit.method_id: fit.spec["evaluation"].get("time_limit", "-") for fit in planned(study).fits.values()}
+        return {fit.method_id: fit.spec.evaluation.time_limit for fit in planned(study).fits.values()}
 
-    assert set(limits(SMOKE).values()) == {"-"}
+    assert set(limits(SMOKE).values()) == {None}
     study = changed(("evaluation",), {"time_limit": 5})
     study["methods"]["mkl-lda"]["time_limit"] = 0.5
     study["methods"]["average"]["time_limit"] = "none"
     found = limits(study)
-    assert found == {"kfd-pixels": 5.0, "kfd-blocks": 5.0, "average": "-", "mkl-lda": 0.5}
+    assert found == {"kfd-pixels": 5.0, "kfd-blocks": 5.0, "average": None, "mkl-lda": 0.5}
     # The same number is the same limit, however it is written; a limit is no parameter of the method.
     assert keys(planned(study)) == keys(planned(changed(("evaluation",), {"time_limit": 5.0}) | {
         "methods": study["methods"]}))  # fmt: skip
-    assert "time_limit" not in json.dumps([fit.spec["method"] for fit in planned(study).fits.values()])
+    assert "time_limit" not in json.dumps([fit.spec.method.model_dump() for fit in planned(study).fits.values()])
 
 
 @pytest.mark.parametrize("value", [0, -1, "never", [1, 2]])

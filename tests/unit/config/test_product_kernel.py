@@ -46,17 +46,17 @@ def with_product(**product: Any) -> dict[str, Any]:
 
 
 def kernels_of(plan: Plan, method: str) -> list[dict[str, Any]]:
-    return next(fit.spec["kernels"] for fit in plan.fits.values() if fit.method_id == method)
+    return next(fit.spec.kernels for fit in plan.fits.values() if fit.method_id == method)
 
 
 def test_all_and_each_leave_the_product_out() -> None:
     plan = planned()
-    names = {fit.method_id: [kernel["id"] for kernel in fit.spec["kernels"]] for fit in plan.fits.values()}
+    names = {fit.method_id: [kernel["id"] for kernel in fit.spec.kernels] for fit in plan.fits.values()}
     assert names["average"] == [*GAUSSIANS, "linear"]
     assert names["geometric"] == ["product"]
     assert [name for name in names if name.startswith("kfd-")] == [f"kfd-{name}" for name in [*GAUSSIANS, "linear"]]
     fit = next(fit for fit in plan.fits.values() if fit.method_id == "both")
-    assert dict(zip(names["both"], fit.spec["method"]["parameters"]["kernel_weights"], strict=True)) == {
+    assert dict(zip(names["both"], fit.spec.method.parameters["kernel_weights"], strict=True)) == {
         "product": 2.0,
         "linear": 1.0,
     }
@@ -165,7 +165,7 @@ def test_factors_have_to_apply_to_every_data_set(own: dict[str, Any]) -> None:
         planned(datasets=datasets, kernels=kernels, methods=methods)
     # of all: none where there are no Gaussian kernels; who asks for it there is told
     plan = planned(datasets=datasets, methods=methods)
-    assert {len(fit.spec["kernels"]) for fit in plan.fits.values()} == {2, 5}
+    assert {len(fit.spec.kernels) for fit in plan.fits.values()} == {2, 5}
     with pytest.raises(ConfigError, match=re.escape("data set 'mine' has no kernel product; it has a, b.")):
         planned(datasets=datasets, methods={"m": {"kind": "kernel_fda", "kernels": ["product"]}})
 
