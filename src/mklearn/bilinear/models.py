@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -13,10 +13,10 @@ from mklearn.contract.method import Count, ImageMethod, NonNegative, Scaling, Tr
 class Bilinear(ImageMethod):
     """A projection of the rows and one of the columns, fitted anew for each number of components l1 = l2."""
 
-    sizes: Annotated[list[Count], Field(min_length=1)] = list(range(1, 21))
+    sizes: list[Count] = Field(default=list(range(1, 21)), min_length=1)
     """Numbers of components l1 = l2 to sweep."""
     max_iter: Count = 20
-    iterations_at: list[Count] = []
+    iterations_at: list[Count] = Field(default=[])
     """Numbers of components l1 = l2 at which accuracy after each iteration is recorded, for the figure."""
 
     def sweep(self) -> Implementation:

@@ -25,7 +25,8 @@ def summary_spec(plan: Plan) -> dict[str, Any]:
 def report_spec(plan: Plan) -> dict[str, Any]:
     study = plan.study
     fits = [
-        {"dataset": fit.dataset.id, "settings": [s.model_dump() for s in fit.settings], "method": fit.method_id, "title": fit.label}
+        {"dataset": fit.dataset.id, "settings": [setting.model_dump() for setting in fit.settings],
+         "method": fit.method_id, "title": fit.label}
         for fit in plan.fits.values()
     ]  # fmt: skip
     datasets = [

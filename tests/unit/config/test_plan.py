@@ -360,7 +360,8 @@ def test_specifications_tell_no_words_and_no_places(tmp_path: Path) -> None:
     plan = planned(study)
     made = [*plan.descriptors.values(), *plan.pairwise.values()]
     specs = [*(entry.spec for entry in made), *plan.kernel_sets.values(), *plan.protocols.values(),
-             *(fit.spec.as_dict() for fit in plan.fits.values()), *(d.read for d in plan.datasets.values())]  # fmt: skip
+             *(fit.spec.as_dict() for fit in plan.fits.values()),
+             *(d.read for d in plan.datasets.values())]  # fmt: skip
     assert "SECRET" not in json.dumps(specs)
 
 
