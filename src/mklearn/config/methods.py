@@ -40,5 +40,5 @@ METHODS: tuple[type[Method], ...] = (
 )
 """mklearn's own methods: a new method adds its line here."""
 
-MethodConfig: Any = Annotated[reduce(or_, METHODS), Field(discriminator="kind")]  # type: ignore[arg-type]
+MethodConfig: Any = Annotated[reduce(or_, METHODS), Field(discriminator="kind")]
 """One method of a study file, told apart by ``kind``."""

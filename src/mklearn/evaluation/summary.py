@@ -1,8 +1,8 @@
 """From the tidy score table to one row for each method, metric, rule and way of choosing.
 
-Two columns of numbers come from one set of scores. ``oracle`` is the best dimension of the *mean test* curve: the mean
-over repeats is taken first and the best dimension of it second, which is what published tables do, and it is chosen on
-the test samples. ``inner_cv`` is the mean of what cross-validation inside the training samples chose.
+There are two selections. ``oracle`` is the best dimension of the *mean test* curve: the mean over repeats first, its
+best dimension second, as in published tables; it is chosen on the test samples. ``inner_cv`` is the mean of the values
+that cross-validation inside the training samples chose.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ SUMMARY_COLUMNS = [
     "published_source", "z", "verdict", "fit_seconds_mean", "status", "message",
 ]  # fmt: skip
 
-# From best to worst: a fit that ended early or inexactly may still have a value, those after them never do.
+# From best to worst. A fit with one of the first three may have a value, one with another never has.
 STATUSES = ("ok", "inaccurate", "time_limit", "not_applicable", "out_of_memory", "failed", "lost")
 _SELECTION_OF_ROWS = {"oracle": "dimension", "inner_cv": "inner_cv"}
 _COUNTED = ("", *_SELECTION_OF_ROWS.values())
-"""Selections of score rows that a summary is made of; others, such as "iteration", are for figures of their own."""
+"""Selections of the score rows behind a summary; others, such as "iteration", are drawn in figures only."""
 
 
 def summarise(
@@ -64,15 +64,15 @@ def summarise(
         out. A failed fit that does not know its rule or selection has "" there, and a row whose ``metric`` is "" counts
         for every metric; without the column all rows are accuracies.
     reference : str, default="average"
-        Method id that differences are taken to: paired on common (repeat, fold), for the same neighbour rule and
-        selection and, where it has it, the same kernel set. Without such rows the difference is NaN.
+        Method id that differences are taken to: paired on common (repeat, fold), for the same metric, neighbour rule,
+        selection and, if it has one, kernel set. Without such rows the difference is NaN.
     published : sequence of dict
         ``{"dataset", "train_size", "method", "value", "std", "source"}`` and optionally ``"dimension"`` and
         ``"repeats"`` of the published value, and ``"neighbour"``, ``"selection"``, ``"protocol"``, ``"kernel_set"``; a
         key that is absent or None matches anything. ``value`` has the unit of the scores (a fraction). Of several that
         match a row, the one that names most keys is taken. They are accuracies; other metrics have none.
     titles : dict, optional
-        ``{"datasets": {id: title}, "methods": {id: title}}``; an id without a title stands for itself.
+        ``{"datasets": {id: title}, "methods": {id: title}}``; the default title is the id.
     calibration : dict, optional
         ``{"method", "tolerance"}`` of :func:`mklearn.evaluation.reproduction.compare_published`, which gives the
         columns ``z`` and ``verdict`` of ``oracle`` rows with a published value.

@@ -103,7 +103,7 @@ def planned_fits(
         kernel_set, kernel_set_spec = _kernel_set(variant.kernels)
         for protocol in protocols:
             fit = FitSpec(
-                dataset=dataset.id, settings=[Setting(**setting) for setting in protocol.settings], method=spec,
+                dataset=dataset.id, settings=list(protocol.settings), method=spec,
                 kernels=variant.kernels, evaluation=evaluated, seed=seed,
             )  # fmt: skip
             shared = {name: value for name, value in fit.as_dict().items() if name not in ("dataset", "settings")}

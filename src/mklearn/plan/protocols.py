@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from mklearn.config.protocols import Given
 from mklearn.config.study import Study
+from mklearn.contract.fit_spec import Setting
 from mklearn.errors import ConfigError
 from mklearn.provenance import key
 
@@ -19,7 +20,7 @@ class PlannedProtocol(NamedTuple):
 
     id: str
     key: str
-    settings: list[Spec]
+    settings: list[Setting]
     """``protocol`` and ``train_size`` as the score rows have them: ``faces-p2`` and 2 of protocol ``faces``."""
     spec: Spec
     datasets: list[str] | None
@@ -31,8 +32,8 @@ def planned_protocols(study: Study) -> Iterator[PlannedProtocol]:
         if isinstance(protocol, Given) and not Path(protocol.path).is_file():
             raise ConfigError(f"protocols.{protocol_id}.path: there is no file {protocol.path!r}.")
         spec = protocol.specification() | {"seed": study.seed}
-        settings: list[Spec] = [
-            {"protocol": protocol_id if size is None else f"{protocol_id}-p{size}", "train_size": size}
+        settings = [
+            Setting(protocol=protocol_id if size is None else f"{protocol_id}-p{size}", train_size=size)
             for size in protocol.train_sizes()
         ]
         yield PlannedProtocol(protocol_id, key(protocol_id, spec), settings, spec, protocol.datasets)
