@@ -18,7 +18,7 @@ from mklearn.datasets.splits import Splits
 from mklearn.errors import DataError
 from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
 from mklearn.provenance import canonical, code_fingerprint, input_digests, stamp
-from mklearn.steps.fit_records import FitAtSize, Record, model_arrays
+from mklearn.steps.fit_records import FitAtSize, SplitRecord, model_arrays
 from mklearn.steps.rows import COLUMNS
 from mklearn.steps.supervisor import SplitAborted, supervised
 
@@ -71,14 +71,14 @@ def fit(
     write_npz(model, **arrays, spec=canonical(spec.as_dict()), provenance=canonical(record))
 
 
-def _records(at_size: FitAtSize, minutes: float | None) -> list[Record]:
+def _records(at_size: FitAtSize, minutes: float | None) -> list[SplitRecord]:
     """Evaluate the splits of one training size under supervision; splits that it ends have a record with its reason."""
-    records: list[Record] = []
+    records: list[SplitRecord] = []
     try:
         for record in supervised(at_size.records, minutes=minutes):
             records.append(record)
     except SplitAborted as reason:
-        records += at_size.missing_records(records, reason)
+        records += at_size.aborted_records(len(records), reason)
     return records
 
 

@@ -46,22 +46,10 @@ class FittedArrays:
 
 @dataclass(frozen=True)
 class SplitRecord:
-    """Score rows of one split, by its position among the splits; ``fitted`` is None if the fit failed."""
+    """Score rows of one split; ``fitted`` is None if the fit failed."""
 
-    position: int
     rows: list[Row]
     fitted: FittedArrays | None = None
-
-
-@dataclass(frozen=True)
-class IterationRecord:
-    """Score rows after each iteration, of the split at a position."""
-
-    position: int
-    rows: list[Row]
-
-
-Record = SplitRecord | IterationRecord
 
 
 @dataclass(frozen=True)
@@ -88,31 +76,20 @@ class FitAtSize:
     splits: Sequence[Split]
     code: str = ""
 
-    def records(self) -> Iterator[Record]:
-        """Yield the record of each split, in order, and after it that of its iterations if the study asks for them."""
-        for position, (split, result) in enumerate(self._results()):
+    def records(self) -> Iterator[SplitRecord]:
+        """Yield the record of each split, in order."""
+        for split, result in self._results():
             if isinstance(result, SplitResult):
-                yield SplitRecord(position, self._score_rows(result, split), self._fitted_arrays(result, split))
-                if self.spec.method.iterations:
-                    yield IterationRecord(position, self._iteration_rows(split))
+                rows = self._score_rows(result, split) + self._iteration_rows(split)
+                yield SplitRecord(rows, self._fitted_arrays(result, split))
             else:
-                yield SplitRecord(position, [self._row(split) | _failure(result)])
+                yield SplitRecord([self._row(split) | _failure(result)])
 
-    def missing_records(self, records: Sequence[Record], reason: SplitAborted) -> list[Record]:
-        """Return records of the splits that have none because the fit was aborted, with the reason in their rows."""
-        done = {record.position for record in records if isinstance(record, SplitRecord)}
-        last = records[-1] if records else None
-        missing: list[Record] = []
-        if isinstance(last, SplitRecord) and last.fitted is not None and self.spec.method.iterations:
-            row = self._iteration_row(self.splits[last.position]) | _failure(reason)
-            missing.append(IterationRecord(last.position, [row]))
-        missing += [
-            SplitRecord(position, [self._row(split) | _failure(reason)])
-            for position, split in enumerate(self.splits)
-            if position not in done
-        ]
-        logger.warning("%s: %d splits without a value: %s", self.setting.protocol, len(missing), reason)
-        return missing
+    def aborted_records(self, n_done: int, reason: SplitAborted) -> list[SplitRecord]:
+        """Return records of the splits after the first ``n_done``, with the reason why they have no value."""
+        aborted = self.splits[n_done:]
+        logger.warning("%s: %d splits without a value: %s", self.setting.protocol, len(aborted), reason)
+        return [SplitRecord([self._row(split) | _failure(reason)]) for split in aborted]
 
     # --- evaluation
 
@@ -192,19 +169,18 @@ class FitAtSize:
                 rows += _metric_rows(shared | {"metric": metric}, metric, rule, result.selection_message)
         return rows
 
-    def _iteration_row(self, split: Split) -> Row:
-        named = {"metric": "accuracy", "neighbour": self.spec.evaluation.neighbours[0], "selection": "iteration"}
-        return self._row(split) | named
-
     def _iteration_rows(self, split: Split) -> list[Row]:
-        """Return the accuracy after each iteration, by the first nearest-neighbour rule."""
-        method, row = self.spec.method, self._iteration_row(split)
-        assert method.iterations is not None
-        estimator = load(method.implementation)(**method.parameters)
+        """Return the accuracy after each iteration, by the first nearest-neighbour rule, if the study asks for it."""
+        method = self.spec.method
+        if method.iterations is None:
+            return []
+        rule = self.spec.evaluation.neighbours[0]
+        row = self._row(split) | {"metric": "accuracy", "neighbour": rule, "selection": "iteration"}
         labels = self.y[split.train], self.y[split.test]
         try:
+            estimator = load(method.implementation)(**method.parameters)
             arrays = self.inputs.prepare(split.train, split.test).arrays(None)
-            curves = accuracy_by_iteration(estimator, arrays, *labels, method.iterations, row["neighbour"])
+            curves = accuracy_by_iteration(estimator, arrays, *labels, method.iterations, rule)
         except MemoryError as reason:  # the split itself has its values
             aborted = _out_of_memory(reason)
             logger.warning("%s: iterations: %s", split.name, aborted)
@@ -242,12 +218,12 @@ class FitAtSize:
         }
 
 
-def model_arrays(records: Sequence[Record], spec: FitSpec, n_classes: int) -> dict[str, Any]:
+def model_arrays(records: Sequence[SplitRecord], spec: FitSpec, n_classes: int) -> dict[str, Any]:
     """Collect what a report shows: weights and objective of every split, kernel diagnostics, confusion, an embedding.
 
     The kernel diagnostics and the embedding are those of the first split that was fitted.
     """
-    fits = [record.fitted for record in records if isinstance(record, SplitRecord) and record.fitted is not None]
+    fits = [record.fitted for record in records if record.fitted is not None]
     kernel_ids = np.array([kernel["id"] for kernel in spec.kernels], dtype=str)
     return {
         "kernel_ids": kernel_ids,
