@@ -13,17 +13,21 @@ from numpy.typing import NDArray
 from tests.conformance.conftest import Digits
 from tests.conformance.signatures import about, disagreements, implementation
 
+from mklearn.contract.fit_spec import EvaluationSpec, InputSpec, MethodSpec
+from mklearn.contract.loading import load
 from mklearn.errors import DataError, NotApplicable, UserError
-from mklearn.evaluation.inputs import SampleInput
+from mklearn.evaluation.inputs import Inputs, SampleInput
 from mklearn.evaluation.split import SplitResult, evaluate_split
+from mklearn.evaluation.sweeps import LeadingDimensions, Predictions, Refit
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
 from mklearn.study.registry import registered
 
 MODELS: dict[str, Any] = registered("methods")
-KERNELS = [kind for kind, model in MODELS.items() if model.takes == "kernels"]
-SAMPLES = [kind for kind, model in MODELS.items() if model.takes != "kernels"]
+TAKES = {kind: next(iter(model.inputs.values())).kind for kind, model in MODELS.items()}
+KERNELS = [kind for kind in MODELS if TAKES[kind] == "kernels"]
+SAMPLES = [kind for kind in MODELS if TAKES[kind] != "kernels"]
 """Methods on features and on images."""
-SWEEPS = {kind: model(kind=kind).sweep()["kind"] for kind, model in MODELS.items()}
+SWEEPS = {kind: load(model(kind=kind).sweep().implementation) for kind, model in MODELS.items()}
 UNSUPERVISED = {"kernel_pca", "pca", "glram"}
 """They ignore labels: what is wrong with those is no mistake."""
 FOREIGN = {
@@ -61,7 +65,7 @@ def enough(digits: Digits, kind: str) -> Digits:
 def parameters(kind: str) -> dict[str, Any]:
     """What the workflow calls the implementation with, by default."""
     found: dict[str, Any] = MODELS[kind](kind=kind).parameters()
-    return found | ({"n_components": SIZE} if SWEEPS[kind] == "refit" else {})
+    return found | ({"n_components": SIZE} if SWEEPS[kind] is Refit else {})
 
 
 def ways(kind: str) -> list[dict[str, Any]]:
@@ -106,15 +110,15 @@ def fitted(kind: str, way: dict[str, Any], X: NDArray[Any], y: Any) -> Any:
 
 def apply(kind: str, model: Any, X: NDArray[Any]) -> NDArray[Any]:
     """Embedding of samples, or their labels of a classifier."""
-    return np.asarray(model.predict(X) if SWEEPS[kind] == "labels" else model.transform(X))
+    return np.asarray(model.predict(X) if SWEEPS[kind] is Predictions else model.transform(X))
 
 
 # --- what the listing says
 
 
 def test_every_family_and_every_sweep_is_tried() -> None:
-    assert {model.takes for model in MODELS.values()} == {"kernels", "features", "images"}
-    assert set(SWEEPS.values()) == {"leading", "refit", "labels"}
+    assert set(TAKES.values()) == {"kernels", "features", "images"}
+    assert set(SWEEPS.values()) == {LeadingDimensions, Refit, Predictions}
 
 
 @every_method
@@ -128,12 +132,12 @@ def test_methods_have_what_their_sweep_asks_for(kind: str) -> None:
     """Labels, an embedding, or one for each of the sizes - which are the workflow's own, as ``n_components``."""
     sweep = MODELS[kind](kind=kind).sweep()
     estimator = made(kind, parameters(kind))
-    assert hasattr(estimator, "predict" if sweep["kind"] == "labels" else "transform")
-    assert ("sizes" in sweep) == (sweep["kind"] == "refit")
+    assert hasattr(estimator, "predict" if SWEEPS[kind] is Predictions else "transform")
+    assert ("sizes" in sweep.parameters) == (SWEEPS[kind] is Refit)
     if "sizes" in MODELS[kind].model_fields:
-        assert sweep.get("sizes") == MODELS[kind].model_fields["sizes"].get_default()
+        assert sweep.parameters.get("sizes") == MODELS[kind].model_fields["sizes"].get_default()
         assert "sizes" not in MODELS[kind](kind=kind).parameters()
-        assert MODELS[kind](kind=kind, sizes=[2, 3]).sweep()["sizes"] == [2, 3]
+        assert MODELS[kind](kind=kind, sizes=[2, 3]).sweep().parameters["sizes"] == [2, 3]
         assert "n_components" in inspect.signature(implementation(MODELS[kind])).parameters
     assert ("kernels" in inspect.signature(implementation(MODELS[kind])).parameters) == (kind in KERNELS)
 
@@ -158,12 +162,12 @@ def test_on_digits(digits: Digits, kind: str, way: dict[str, Any]) -> None:
     if way.get("graph") == "lpp":  # knows no classes, and has two dimensions by default: too few for four
         way = way | {"n_components": CLASSES_LESS_ONE}
     digits = enough(digits, kind)
-    X, X_test = digits.given(MODELS[kind].takes)
+    X, X_test = digits.given(TAKES[kind])
     y, y_test = digits.y[digits.train], digits.y[digits.test]
     before, before_test = X.copy(), X_test.copy()
     model = fitted(kind, way, X, y)
     test = apply(kind, model, X_test)
-    if SWEEPS[kind] == "labels":
+    if SWEEPS[kind] is Predictions:
         assert test.shape == y_test.shape
         assert set(test) <= set(y)
         predicted = test
@@ -177,7 +181,7 @@ def test_on_digits(digits: Digits, kind: str, way: dict[str, Any]) -> None:
         predicted = nearest_neighbour_predictions(train, y, test)
     np.testing.assert_array_equal(X, before)
     np.testing.assert_array_equal(X_test, before_test)
-    if SWEEPS[kind] == "refit":
+    if SWEEPS[kind] is Refit:
         assert train.shape[1] == SIZE * SIZE
 
     again = fitted(kind, way, X, y)
@@ -213,14 +217,16 @@ def test_what_is_learned_of_samples_does_not_depend_on_test_samples(digits: Digi
     """Whatever the test samples and their labels are: in the inner cross-validation, the choice and the fit."""
     rng = np.random.default_rng(0)
     digits = enough(digits, kind)
-    samples, y = digits.samples(MODELS[kind].takes), digits.y
+    samples, y = digits.samples(TAKES[kind]), digits.y
     other, other_y = samples.copy(), y.copy()
     other[digits.test] = rng.uniform(1, 100, size=other[digits.test].shape)
     other_y[digits.test] = rng.permutation(y[digits.test])
     results = [evaluated(digits, kind, X, codes) for X, codes in ((samples, y), (other, other_y))]
     one, two = (next(iter(result.rules.values())) for result in results)
-    assert (one.place, one.dimension, one.candidate) == (two.place, two.dimension, two.candidate)
-    assert not np.array_equal(one.fitted.outcome.test[-1], two.fitted.outcome.test[-1])
+    assert (one.position, one.component, one.candidate) == (two.position, two.component, two.candidate)
+    rule = next(iter(results[0].rules))
+    first, second = (found.fitted.outcome.predictions(rule, y[digits.train], None) for found in (one, two))
+    assert not np.array_equal(first, second)
     for model_1, model_2 in zip(one.fitted.outcome.estimators, two.fitted.outcome.estimators, strict=True):
         for X in (samples[digits.train], samples[digits.test]):
             np.testing.assert_array_equal(apply(kind, model_1, X), apply(kind, model_2, X))
@@ -228,18 +234,21 @@ def test_what_is_learned_of_samples_does_not_depend_on_test_samples(digits: Digi
 
 def evaluated(digits: Digits, kind: str, X: NDArray[Any], y: NDArray[np.int64]) -> SplitResult:
     """A method on samples, on the split into training and test digits as the workflow does it."""
-    fields = {"sizes": [2, SIZE]} if SWEEPS[kind] == "refit" else {}
+    fields = {"sizes": [2, SIZE]} if SWEEPS[kind] is Refit else {}
     model = MODELS[kind](kind=kind, **fields)
-    method = {"implementation": model.implementation, "parameters": model.parameters(), "sweep": model.sweep()}
-    return evaluate_split(
-        SampleInput(X), method, y, digits.train, digits.test, neighbours=["euclidean"], inner=3, seed=0
-    )
+    method = MethodSpec(
+        id=kind, implementation=model.implementation, parameters=model.parameters(), sweep=model.sweep(),
+        inputs={"X": InputSpec(kind=TAKES[kind])},
+    )  # fmt: skip
+    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3)
+    inputs = Inputs({"X": SampleInput(X)})
+    return evaluate_split(inputs, method, y, digits.train, digits.test, evaluation=evaluation, seed=0)
 
 
 @every_method
 def test_a_sample_does_not_depend_on_those_beside_it(digits: Digits, kind: str) -> None:
     digits = enough(digits, kind)
-    X, X_test = digits.given(MODELS[kind].takes)
+    X, X_test = digits.given(TAKES[kind])
     model = fitted(kind, parameters(kind), X, digits.y[digits.train])
     alone = np.concatenate([apply(kind, model, X_test[i : i + 1]) for i in range(5)])
     together = apply(kind, model, X_test)[:5]
@@ -249,22 +258,22 @@ def test_a_sample_does_not_depend_on_those_beside_it(digits: Digits, kind: str) 
 @every_method
 def test_names_and_order_of_classes_do_not_matter(digits: Digits, kind: str) -> None:
     digits = enough(digits, kind)
-    X, X_test = digits.given(MODELS[kind].takes)
+    X, X_test = digits.given(TAKES[kind])
     y = digits.y[digits.train]
     names = np.array([30, -1, 7, 20])
     one, two = (apply(kind, fitted(kind, parameters(kind), X, labels), X_test) for labels in (y, names[y]))
-    if SWEEPS[kind] == "labels":
+    if SWEEPS[kind] is Predictions:
         np.testing.assert_array_equal(names[one], two)
         return
     gram, gram_2 = one @ one.T, two @ two.T
     np.testing.assert_allclose(gram, gram_2, rtol=0, atol=1e-6 * np.abs(gram).max())
 
 
-@pytest.mark.parametrize("kind", [kind for kind in SAMPLES if SWEEPS[kind] == "leading"])
+@pytest.mark.parametrize("kind", [kind for kind in SAMPLES if SWEEPS[kind] is LeadingDimensions])
 def test_leading_columns_are_the_embedding_in_fewer_dimensions(digits: Digits, kind: str) -> None:
     """What one fit for all dimensions rests on."""
     digits = enough(digits, kind)
-    X, X_test = digits.given(MODELS[kind].takes)
+    X, X_test = digits.given(TAKES[kind])
     y = digits.y[digits.train]
     most = fitted(kind, parameters(kind), X, y).transform(X_test)
     fewer = fitted(kind, parameters(kind) | {"n_components": 2}, X, y).transform(X_test)
@@ -297,7 +306,7 @@ def test_labels_that_can_not_be_fitted(digits: Digits, kind: str, what: str, err
     if (kind, what) == ("nearest_neighbour", "one class"):
         pytest.skip("every neighbour is of the one class: no mistake")
     digits = enough(digits, kind)
-    X, _ = digits.given(MODELS[kind].takes)
+    X, _ = digits.given(TAKES[kind])
     y = broken_labels(what, digits.y[digits.train])
     if what == "one class" and kind in ONE_CLASS_IS_FITTED:
         fitted(kind, parameters(kind), X, y)
@@ -309,7 +318,7 @@ def test_labels_that_can_not_be_fitted(digits: Digits, kind: str, what: str, err
 @pytest.mark.parametrize("what", [what for what, _ in LABELS])
 def test_labels_do_not_matter_to_unsupervised_methods(digits: Digits, kind: str, what: str) -> None:
     digits = enough(digits, kind)
-    X, X_test = digits.given(MODELS[kind].takes)
+    X, X_test = digits.given(TAKES[kind])
     y = digits.y[digits.train]
     one, two = (fitted(kind, parameters(kind), X, labels) for labels in (y, broken_labels(what, y)))
     np.testing.assert_array_equal(one.transform(X_test), two.transform(X_test))
@@ -319,7 +328,7 @@ def test_labels_do_not_matter_to_unsupervised_methods(digits: Digits, kind: str,
 def test_one_class_is_not_applicable_in_the_workflow_whatever_the_method(digits: Digits, kind: str) -> None:
     """Those that fit it would always be right, or fail to predict."""
     with pytest.raises(NotApplicable, match="one class"):
-        evaluated(digits, kind, digits.samples(MODELS[kind].takes), np.zeros_like(digits.y))
+        evaluated(digits, kind, digits.samples(TAKES[kind]), np.zeros_like(digits.y))
 
 
 @kernel_methods
@@ -331,7 +340,7 @@ def test_one_class_is_not_applicable_in_the_workflow_whatever_the_method(digits:
     ],
 )  # fmt: skip
 def test_kernels_that_can_not_be_fitted(digits: Digits, kind: str, what: str, error: type[Exception]) -> None:
-    if what == "too many dimensions" and SWEEPS[kind] == "labels":
+    if what == "too many dimensions" and SWEEPS[kind] is Predictions:
         pytest.skip("it has no dimensions")
     K, _ = digits.stacks()
     y: Any = digits.y[digits.train]
@@ -363,7 +372,7 @@ def test_kernels_that_can_not_be_fitted(digits: Digits, kind: str, what: str, er
 )  # fmt: skip
 def test_samples_that_can_not_be_fitted(digits: Digits, kind: str, what: str, error: type[Exception]) -> None:
     digits = enough(digits, kind)
-    X, _ = digits.given(MODELS[kind].takes)
+    X, _ = digits.given(TAKES[kind])
     y = digits.y[digits.train]
     if what in ("nan", "infinite"):
         X[3, 4] = np.nan if what == "nan" else np.inf
@@ -375,10 +384,10 @@ def test_samples_that_can_not_be_fitted(digits: Digits, kind: str, what: str, er
     assert_refused(kind, error, lambda: fitted(kind, parameters(kind), X, y[: len(X)]))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in SAMPLES if SWEEPS[kind] != "labels"])
+@pytest.mark.parametrize("kind", [kind for kind in SAMPLES if SWEEPS[kind] is not Predictions])
 def test_too_many_dimensions_are_not_applicable(digits: Digits, kind: str) -> None:
     digits = enough(digits, kind)
-    X, _ = digits.given(MODELS[kind].takes)
+    X, _ = digits.given(TAKES[kind])
     way = parameters(kind) | {"n_components": 1000}
     assert_refused(kind, NotApplicable, lambda: fitted(kind, way, X, digits.y[digits.train]))
 
@@ -406,7 +415,7 @@ def test_kernels_that_can_not_be_transformed(digits: Digits, kind: str, what: st
 )
 def test_samples_that_can_not_be_applied_to(digits: Digits, kind: str, what: str) -> None:
     digits = enough(digits, kind)
-    X, X_test = digits.given(MODELS[kind].takes)
+    X, X_test = digits.given(TAKES[kind])
     model = fitted(kind, parameters(kind), X, digits.y[digits.train])
     broken = X_test.copy()
     broken[0, 0] = np.nan
@@ -418,7 +427,7 @@ def test_samples_that_can_not_be_applied_to(digits: Digits, kind: str, what: str
     assert_refused(kind, DataError, lambda: apply(kind, model, wrong[what]))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in SAMPLES if MODELS[kind].takes == "images"])
+@pytest.mark.parametrize("kind", [kind for kind in SAMPLES if TAKES[kind] == "images"])
 def test_pictures_of_another_shape_are_refused_even_with_as_many_pixels(digits: Digits, kind: str) -> None:
     X, X_test = digits.given("images")
     model = fitted(kind, parameters(kind), X, digits.y[digits.train])
@@ -429,6 +438,6 @@ def test_pictures_of_another_shape_are_refused_even_with_as_many_pixels(digits: 
 def test_fit_comes_first(digits: Digits, kind: str) -> None:
     from sklearn.exceptions import NotFittedError
 
-    _, X_test = digits.given(MODELS[kind].takes)
+    _, X_test = digits.given(TAKES[kind])
     with pytest.raises(NotFittedError):
         apply(kind, made(kind, parameters(kind)), X_test)

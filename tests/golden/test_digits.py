@@ -18,7 +18,7 @@ from mklearn.descriptors.lbp import lbp
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.descriptors.phog import phog
 from mklearn.descriptors.pixels import pixels
-from mklearn.evaluation.inputs import KernelInput
+from mklearn.evaluation.inputs import Inputs, KernelInput
 from mklearn.evaluation.split import evaluate_split
 from mklearn.kernels.distances import MEASURES
 from mklearn.study.expansion.plan import Plan, plan_study
@@ -46,13 +46,13 @@ def study(repository: Path) -> tuple[Plan, dict[str, np.ndarray], np.ndarray]:
 def test_row_of_the_default_study(study, method: str) -> None:
     plan, pairwise, y = study
     fit = next(fit for fit in plan.fits.values() if fit.method_id == method)
-    protocol, spec = plan.protocols[fit.protocol], fit.spec.as_dict()
+    protocol = plan.protocols[fit.protocol]
     splits = random_per_class(y, **protocol.parameters, seed=protocol.seed, name="digits")
     values = [
         evaluate_split(
-            KernelInput(pairwise, spec["kernels"]), spec["method"], y, split.train, split.test,
-            neighbours=["cosine"], inner=spec["evaluation"]["inner_folds"], seed=spec["seed"],
-        ).rules["cosine"].chosen_accuracy
+            Inputs({"kernels": KernelInput(pairwise, fit.spec.kernels)}), fit.spec.method, y, split.train, split.test,
+            evaluation=fit.spec.evaluation, seed=fit.spec.seed,
+        ).rules["cosine"].chosen_score("accuracy")
         for split in splits.of_size(10)
     ]  # fmt: skip
     assert 100 * np.mean(values) == pytest.approx(MEASURED[method], abs=TOLERANCE)

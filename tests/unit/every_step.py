@@ -214,7 +214,7 @@ def model_jobs(targets: Any) -> Iterator[dict[str, Any]]:
     for dataset, protocol, method in plan.fits:
         w = SimpleNamespace(dataset=dataset, protocol=protocol, method=method)
         inputs = {
-            "manifest": targets.manifest(w), "matrices": targets.fit_matrices(w), "source": targets.fit_sources(w),
+            "manifest": targets.manifest(w), "matrices": targets.fit_matrices(w), "sources": targets.fit_sources(w),
             "labels": targets.labels(w), "splits": path("splits", dataset=dataset, protocol=protocol),
         }  # fmt: skip
         outputs = {"scores": path("fit_scores", **vars(w)), "model": path("fit_model", **vars(w))}

@@ -116,17 +116,20 @@ def test_a_method_depends_on_no_other(every_step: EveryStep) -> None:
     }
     for kind, model in registered("methods").items():
         method = model(kind=kind)  # type: ignore[call-arg]
-        code = step_code("fit", {"method": {"implementation": model.implementation, "sweep": method.sweep()}})
+        sweep = method.sweep().model_dump()
+        code = step_code("fit", {"method": {"implementation": model.implementation, "sweep": sweep}})
         assert kind not in files or files[kind] in code
         others = {other for other, path in files.items() if other != kind and path in code}
         assert others == BUILT_ON.get(kind, set()), kind
 
 
 def test_code_that_a_sweep_names_is_code_of_the_fit() -> None:
-    sweep = {"kind": "refit", "implementation": "mklearn.bilinear.path:fit_path"}
+    sweep = {"implementation": "x:Refit", "parameters": {"sizes": [1], "path": "mklearn.bilinear.path:fit_path"}}
     of_a_sweep = step_code("fit", {"method": {"implementation": "mklearn.subspace.pca:PCA", "sweep": sweep}})
     assert str(PACKAGE / "bilinear" / "path.py") in of_a_sweep
-    assert str(PACKAGE / "bilinear" / "path.py") not in step_code("fit", {"method": {"sweep": {"kind": "leading"}}})
+    assert str(PACKAGE / "bilinear" / "path.py") not in step_code(
+        "fit", {"method": {"sweep": sweep | {"parameters": {}}}}
+    )
 
 
 def test_templates_are_part_of_the_report(every_step: EveryStep) -> None:

@@ -5,7 +5,7 @@ rule fit:
     input:
         manifest=targets.manifest,
         matrices=ancient(targets.fit_matrices),
-        source=targets.fit_sources,
+        sources=targets.fit_sources,
         labels=targets.labels,
         splits=targets.path("splits"),
     output:

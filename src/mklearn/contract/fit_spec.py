@@ -5,15 +5,16 @@ The plan writes them as plain dictionaries into the parameters of a job; the ste
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from mklearn.contract.model import Strict
 
 InputKind = Literal["kernels", "features", "images"]
 InnerFolds = Annotated[int, Field(ge=2)] | Literal["leave_one_out"]
+KernelChoice = Literal["best_single", "cv_accuracy", "oracle_single"]
 Rule = Literal["cosine", "euclidean"]
 
 
@@ -40,16 +41,37 @@ class MethodSpec(Implementation):
     """A method as evaluation fits it."""
 
     id: str
-    grid: dict[str, list[Any]] = {}
+    grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}
     """Candidate values of each parameter that inner cross-validation chooses."""
-    kernel_choice: Literal["best_single", "cv_accuracy", "oracle_single"] | None = None
+    kernel_choice: KernelChoice | None = None
     """How evaluation chooses among the kernels or weights them; None: the method takes all of them."""
     inputs: Annotated[dict[str, InputSpec], Field(min_length=1)]
     """Inputs by name. The first is ``X``; the others are keyword arguments of the same name."""
     sweep: Implementation
     """A class of :mod:`mklearn.evaluation.sweeps`, or one of another package."""
-    iterations: Mapping[str, Any] | None = None
-    """Where accuracy after each iteration is recorded: ``sizes`` and ``implementation``."""
+    iterations: Implementation | None = None
+    """A function that fits the method after 1, 2, ... iterations, with the parameter ``sizes``; None: not recorded."""
+
+    @model_validator(mode="after")
+    def _inputs_are_consistent(self) -> MethodSpec:
+        kinds = [entry.kind for entry in self.inputs.values()]
+        if kinds.count("kernels") > 1:
+            raise ValueError("at most one input can be of kind 'kernels'.")
+        if next(iter(self.inputs.values())).training_only:
+            raise ValueError("the first input is X: it can't exist for training samples only.")
+        if self.kernel_choice and "kernels" not in kinds:
+            raise ValueError(f"kernel_choice {self.kernel_choice!r} needs an input of kind 'kernels'.")
+        return self
+
+    @property
+    def kernel_input(self) -> str | None:
+        """Name of the input of kind kernels; None if the method takes no kernels."""
+        return next((name for name, entry in self.inputs.items() if entry.kind == "kernels"), None)
+
+    def n_candidates(self, n_kernels: int) -> int:
+        """Count the combinations of the grid, each with every kernel if evaluation tries the kernels one by one."""
+        combinations = math.prod(len(values) for values in self.grid.values())
+        return combinations * (max(1, n_kernels) if self.kernel_choice else 1)
 
 
 class EvaluationSpec(Strict):
@@ -82,3 +104,7 @@ class FitSpec(Strict):
     """Kernel specifications, as :func:`mklearn.kernels.specs.build_stack` takes them; empty without kernels."""
     evaluation: EvaluationSpec
     seed: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return builtin types only, without fields at their default: a new field changes no key of an old fit."""
+        return self.model_dump(mode="json", exclude_defaults=True)

@@ -1,11 +1,11 @@
-"""What methods are fitted on: kernels (fitted on training samples), a table of features, or images."""
+"""Named inputs of methods: kernels (fitted on training samples), tables of features, or images."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,46 +14,50 @@ from mklearn.kernels.specs import build_stack
 from mklearn.kernels.stack import KernelStack
 
 Indices = NDArray[np.intp]
+Samples = Mapping[str, NDArray[Any]]
+"""Arrays by the name of the input, samples first; the first is ``X`` of the estimator."""
 
 
-class Prepared(Protocol):
-    """The input for one pair of training and test samples; ``info`` says what was learned of each kernel."""
+@dataclass(frozen=True)
+class NamedArrays:
+    """Training and test samples of one split; inputs for training only are missing from ``test``."""
 
-    info: list[dict[str, Any]]
-    seconds: float
-
-    def arrays(self, kernel: int | None) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Training and test samples as estimators take them, samples first; of one kernel where one is asked for."""
-
-
-class MethodInput(Protocol):
-    """All samples, in the form that a method takes."""
+    train: Samples
+    test: Samples
 
     @property
-    def n_kernels(self) -> int:
-        """How many kernels; 0 for features and images."""
+    def X(self) -> NDArray[Any]:
+        """Training samples of the first input."""
+        return next(iter(self.train.values()))
 
     @property
-    def parameters(self) -> dict[str, Any]:
-        """What the estimator has to be told about this form."""
-
-    def prepare(self, train: Indices, test: Indices) -> Prepared:
-        """Fit what depends on training samples, and apply it to both."""
+    def train_without_labels(self) -> Samples:
+        """Training samples of the inputs that test samples have too."""
+        return {name: self.train[name] for name in self.test}
 
 
-@dataclass
-class _Stacks:
+def call(function: Any, samples: Samples, *positional: Any, **keywords: Any) -> Any:
+    """Call an estimator's method with the first input as ``X`` and the others as keyword arguments."""
+    first, *others = samples
+    return function(samples[first], *positional, **{name: samples[name] for name in others}, **keywords)
+
+
+@dataclass(frozen=True)
+class PreparedKernels:
+    """Kernel stacks of one split, fitted on its training samples."""
+
     train: KernelStack
     test: KernelStack
     info: list[dict[str, Any]]
     seconds: float
 
     def arrays(self, kernel: int | None) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return (n, n, M) and (m, n, M) arrays; of a single kernel if one is named."""
         chosen = slice(None) if kernel is None else slice(kernel, kernel + 1)
         return self.train.as_last_axis()[:, :, chosen], self.test.as_last_axis()[:, :, chosen]
 
 
-@dataclass
+@dataclass(frozen=True)
 class KernelInput:
     """Kernels, as specifications on cached pairwise matrices.
 
@@ -68,44 +72,86 @@ class KernelInput:
     pairwise: Mapping[str, NDArray[np.float64]]
     kernels: Sequence[Mapping[str, Any]]
 
-    @property
-    def n_kernels(self) -> int:
-        return len(self.kernels)
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        return {"kernels": "precomputed"}
-
-    def prepare(self, train: Indices, test: Indices) -> Prepared:
+    def prepare(self, train: Indices, test: Indices) -> PreparedKernels:
+        """Fit the kernels on the training samples and apply them to both."""
         started = time.perf_counter()
         stack, test_stack, info = build_stack(self.pairwise, [dict(kernel) for kernel in self.kernels], train, test)
-        return _Stacks(stack, test_stack, info, time.perf_counter() - started)
+        return PreparedKernels(stack, test_stack, info, time.perf_counter() - started)
 
 
-@dataclass
-class _Rows:
-    train: NDArray[Any]
-    test: NDArray[Any]
+@dataclass(frozen=True)
+class SampleInput:
+    """Features (n, d) or images (n, rows, columns), which do not depend on the split."""
+
+    samples: NDArray[Any]
+    training_only: bool = False
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The inputs of one split; ``info`` and ``seconds`` describe the fit of its kernels."""
+
+    parts: Mapping[str, PreparedKernels | tuple[NDArray[Any], NDArray[Any] | None]]
     info: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
 
-    def arrays(self, kernel: int | None) -> tuple[NDArray[Any], NDArray[Any]]:
-        return self.train, self.test
+    def arrays(self, kernel: int | None) -> NamedArrays:
+        """Return the arrays that an estimator takes; with a single kernel if one is named."""
+        train, test = {}, {}
+        for name, part in self.parts.items():
+            train[name], held = part.arrays(kernel) if isinstance(part, PreparedKernels) else part
+            if held is not None:
+                test[name] = held
+        return NamedArrays(train, test)
 
 
-@dataclass
-class SampleInput:
-    """Features (n, d) or images (n, rows, cols): nothing of them depends on the split."""
+class Inputs:
+    """All samples in the named forms that a method takes.
 
-    samples: NDArray[Any]
+    Parameters
+    ----------
+    inputs : mapping of name to KernelInput or SampleInput
+        The first is ``X``; at most one holds kernels.
+    """
+
+    def __init__(self, inputs: Mapping[str, KernelInput | SampleInput]) -> None:
+        self._inputs = dict(inputs)
+
+    @property
+    def kernels(self) -> KernelInput | None:
+        """The input of kind kernels; None if there is none."""
+        return next((entry for entry in self._inputs.values() if isinstance(entry, KernelInput)), None)
 
     @property
     def n_kernels(self) -> int:
-        return 0
+        return 0 if self.kernels is None else len(self.kernels.kernels)
+
+    @property
+    def only_kernels(self) -> bool:
+        """Whether kernels are the only input."""
+        return all(isinstance(entry, KernelInput) for entry in self._inputs.values())
 
     @property
     def parameters(self) -> dict[str, Any]:
-        return {}
+        """Constructor parameters by which an estimator learns the form of its inputs."""
+        return {} if self.kernels is None else {"kernels": "precomputed"}
+
+    def with_kernel(self, number: int) -> Inputs:
+        """Return the same inputs with a single one of the kernels."""
+        return Inputs({
+            name: KernelInput(entry.pairwise, [entry.kernels[number]]) if isinstance(entry, KernelInput) else entry
+            for name, entry in self._inputs.items()
+        })  # fmt: skip
 
     def prepare(self, train: Indices, test: Indices) -> Prepared:
-        return _Rows(self.samples[train], self.samples[test])
+        """Fit on the training samples whatever depends on them, and apply it to both."""
+        parts: dict[str, Any] = {}
+        info: list[dict[str, Any]] = []
+        seconds = 0.0
+        for name, entry in self._inputs.items():
+            if isinstance(entry, KernelInput):
+                parts[name] = entry.prepare(train, test)
+                info, seconds = parts[name].info, parts[name].seconds
+            else:
+                parts[name] = entry.samples[train], None if entry.training_only else entry.samples[test]
+        return Prepared(parts, info, seconds)

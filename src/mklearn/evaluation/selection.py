@@ -1,4 +1,4 @@
-"""Choice of parameters and of the dimension by cross-validation inside the training samples."""
+"""Choice of parameters and of the number of components by cross-validation inside the training samples."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TIE = 1e-9
 
 
 def inner_folds(y: ArrayLike, n_folds: int | Literal["leave_one_out"], seed: int | None) -> Folds:
-    """Shuffled folds of the training samples with the classes spread over them, or each sample left out by itself.
+    """Split the training samples into shuffled folds that spread the classes evenly, or leave each sample out once.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def inner_folds(y: ArrayLike, n_folds: int | Literal["leave_one_out"], seed: int
 
 
 def choose(mean_scores: ArrayLike) -> tuple[int, int]:
-    """The candidate and the dimension with the highest mean score.
+    """Choose the candidate and the dimension with the highest mean score.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def choose(mean_scores: ArrayLike) -> tuple[int, int]:
         Its row, from 0.
     dimension : int
         How many leading dimensions, from 1. Of scores within 1e-9 of the best: the fewest dimensions, then the
-        candidate that comes first - so list simpler candidates first.
+        candidate that comes first. List simpler candidates first.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def choose(mean_scores: ArrayLike) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Selection:
-    """What inner cross-validation chose, and what it saw.
+    """The choice of an inner cross-validation, with the mean scores behind it.
 
     Attributes
     ----------
@@ -143,9 +143,9 @@ def select_by_inner_cv(
     ----------
     evaluate : callable
         ``evaluate(candidate, train_idx, validation_idx)`` fits on the first positions and returns the score at each
-        leading dimension on the second, shape (p,); p may differ between candidates and folds. Bandwidths, centring
-        and the like are its own to fit, on ``train_idx`` alone. A :class:`NotApplicable` or :class:`SolverFailed` it
-        raises rules that candidate out; any other error is passed on.
+        leading dimension on the second, shape (p,); p may differ between candidates and folds. It also fits bandwidths,
+        centring and the like, on ``train_idx`` alone. If it raises :class:`NotApplicable` or :class:`SolverFailed`, the
+        candidate is ruled out; any other error is passed on.
     candidates : sequence
         In order of preference for ties: the simplest first.
     folds : list of (train_idx, validation_idx)
@@ -186,10 +186,10 @@ Curves = Iterator[Mapping[Any, ArrayLike]]
 
 
 def hardest_first(kernel: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
-    """Samples by how much nearer the nearest one of another class is than that of their own, in the feature space.
+    """Order samples by the distance to the nearest other class, relative to that to their own class, hardest first.
 
-    The order in which a race (:func:`select_by_race`) is over soonest: a candidate falls behind by its
-    mistakes.
+    Distances are those in the feature space. A race (:func:`select_by_race`) in this order ends soonest, because a
+    candidate falls behind by its mistakes.
 
     Parameters
     ----------
@@ -212,20 +212,23 @@ def hardest_first(kernel: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def select_by_leaving_one_out(
-    refits: Callable[[Candidate], Refits], candidates: Sequence[Candidate], y: NDArray[Any], rules: Sequence[Any]
-) -> dict[Any, Selection]:
-    """Choose the candidate and the dimension that are right most often when each sample is left out in turn.
+    refits: Callable[[Candidate], Refits], candidates: Sequence[Candidate], y: NDArray[Any], rules: Sequence[Any],
+    score: Callable[..., ArrayLike] = accuracy_by_dimension,
+) -> dict[Any, Selection]:  # fmt: skip
+    """Choose the candidate and the dimension of the highest mean score when each sample is left out in turn.
 
     Parameters
     ----------
     refits : callable
-        Of a candidate, an iterator over the n samples in any order: (i, embedding of the others (n - 1, p), of sample
-        i (1, p)) by the refit without it; p may differ. A :class:`NotApplicable` or :class:`SolverFailed` rules the
-        candidate out.
+        Takes a candidate and returns an iterator over the n samples in any order: (i, embedding of the others (n - 1,
+        p), embedding of sample i (1, p)) by the refit without sample i; p may differ. A :class:`NotApplicable` or
+        :class:`SolverFailed` rules the candidate out.
     candidates : sequence
         In order of preference for ties: the simplest first.
     y : array of shape (n,)
     rules : of :func:`mklearn.nearest_neighbour.accuracy_by_dimension`
+    score : callable
+        Scores at each leading dimension, with the arguments of that function.
 
     Returns and errors are those of :func:`select_by_race`.
     """
@@ -233,7 +236,7 @@ def select_by_leaving_one_out(
     def curves(candidate: Candidate) -> Curves:
         for i, others, left_out in refits(candidate):
             rest = np.delete(y, i)
-            yield {rule: accuracy_by_dimension(others, rest, left_out, y[i : i + 1], rule) for rule in rules}
+            yield {rule: score(others, rest, left_out, y[i : i + 1], rule) for rule in rules}
 
     return select_by_race(curves, candidates, len(y), rules)
 
@@ -243,25 +246,25 @@ def select_by_race(
 ) -> dict[Any, Selection]:
     """Choose the candidate and the dimension of the highest mean score over the parts (folds, or single samples).
 
-    The result is that of trying every candidate on every part. Candidates are taken a part further in the order of what
-    they can still reach, and one that can't reach the best any more is left where it is.
+    The result is the same as that of every candidate on every part. The candidate with the highest reachable score is
+    tried on its next part, and one that can't reach the best score any more is not tried further.
 
     Parameters
     ----------
     curves : callable
-        Of a candidate, an iterator over the parts: by rule, the score at each leading dimension, between 0 and 1, shape
-        (p,); p may differ. A :class:`NotApplicable` or :class:`SolverFailed` rules the candidate out; any other error
-        is passed on.
+        Takes a candidate and returns an iterator over the parts: by rule, the score at each leading dimension, between
+        0 and 1, shape (p,); p may differ. A :class:`NotApplicable` or :class:`SolverFailed` rules the candidate out;
+        any other error is passed on.
     candidates : sequence
         In order of preference for ties: the simplest first.
     n_parts : int
     rules : sequence
-        Ways to score, each with a choice of its own.
+        Ways to score; each leads to its own choice.
 
     Returns
     -------
     selections : dict from rule to Selection
-        ``mean_scores`` is NaN for candidates that were left.
+        ``mean_scores`` is NaN for candidates that were not tried on every part.
 
     Raises
     ------
@@ -288,7 +291,7 @@ def select_by_race(
 
 
 class _Race:
-    """One candidate: the sum of its scores at each dimension, over the parts that were tried so far."""
+    """One candidate of a race: the sum of its scores at each dimension, over the parts tried so far."""
 
     def __init__(self, curves: Curves, n_parts: int, rules: Sequence[Any]) -> None:
         self._curves = curves
@@ -302,7 +305,7 @@ class _Race:
         return self._tried == self._n_parts
 
     def bound(self, rule: Any) -> float:
-        """The mean score that it reaches if all scores that are to come are 1."""
+        """Return the mean score that the candidate reaches if all remaining scores are 1."""
         missed = self._tried - float(self._sums[rule].max(initial=0.0))
         return 1.0 - missed / self._n_parts
 
@@ -327,7 +330,7 @@ class _Race:
 
 
 def _selection(curves: Sequence[NDArray[np.float64]], failures: dict[int, str]) -> Selection:
-    """The choice from mean scores by candidate, which may have different numbers of dimensions."""
+    """Choose from the mean scores of candidates, which may have different numbers of dimensions."""
     table = np.full((len(curves), max(curve.size for curve in curves)), np.nan)
     for row, curve in zip(table, curves, strict=True):
         row[: curve.size] = curve

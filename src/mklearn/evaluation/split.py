@@ -1,4 +1,4 @@
-"""One method on one split: choose parameters on the training samples, fit, and judge by 1-nearest-neighbour.
+"""One method on one split: choose parameters on the training samples, fit, and compute metrics on the test samples.
 
 Nothing of the test samples enters the fit: bandwidths, centring, normalisation and the repair of indefinite kernels
 are fitted on the training samples, and again on the inner training samples in the inner cross-validation. (Where an
@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable, SolverFailed
-from mklearn.evaluation.inputs import Indices, MethodInput, Prepared
+from mklearn.evaluation.inputs import Indices, Inputs, Prepared
+from mklearn.evaluation.metrics import ACCURACY, metric_named
 from mklearn.evaluation.selection import (
     Curves,
     Folds,
@@ -29,7 +31,7 @@ from mklearn.evaluation.selection import (
     select_by_leaving_one_out,
     select_by_race,
 )
-from mklearn.evaluation.sweep import LEADING, Outcome, run
+from mklearn.evaluation.sweeps import Outcome, Sweep, leading_scores
 
 EXPECTED = (NotApplicable, SolverFailed, np.linalg.LinAlgError)
 """Failures that are results: they become rows of the score table."""
@@ -44,39 +46,12 @@ class Candidate:
 
 
 @dataclass
-class RuleResult:
-    """What one nearest-neighbour rule gives: accuracy at each dimension, and at the one that was chosen."""
-
-    accuracy: NDArray[np.float64]
-    place: int | None
-    """Position of the chosen accuracy; None where inner cross-validation could not choose."""
-    candidate: Candidate
-    fitted: Fitted
-
-    @property
-    def dimensions(self) -> list[int]:
-        return self.fitted.outcome.dimensions
-
-    @property
-    def _chosen(self) -> int | None:
-        return None if self.place is None else min(self.place, self.accuracy.size - 1)
-
-    @property
-    def dimension(self) -> int | None:
-        """The dimension that inner cross-validation chose; None for classifiers too."""
-        return None if self._chosen is None or not self.dimensions else self.dimensions[self._chosen]
-
-    @property
-    def chosen_accuracy(self) -> float | None:
-        return None if self._chosen is None else float(self.accuracy[self._chosen])
-
-
-@dataclass
 class Fitted:
     """A fitted method on one split: its outcome, and what was learned of the kernels."""
 
     outcome: Outcome
     weights: NDArray[np.float64]
+    """Kernel weights; NaN if the estimator has none."""
     kernel_info: list[dict[str, Any]]
     fit_seconds: float
     predict_seconds: float
@@ -88,8 +63,47 @@ class Fitted:
 
 
 @dataclass
+class RuleResult:
+    """The values of each metric by one nearest-neighbour rule: at each number of components, and at the chosen one.
+
+    Attributes
+    ----------
+    scores : dict of metric to array
+        One value for each of ``components``; a single one for a classifier.
+    not_applicable : dict of metric to message
+        Metrics that the method does not give.
+    position : int or None
+        Position of the chosen value; None if inner cross-validation could not choose.
+    """
+
+    scores: dict[str, NDArray[np.float64]]
+    not_applicable: dict[str, str]
+    position: int | None
+    candidate: Candidate
+    fitted: Fitted
+
+    @property
+    def components(self) -> list[int]:
+        return self.fitted.outcome.components
+
+    @property
+    def component(self) -> int | None:
+        """The number of components that inner cross-validation chose; None for a classifier too."""
+        if self.position is None or not self.components:
+            return None
+        return self.components[min(self.position, len(self.components) - 1)]
+
+    def chosen_score(self, metric: str) -> float | None:
+        """Return the value of a metric at the chosen number of components; None if there is no choice."""
+        if self.position is None:
+            return None
+        values = self.scores[metric]
+        return float(values[min(self.position, values.size - 1)])
+
+
+@dataclass
 class SplitResult:
-    """All that a split gives."""
+    """The results of one split by nearest-neighbour rule."""
 
     rules: dict[str, RuleResult] = field(default_factory=dict)
     selection_seconds: float = 0.0
@@ -97,39 +111,33 @@ class SplitResult:
     """Why there was no inner cross-validation, when there was none."""
 
 
-def candidates(method: Mapping[str, Any], n_kernels: int) -> list[Candidate]:
-    """The grid of a method: every list among its parameters is a choice; ``best_single`` chooses among the kernels."""
-    parameters = dict(method["parameters"])
-    grid = {name: value for name, value in parameters.items() if isinstance(value, list) and name != "kernel_weights"}
-    fixed = {name: value for name, value in parameters.items() if name not in grid}
-    kernels: Sequence[int | None] = [None]
-    if fixed.get("kernel_weights") == "best_single":
-        fixed["kernel_weights"] = "uniform"
-        kernels = range(n_kernels)
+def candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:
+    """Return every combination of the grid; for ``best_single`` with each kernel in turn."""
+    kernels: Sequence[int | None] = range(n_kernels) if method.kernel_choice == "best_single" else [None]
     return [
-        Candidate(fixed | dict(zip(grid, values, strict=True)), kernel)
+        Candidate(method.parameters | dict(zip(method.grid, values, strict=True)), kernel)
         for kernel in kernels
-        for values in itertools.product(*grid.values())
+        for values in itertools.product(*method.grid.values())
     ]
 
 
 def evaluate_split(
-    source: MethodInput, method: Mapping[str, Any], y: NDArray[np.int64], train: Indices, test: Indices, *,
-    neighbours: Sequence[str], inner: int | Literal["leave_one_out"] | None, seed: int,
+    inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], train: Indices, test: Indices, *,
+    evaluation: EvaluationSpec, seed: int, choose: bool = True,
 ) -> SplitResult:  # fmt: skip
-    """Fit one method on ``train`` and judge it on ``test``.
+    """Fit one method on ``train`` and compute its metrics on ``test``.
 
     Parameters
     ----------
-    source : MethodInput
-        All samples, as kernels, features or images.
-    method : dict
-        ``implementation`` ("module:Estimator") and ``parameters``; a list in place of a number is a grid. ``sweep``
-        says how its dimensions are gone through (see :func:`mklearn.evaluation.sweep.run`).
+    inputs : Inputs
+        All samples, by the names of ``method.inputs``.
+    method : MethodSpec
     y : (n,) class codes; ``train`` and ``test`` : indices into the samples.
-    neighbours : rules of the 1-nearest-neighbour classifier; a method that predicts labels itself has the rule "".
-    inner : folds of the inner cross-validation, or "leave_one_out"; None: nothing is chosen.
+    evaluation : EvaluationSpec
+        Rules of the 1-nearest-neighbour classifier, inner folds, metrics. A classifier has the single rule "".
     seed : of the inner folds.
+    choose : bool
+        Whether inner cross-validation chooses; if not, the first candidate is fitted and all components are reported.
 
     Raises
     ------
@@ -137,113 +145,144 @@ def evaluate_split(
         The method can't run on this split; the caller records it.
     """
     if np.unique(y[train]).size < 2:  # methods without labels would fit and always be right, scikit-learn's fail
-        raise NotApplicable("the training samples are of one class only: there is nothing to tell apart")
-    if method["parameters"].get("kernel_weights") == "cv_accuracy":
-        weights = _weights_by_accuracy(source, method, y, train, neighbours=neighbours, inner=inner, seed=seed)
-        method = {**method, "parameters": {**method["parameters"], "kernel_weights": weights}}
-    grid = candidates(method, source.n_kernels)
-    estimator = load(method["implementation"])
-    sweep = method.get("sweep", LEADING)
-    classifies = sweep["kind"] == "labels"
-    rules = [""] if classifies else list(neighbours)
-    prepared: dict[bytes, Prepared] = {}
-
-    def fit(candidate: Candidate, fit_on: Indices, apply_to: Indices) -> Fitted:
-        name = apply_to.tobytes()
-        if name not in prepared:  # the input does not depend on the candidate
-            prepared[name] = source.prepare(fit_on, apply_to)
-        unfitted = estimator(**candidate.parameters, **source.parameters)
-        return _fit(unfitted, candidate, prepared[name], source.n_kernels, y[fit_on], sweep)
-
-    def on_folds(position: int) -> Curves:
-        """Accuracies of fits without each inner fold in turn."""
-        for fit_on, validate_on in folds:
-            known, asked = train[fit_on], train[validate_on]
-            outcome = fit(grid[position], known, asked).outcome
-            yield {rule: outcome.accuracies(rule, y[known], y[asked]) for rule in rules}
-
-    def refits(position: int) -> Refits:
-        """Embeddings without each training sample in turn, on the kernels of all of them, which are (n, n, M)."""
-        unfitted = estimator(**grid[position].parameters, **source.parameters)
-        kernels, _ = prepared[test.tobytes()].arrays(grid[position].kernel)
-        return unfitted.leave_one_out(kernels, y[train], hardest_first(kernels.mean(axis=2), y[train]))
-
-    folds: Folds = []
+        raise NotApplicable("the training samples are of one class only: no class can be discriminated")
+    if method.kernel_choice == "cv_accuracy":
+        weights = _weights_by_accuracy(inputs, method, y, train, evaluation, seed)
+        method = method.model_copy(update={"parameters": method.parameters | {"kernel_weights": weights}})
+    grid = candidates(method, inputs.n_kernels)
+    fits = _Fits(inputs, method, y)
+    sweep = fits.sweep
+    rules = sweep.rules(evaluation.neighbours)
+    chosen: dict[str, tuple[int, int | None]] = dict.fromkeys(rules, (0, None if sweep.has_components else 0))
     result = SplitResult()
     started = time.perf_counter()
-    chosen: dict[str, tuple[int, int | None]] = dict.fromkeys(rules, (0, 0 if classifies else None))
     try:
-        if inner is not None and (len(grid) > 1 or not classifies):  # else there is nothing to choose
-            folds = inner_folds(y[train], inner, seed)
-            if inner == "leave_one_out" and sweep["kind"] == "leading" and hasattr(estimator, "leave_one_out"):
-                prepared[test.tobytes()] = source.prepare(train, test)
-                selections = select_by_leaving_one_out(refits, range(len(grid)), y[train], rules)
-            else:
-                selections = select_by_race(on_folds, range(len(grid)), len(folds), rules)
-            chosen = {rule: (selection.candidate, selection.dimension - 1) for rule, selection in selections.items()}
+        if choose and (len(grid) > 1 or sweep.has_components):  # else there is nothing to choose
+            chosen = _choose(fits, grid, train, test, evaluation, seed)
     except (NotApplicable, SolverFailed) as reason:
         if len(grid) > 1:
             raise
-        result.selection_message = str(reason)  # nothing but the dimension is left to choose: report all of them
+        result.selection_message = str(reason)  # only the number of components is open: report all of them
     result.selection_seconds = time.perf_counter() - started
     final: dict[int, Fitted] = {}
-    for rule, (position, place) in chosen.items():
-        if position not in final:
-            final[position] = fit(grid[position], train, test)
-        fitted = final[position]
-        started = time.perf_counter()
-        accuracy = fitted.outcome.accuracies(rule, y[train], y[test])
-        fitted.predict_seconds += time.perf_counter() - started
-        result.rules[rule] = RuleResult(accuracy, place, grid[position], fitted)
+    for rule, (number, position) in chosen.items():
+        if number not in final:
+            final[number] = fits.fit(grid[number], train, test)
+        result.rules[rule] = _rule_result(final[number], grid[number], position, rule, y[train], y[test], evaluation)
+    return result
+
+
+class _Fits:
+    """Fits of a method's candidates; the inputs of each pair of training and test samples are prepared once."""
+
+    def __init__(self, inputs: Inputs, method: MethodSpec, y: NDArray[np.int64]) -> None:
+        self.inputs = inputs
+        self.y = y
+        self.sweep: Sweep = load(method.sweep.implementation)(**method.sweep.parameters)
+        self.estimator = load(method.implementation)
+        self._prepared: dict[bytes, Prepared] = {}
+
+    def unfitted(self, candidate: Candidate) -> Any:
+        return self.estimator(**candidate.parameters, **self.inputs.parameters)
+
+    def prepared(self, train: Indices, test: Indices) -> Prepared:
+        name = test.tobytes()
+        if name not in self._prepared:  # the inputs do not depend on the candidate
+            self._prepared[name] = self.inputs.prepare(train, test)
+        return self._prepared[name]
+
+    def fit(self, candidate: Candidate, train: Indices, test: Indices) -> Fitted:
+        """Fit a candidate on the training samples and apply it to both.
+
+        Raises
+        ------
+        NotApplicable, SolverFailed
+            Also for a failure of linear algebra: one candidate of a grid may fail, and the others go on.
+        """
+        prepared = self.prepared(train, test)
+        try:
+            outcome = self.sweep.run(self.unfitted(candidate), prepared.arrays(candidate.kernel), self.y[train])
+        except np.linalg.LinAlgError as reason:
+            raise SolverFailed(f"linear algebra failed: {reason}") from reason
+        weights = np.zeros(self.inputs.n_kernels)
+        if weights.size:
+            place = slice(None) if candidate.kernel is None else slice(candidate.kernel, candidate.kernel + 1)
+            weights[place] = getattr(outcome.estimators[-1], "kernel_weights_", np.nan)
+        return Fitted(outcome, weights, prepared.info, prepared.seconds + outcome.fit_seconds, outcome.predict_seconds)
+
+
+def _choose(
+    fits: _Fits, grid: Sequence[Candidate], train: Indices, test: Indices, evaluation: EvaluationSpec, seed: int
+) -> dict[str, tuple[int, int | None]]:
+    """Choose by each rule the candidate and the position of its number of components, by inner cross-validation."""
+    y, metric = fits.y, metric_named(evaluation.choose_by)
+    rules = fits.sweep.rules(evaluation.neighbours)
+    folds: Folds = inner_folds(y[train], evaluation.inner_folds, seed)
+
+    def on_folds(number: int) -> Curves:
+        """Yield scores of fits without each inner fold in turn."""
+        for fit_on, validate_on in folds:
+            known, asked = train[fit_on], train[validate_on]
+            outcome = fits.fit(grid[number], known, asked).outcome
+            yield {rule: outcome.scores(metric, rule, y[known], y[asked]) for rule in rules}
+
+    def refits(number: int) -> Refits:
+        """Yield embeddings without each training sample in turn, on the kernels of all of them, (n, n, M)."""
+        kernels = fits.prepared(train, test).arrays(grid[number].kernel).X
+        order = hardest_first(kernels.mean(axis=2), y[train])
+        return fits.unfitted(grid[number]).leave_one_out(kernels, y[train], order)
+
+    def score(*arguments: Any) -> Any:
+        Z_train, y_train, Z_test, y_test, rule = arguments
+        return leading_scores(metric, (Z_train, Z_test), y_train, y_test, rule)
+
+    numbers = range(len(grid))
+    shared = fits.inputs.only_kernels and fits.sweep.leave_one_out(fits.estimator) is not None
+    if evaluation.inner_folds == "leave_one_out" and shared:
+        fits.prepared(train, test)
+        selections = select_by_leaving_one_out(refits, numbers, y[train], rules, score)
+    else:
+        selections = select_by_race(on_folds, numbers, len(folds), rules)
+    return {rule: (selection.candidate, selection.dimension - 1) for rule, selection in selections.items()}
+
+
+def _rule_result(
+    fitted: Fitted, candidate: Candidate, position: int | None, rule: str, y_train: NDArray[np.int64],
+    y_test: NDArray[np.int64], evaluation: EvaluationSpec,
+) -> RuleResult:  # fmt: skip
+    """Compute every metric that the method gives; the time counts as prediction."""
+    result = RuleResult({}, {}, position, candidate, fitted)
+    started = time.perf_counter()
+    for name in evaluation.metrics:
+        try:
+            result.scores[name] = fitted.outcome.scores(metric_named(name), rule, y_train, y_test)
+        except NotApplicable as reason:
+            result.not_applicable[name] = str(reason)
+    fitted.predict_seconds += time.perf_counter() - started
     return result
 
 
 def _weights_by_accuracy(
-    source: MethodInput, method: Mapping[str, Any], y: NDArray[np.int64], train: Indices, *, neighbours: Sequence[str],
-    inner: int | Literal["leave_one_out"] | None, seed: int,
-) -> list[float]:  # fmt: skip
-    """Squared accuracy of each kernel alone in the inner cross-validation, at its best dimension, with sum 1.
+    inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], train: Indices, evaluation: EvaluationSpec, seed: int
+) -> list[float]:
+    """Square the accuracy of each kernel alone in the inner cross-validation, at its best dimension; the sum is 1.
 
     By the first nearest-neighbour rule, with the first value of every grid. Gehler, Nowozin (2009) find such weights
     hard to beat; a kernel that fails alone gets none.
     """
-    first = {n: v[0] if isinstance(v, list) else v for n, v in method["parameters"].items() if n != "kernel_weights"}
-    grid = [Candidate({**first, "kernel_weights": "uniform"}, kernel) for kernel in range(source.n_kernels)]
-    folds = inner_folds(y[train], 3 if inner is None else inner, seed)
-    sweep = method.get("sweep", LEADING)
-    rule = "" if sweep["kind"] == "labels" else neighbours[0]
-    prepared: dict[bytes, Prepared] = {}
+    first = method.parameters | {name: values[0] for name, values in method.grid.items()}
+    alone = [Candidate(first, kernel) for kernel in range(inputs.n_kernels)]
+    fits = _Fits(inputs, method, y)
+    rule = fits.sweep.rules(evaluation.neighbours)[0]
 
     def evaluate(candidate: Candidate, fit_on: Indices, validate_on: Indices) -> NDArray[np.float64]:
-        name = validate_on.tobytes()
-        if name not in prepared:
-            prepared[name] = source.prepare(train[fit_on], train[validate_on])
-        unfitted = load(method["implementation"])(**candidate.parameters, **source.parameters)
-        labels = y[train]
-        fitted = _fit(unfitted, candidate, prepared[name], source.n_kernels, labels[fit_on], sweep)
-        return fitted.outcome.accuracies(rule, labels[fit_on], labels[validate_on])
+        known, asked = train[fit_on], train[validate_on]
+        return fits.fit(candidate, known, asked).outcome.scores(ACCURACY, rule, y[known], y[asked])
 
-    scores = select_by_inner_cv(evaluate, grid, folds).mean_scores
+    folds = inner_folds(y[train], evaluation.inner_folds, seed)
+    scores = select_by_inner_cv(evaluate, alone, folds).mean_scores
     best = np.nan_to_num(np.nanmax(np.where(np.isnan(scores), -np.inf, scores), axis=1), neginf=0.0)
     squared = np.maximum(best, 0.0) ** 2
     if not squared.sum() > 0:
-        raise SolverFailed("no kernel alone tells anything apart in the inner cross-validation: there are no weights")
+        raise SolverFailed("no kernel alone discriminates any class in the inner cross-validation: no weights")
     return [float(weight) for weight in squared / squared.sum()]
-
-
-def _fit(
-    estimator: Any, candidate: Candidate, prepared: Prepared, n_kernels: int, y: NDArray[np.int64],
-    sweep: Mapping[str, Any],
-) -> Fitted:  # fmt: skip
-    train, test = prepared.arrays(candidate.kernel)
-    try:
-        outcome = run(estimator, train, test, y, sweep)
-    except np.linalg.LinAlgError as reason:  # one candidate of a grid may fail, and the others go on
-        raise SolverFailed(f"linear algebra failed: {reason}") from reason
-    weights = np.zeros(n_kernels)
-    if n_kernels:
-        weights[slice(None) if candidate.kernel is None else slice(candidate.kernel, candidate.kernel + 1)] = (
-            outcome.estimators[-1].kernel_weights_
-        )
-    seconds = prepared.seconds + outcome.fit_seconds
-    return Fitted(outcome, weights, prepared.info, seconds, outcome.predict_seconds)

@@ -5,10 +5,10 @@ Accuracies of repeated random splits are not independent: their training sets ov
 the generalization error, Machine Learning 52, 2003, section 4.1.1, the corrected resampled t-test) replace the variance
 factor 1/J by 1/J + n_test/n_train: the correlation of two repeats is taken to be n_test / (n_train + n_test).
 
-That is meant for small test parts. With 10 training images of each class and everything else for the test,
-n_test/n_train is 17, and the factor calls a difference of 20 points in every repeat undecided. What repeats share, when
-their training sets hardly overlap, is the pool of test samples; and how much the mean accuracy on a pool of N samples
-can vary is known, as it is a mean of N zeros and ones: p (1 - p)/N. :func:`pool_variance` gives that bound, and the
+The factor is meant for small test parts. With 10 training images of each class and everything else for the test,
+n_test/n_train is 17, and the interval of a difference of 20 points in every repeat contains 0. Repeats whose training
+sets hardly overlap share the pool of test samples. The variance of the mean accuracy on a pool of N samples is known,
+since it is a mean of N zeros and ones: p (1 - p)/N. :func:`pool_variance` gives that bound, and the
 intervals take the smaller of it and Nadeau and Bengio's term, so they are never wider than theirs.
 """
 
@@ -24,7 +24,7 @@ from mklearn.errors import DataError
 
 
 class Interval(NamedTuple):
-    """A mean and its confidence interval; NaN ends where one repeat leaves no spread to judge by."""
+    """A mean and its confidence interval; the ends are NaN for a single repeat, which has no spread."""
 
     mean: float
     low: float
@@ -32,13 +32,13 @@ class Interval(NamedTuple):
 
 
 def mean(values: ArrayLike) -> float:
-    """Mean of the finite values; NaN if there are none."""
+    """Compute the mean of the finite values; NaN if there are none."""
     finite = _finite(values)
     return float(finite.mean()) if finite.size else math.nan
 
 
 def standard_deviation(values: ArrayLike) -> float:
-    """Sample standard deviation (divisor J - 1) of the finite values; NaN for fewer than two."""
+    """Compute the sample standard deviation (divisor J - 1) of the finite values; NaN for fewer than two."""
     finite = _finite(values)
     return float(finite.std(ddof=1)) if finite.size > 1 else math.nan
 
@@ -50,7 +50,7 @@ def corrected_resampled_interval(
     confidence: float = 0.95,
     shared_variance: float = math.inf,
 ) -> Interval:
-    """Mean over repeated splits and its corrected resampled confidence interval.
+    """Compute the mean over repeated splits and its corrected resampled confidence interval.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def paired_difference(
     confidence: float = 0.95,
     shared_variance: float = math.inf,
 ) -> Interval:
-    """Mean of ``a - b`` over common splits, with its corrected resampled interval.
+    """Compute the mean of ``a - b`` over common splits, with its corrected resampled interval.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def paired_difference(
 
 
 def pool_variance(accuracy: float, n_samples: float, other: float = math.nan) -> float:
-    """Variance of a mean accuracy, or of the difference of two, that comes from the pool of samples.
+    """Compute the variance of a mean accuracy, or of the difference of two, that comes from the pool of samples.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def pool_variance(accuracy: float, n_samples: float, other: float = math.nan) ->
     float
         p (1 - p)/N; for a difference at most ((1 - p) + (1 - q) - (p - q)^2)/N, reached when the two never err on the
         same sample: the share of samples on which exactly one is right is at most the sum of their errors.
-        Infinite where it can't be said.
+        Infinite if a value is not a share or the number of samples is unknown.
     """
     if not (math.isfinite(accuracy) and 0.0 <= accuracy <= 1.0 and n_samples > 0):
         return math.inf
@@ -163,7 +163,7 @@ def pool_variance(accuracy: float, n_samples: float, other: float = math.nan) ->
 
 
 def _test_share(n_train: ArrayLike, n_test: ArrayLike, keep: NDArray[np.bool_]) -> float:
-    """Mean of n_test/n_train over the splits that count."""
+    """Compute the mean of n_test/n_train over the splits that count."""
     train, test = np.asarray(n_train, dtype=np.float64), np.asarray(n_test, dtype=np.float64)
     for name, sizes in (("n_train", train), ("n_test", test)):
         if sizes.shape not in ((), keep.shape):

@@ -1,8 +1,8 @@
-"""From the tidy score table to one row for each method, rule and way of choosing: the table that a report prints.
+"""From the tidy score table to one row for each method, metric, rule and way of choosing.
 
-Two columns of numbers come from one set of scores. ``oracle`` is the best dimension of the *mean test* curve: the mean
-over repeats is taken first and the best dimension of it second, which is what published tables do, and it is chosen on
-the test samples. ``inner_cv`` is the mean of what cross-validation inside the training samples chose.
+There are two selections. ``oracle`` is the best dimension of the *mean test* curve: the mean over repeats first, its
+best dimension second, as in published tables; it is chosen on the test samples. ``inner_cv`` is the mean of the values
+that cross-validation inside the training samples chose.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mklearn.errors import DataError
+from mklearn.evaluation.metrics import metric_named
 from mklearn.evaluation.reproduction import compare_published
 from mklearn.evaluation.statistics import (
     corrected_resampled_interval,
@@ -31,17 +32,17 @@ SCORE_COLUMNS = [
     "n_train", "n_test", "fit_seconds",
 ]  # fmt: skip
 SUMMARY_COLUMNS = [
-    "study", "dataset", "dataset_title", "protocol", "train_size", "method", "method_title", "kernel_set", "neighbour",
-    "selection", "dimension", "n_repeats", "n_failed", "mean", "std", "ci_low", "ci_high", "difference",
+    "study", "dataset", "dataset_title", "protocol", "train_size", "method", "method_title", "kernel_set", "metric",
+    "neighbour", "selection", "dimension", "n_repeats", "n_failed", "mean", "std", "ci_low", "ci_high", "difference",
     "difference_low", "difference_high", "published", "published_std", "published_dimension", "published_repeats",
     "published_source", "z", "verdict", "fit_seconds_mean", "status", "message",
 ]  # fmt: skip
 
-# From best to worst: a fit that ended early or inexactly may still have a value, those after them never do.
+# From best to worst. A fit with one of the first three may have a value, one with another never has.
 STATUSES = ("ok", "inaccurate", "time_limit", "not_applicable", "out_of_memory", "failed", "lost")
 _SELECTION_OF_ROWS = {"oracle": "dimension", "inner_cv": "inner_cv"}
 _COUNTED = ("", *_SELECTION_OF_ROWS.values())
-"""Selections of score rows that a summary is made of; others, such as "iteration", are for figures of their own."""
+"""Selections of the score rows behind a summary; others, such as "iteration", are drawn in figures only."""
 
 
 def summarise(
@@ -60,17 +61,18 @@ def summarise(
     scores : DataFrame
         Tidy scores, one row for each fit, rule and dimension; columns as in ``SCORE_COLUMNS``. A repeat of k folds
         counts as k values. Rows with a selection other than "dimension" and "inner_cv" (such as "iteration") are left
-        out; a failed fit that knows none has "".
+        out. A failed fit that does not know its rule or selection has "" there, and a row whose ``metric`` is "" counts
+        for every metric; without the column all rows are accuracies.
     reference : str, default="average"
-        Method id that differences are taken to: paired on common (repeat, fold), for the same neighbour rule and
-        selection and, where it has it, the same kernel set. Without such rows the difference is NaN.
+        Method id that differences are taken to: paired on common (repeat, fold), for the same metric, neighbour rule,
+        selection and, if it has one, kernel set. Without such rows the difference is NaN.
     published : sequence of dict
         ``{"dataset", "train_size", "method", "value", "std", "source"}`` and optionally ``"dimension"`` and
         ``"repeats"`` of the published value, and ``"neighbour"``, ``"selection"``, ``"protocol"``, ``"kernel_set"``; a
         key that is absent or None matches anything. ``value`` has the unit of the scores (a fraction). Of several that
-        match a row, the one that names most keys is taken.
+        match a row, the one that names most keys is taken. They are accuracies; other metrics have none.
     titles : dict, optional
-        ``{"datasets": {id: title}, "methods": {id: title}}``; an id without a title stands for itself.
+        ``{"datasets": {id: title}, "methods": {id: title}}``; the default title is the id.
     calibration : dict, optional
         ``{"method", "tolerance"}`` of :func:`mklearn.evaluation.reproduction.compare_published`, which gives the
         columns ``z`` and ``verdict`` of ``oracle`` rows with a published value.
@@ -96,8 +98,6 @@ def summarise(
     missing = [column for column in SCORE_COLUMNS if column not in scores.columns]
     if missing:
         raise DataError(f"the score table lacks the columns {', '.join(missing)}")
-    if "metric" in scores.columns:
-        scores = scores[scores["metric"].isna() | scores["metric"].isin(["accuracy", ""])]
     groups = list(_groups(scores))
     references = _references(groups, reference)
     rows = [_row(group, _reference(group, references), confidence) for group in groups]
@@ -113,16 +113,16 @@ def summarise(
         | {name: "float64" for name in SUMMARY_COLUMNS if name.endswith(("mean", "std", "low", "high"))}
         | {"difference": "float64", "published": "float64", "z": "float64"}
     )
-    cells = compare_published(table, calibration).cells
+    cells = compare_published(table[table["metric"].eq("accuracy")], calibration).cells
     table["z"] = cells["z"].reindex(table.index)
     table["verdict"] = cells["verdict"].reindex(table.index).fillna("").astype(str)
     return table
 
 
 class _Group(NamedTuple):
-    """All that one summary row is made of: one value for each (repeat, fold), NaN where it failed."""
+    """The values behind one summary row: one for each (repeat, fold), NaN where it failed."""
 
-    keys: dict[str, Any]  # setting, method, kernel_set, neighbour, selection
+    keys: dict[str, Any]  # setting, method, kernel_set, metric, neighbour, selection
     units: pd.DataFrame  # by repeat and fold: value, n_train, n_test, fit_seconds
     dimension: int | None
     status: str
@@ -130,31 +130,37 @@ class _Group(NamedTuple):
 
 
 def _groups(scores: pd.DataFrame) -> Iterator[_Group]:
-    """Every (setting, method, kernel set, neighbour rule, selection), in order of first appearance."""
-
+    """Yield every (setting, method, kernel set, metric, neighbour rule, selection), in order of first appearance."""
     order = [*SETTING, "method", "kernel_set"]
-    frame = scores[SCORE_COLUMNS].copy()
-    for column in ("kernel_set", "neighbour", "selection", "status", "message", "protocol"):
+    frame = scores[SCORE_COLUMNS].assign(metric=scores.get("metric", "accuracy"))
+    for column in ("metric", "kernel_set", "neighbour", "selection", "status", "message", "protocol"):
         frame[column] = frame[column].astype(object).where(frame[column].notna(), "").astype(str)
     repeat, fold = (frame[column].astype("Int64").fillna(0).astype("int64") for column in ("repeat", "fold"))
     frame["unit"] = repeat * (fold.max() + 1) + fold  # one number: a table of many groups is all look-ups by it
     frame["value"] = frame["value"].astype("float64")
     frame = frame[frame["selection"].isin(_COUNTED)]
     frame["usable"] = frame["value"].notna() & ~frame["status"].isin(["failed", "not_applicable"])
+    metrics = [name for name in dict.fromkeys(frame["metric"]) if name] or ["accuracy"]
     for keys, rows in frame.groupby(order, sort=False, dropna=False):
-        fixed = dict(zip(order, keys, strict=True))
-        usable = rows[rows["usable"]]
-        # A fit that failed may not know its rule and selection; it then counts against each that others have.
-        neighbours = list(dict.fromkeys(usable["neighbour"])) or list(dict.fromkeys(rows["neighbour"]))
-        named = set(rows["selection"]) & set(_SELECTION_OF_ROWS.values())
-        for neighbour in neighbours:
-            for selection, tag in _SELECTION_OF_ROWS.items():
-                if named and tag not in named:
-                    continue
-                own = rows[rows["neighbour"].isin([neighbour, ""]) & rows["selection"].isin([tag, ""])]
-                own = own[~own["usable"] | own["neighbour"].eq(neighbour)]
-                if not own.empty:
-                    yield _group(fixed | {"neighbour": neighbour, "selection": selection}, own)
+        for metric in metrics:
+            fixed = dict(zip(order, keys, strict=True)) | {"metric": metric}
+            yield from _groups_of_metric(fixed, rows[rows["metric"].isin([metric, ""])])
+
+
+def _groups_of_metric(fixed: dict[str, Any], rows: pd.DataFrame) -> Iterator[_Group]:
+    """Yield the groups of one method and metric: each neighbour rule and selection."""
+    usable = rows[rows["usable"]]
+    # A fit that failed may not know its rule and selection; it then counts against each that others have.
+    neighbours = list(dict.fromkeys(usable["neighbour"])) or list(dict.fromkeys(rows["neighbour"]))
+    named = set(rows["selection"]) & set(_SELECTION_OF_ROWS.values())
+    for neighbour in neighbours:
+        for selection, tag in _SELECTION_OF_ROWS.items():
+            if named and tag not in named:
+                continue
+            own = rows[rows["neighbour"].isin([neighbour, ""]) & rows["selection"].isin([tag, ""])]
+            own = own[~own["usable"] | own["neighbour"].eq(neighbour)]
+            if not own.empty:
+                yield _group(fixed | {"neighbour": neighbour, "selection": selection}, own)
 
 
 def _group(keys: dict[str, Any], rows: pd.DataFrame) -> _Group:
@@ -163,12 +169,12 @@ def _group(keys: dict[str, Any], rows: pd.DataFrame) -> _Group:
         keys["selection"] == "inner_cv" and usable.duplicated("unit").any()
     ):
         raise DataError(
-            f"the score table has two values of method {keys['method']!r} ({keys['selection']}, data set "
-            f"{keys['dataset']!r}) for the same repeat, fold and dimension"
+            f"the score table has two values of method {keys['method']!r} ({keys['metric']}, {keys['selection']}, data "
+            f"set {keys['dataset']!r}) for the same repeat, fold and dimension"
         )
     chosen, dimension = usable, None
     if not usable.empty and keys["selection"] == "oracle":
-        chosen, dimension = _best_dimension(usable)
+        chosen, dimension = _best_dimension(usable, metric_named(keys["metric"]).larger_is_better)
     elif not usable.empty and usable["dimension"].notna().any():
         ordered = sorted(usable["dimension"].dropna().astype(int))
         dimension = ordered[(len(ordered) - 1) // 2]
@@ -180,18 +186,19 @@ def _group(keys: dict[str, Any], rows: pd.DataFrame) -> _Group:
     return _Group(keys, units, dimension, status, "; ".join(dict.fromkeys(notes)))
 
 
-def _best_dimension(usable: pd.DataFrame) -> tuple[pd.DataFrame, int | None]:
-    """Rows at the best dimension of the mean curve; all rows of a method that has no dimension."""
+def _best_dimension(usable: pd.DataFrame, larger_is_better: bool) -> tuple[pd.DataFrame, int | None]:
+    """Return the rows at the best dimension of the mean curve; all rows of a method that has no dimension."""
     if usable["dimension"].isna().all():
         return usable, None
     curve = usable.dropna(subset=["dimension"]).groupby("dimension")["value"].agg(["mean", "count"])
     curve = curve[curve["count"] == curve["count"].max()].sort_index()  # else one lucky repeat could win a dimension
-    best = curve.index[curve["mean"] >= curve["mean"].max() - 1e-12][0]
+    heights = curve["mean"] if larger_is_better else -curve["mean"]
+    best = curve.index[heights >= heights.max() - 1e-12][0]
     return usable[usable["dimension"].eq(best).fillna(False)], int(best)
 
 
 def _references(groups: Sequence[_Group], reference: str) -> dict[tuple[Any, ...], list[_Group]]:
-    """The reference method's groups by setting, rule and selection."""
+    """Return the reference method's groups by setting, metric, rule and selection."""
     found: dict[tuple[Any, ...], list[_Group]] = {}
     for group in groups:
         if group.keys["method"] == reference:
@@ -200,9 +207,9 @@ def _references(groups: Sequence[_Group], reference: str) -> dict[tuple[Any, ...
 
 
 def _reference(group: _Group, references: Mapping[tuple[Any, ...], list[_Group]]) -> _Group | None:
-    """The reference method's group in the same place; of the same kernel set if there is one."""
+    """Return the reference method's group in the same place; of the same kernel set if there is one."""
     found = references.get(_place(group), [])
-    if not found and not group.keys["neighbour"]:  # it decides itself: against the reference by the study's first rule
+    if not found and not group.keys["neighbour"]:  # a classifier: against the reference by the study's first rule
         setting, selection = _place(group)[:-2], group.keys["selection"]
         places = (place for place in references if place[:-2] == setting and place[-1] == selection)
         found = references.get(next(places, ()), [])
@@ -213,12 +220,12 @@ def _reference(group: _Group, references: Mapping[tuple[Any, ...], list[_Group]]
 def _place(group: _Group) -> tuple[Any, ...]:
     import pandas as pd
 
-    values = (group.keys[key] for key in (*SETTING, "neighbour", "selection"))
+    values = (group.keys[key] for key in (*SETTING, "metric", "neighbour", "selection"))
     return tuple(None if pd.isna(value) else value for value in values)
 
 
 def _row(group: _Group, reference: _Group | None, confidence: float) -> dict[str, Any]:
-    values = group.units["value"]
+    values, metric = group.units["value"], metric_named(group.keys["metric"])
     row: dict[str, Any] = group.keys | {
         "dimension": group.dimension,
         "n_repeats": int(values.notna().sum()),
@@ -229,19 +236,21 @@ def _row(group: _Group, reference: _Group | None, confidence: float) -> dict[str
         "status": group.status,
         "message": group.message,
     }
-    shared = pool_variance(row["mean"], _pool(group.units))
+    shared = pool_variance(row["mean"], _pool(group.units)) if metric.mean_of_samples else math.inf
     interval = corrected_resampled_interval(values, *_sizes(group.units), confidence, shared)
-    row |= {"ci_low": _share(interval.low), "ci_high": _share(interval.high)}
+    row |= {"ci_low": _within(interval.low, metric.bounds), "ci_high": _within(interval.high, metric.bounds)}
     if reference is not None:
         both = group.units.join(reference.units["value"].rename("reference"), how="inner")
-        shared = pool_variance(mean(both["value"]), _pool(both), mean(both["reference"]))
+        shared = math.inf
+        if metric.mean_of_samples:
+            shared = pool_variance(mean(both["value"]), _pool(both), mean(both["reference"]))
         paired = paired_difference(both["value"], both["reference"], *_sizes(both), confidence, shared)
         row |= {"difference": paired.mean, "difference_low": paired.low, "difference_high": paired.high}
     return row
 
 
 def _sizes(units: pd.DataFrame) -> tuple[Any, Any]:
-    """Training and test sizes, only as far as values stand beside them: a failed fit may not know them."""
+    """Return training and test sizes, the mean size where a failed fit does not know its own."""
     known = units.dropna(subset=["n_train", "n_test"])
     if known.empty:
         return math.nan, math.nan
@@ -250,13 +259,13 @@ def _sizes(units: pd.DataFrame) -> tuple[Any, Any]:
     return train, units["n_test"].astype("float64").fillna(ratio_test).to_numpy()
 
 
-def _share(value: float) -> float:
-    """An end of an interval for an accuracy: between 0 and 1."""
-    return value if math.isnan(value) else min(max(value, 0.0), 1.0)
+def _within(value: float, bounds: tuple[float, float]) -> float:
+    """Return an end of an interval, moved between the bounds of the metric."""
+    return value if math.isnan(value) else min(max(value, bounds[0]), bounds[1])
 
 
 def _pool(units: pd.DataFrame) -> float:
-    """Distinct samples in training and test parts together."""
+    """Count the distinct samples in training and test parts together."""
     return float((units["n_train"].astype("float64") + units["n_test"].astype("float64")).mean())
 
 
@@ -276,7 +285,8 @@ def _add_published(table: pd.DataFrame, published: Sequence[Mapping[str, Any]]) 
         fits = [
             (count, entry)
             for count, entry in named
-            if all(entry.get(key) is None or _equal(entry[key], row[key]) for key in keys)
+            if row["metric"] == "accuracy"
+            and all(entry.get(key) is None or _equal(entry[key], row[key]) for key in keys)
         ]
         entry = max(fits, key=lambda item: item[0])[1] if fits else {}
         values["published"].append(_number(entry.get("value")))
@@ -293,7 +303,7 @@ def _number(value: object) -> float:
 
 
 def _equal(a: object, b: object) -> bool:
-    """Equality in which two missing values agree."""
+    """Compare two values; two missing ones are equal."""
     import pandas as pd
 
     if pd.isna(a) or pd.isna(b):  # type: ignore[call-overload]

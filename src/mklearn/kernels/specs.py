@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import importlib
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklearn.contract.loading import load
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.checks import Array, as_float_matrix, check_choice, check_keys
@@ -268,13 +268,7 @@ def _kernel_class(spec: Mapping[str, Any]) -> type[Kernel]:
         check_choice(kind, "kind", tuple(KERNELS))
         return KERNELS[kind]
     implementation = str(spec["implementation"])
-    module, _, name = implementation.partition(":")
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ConfigError(
-            f"can't load `implementation` {implementation!r} (expected 'module:Class'): {error}"
-        ) from error
+    found = load(implementation)
     if not (isinstance(found, type) and issubclass(found, Kernel)):
         raise ConfigError(f"`implementation` {implementation!r} is not a subclass of mklearn.kernels.Kernel")
     return found

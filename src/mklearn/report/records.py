@@ -141,7 +141,7 @@ class FitRecord:
         ``x, y, label, role ("train" or "test")``: the first two dimensions in one repeat.
     kernel_info : DataFrame, optional
         ``kernel, min_eigenvalue, off_diagonal_mass`` and, where known, ``bandwidth, identity_like, n_negative, shift``
-        and ``spectrum`` (a list of rank and eigenvalue, see :mod:`mklearn.kernels.spectrum`); one row for each kernel
+        and ``spectrum`` (a list of rank and eigenvalue, see :mod:`mklearn.kernels.psd`); one row for each kernel
         (and repeat).
     confusion : ndarray of shape (c, c), optional
         Test samples of all repeats by true class (row) and predicted class (column), at the dimension that inner

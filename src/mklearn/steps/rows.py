@@ -1,9 +1,11 @@
-"""The score rows of a fit: their columns, and a row before anything is known of its values."""
+"""The score rows of a fit: their columns, and a row before any value is known."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+
+from mklearn.contract.fit_spec import FitSpec, Setting
 
 COLUMNS = {
     "dataset": "str", "protocol": "str", "train_size": "Int64", "repeat": "int64", "fold": "int64", "method": "str",
@@ -16,20 +18,25 @@ COLUMNS = {
 _NAN = float("nan")
 
 
-def fit_of(spec: Mapping[str, Any], setting: Mapping[str, Any]) -> dict[str, Any]:
-    """What rows say of the fit that they belong to: from its specification, at one of its ``settings``."""
+def fit_of(spec: FitSpec, setting: Setting) -> dict[str, Any]:
+    """Return the columns that name a fit, at one of its training sizes.
+
+    ``metric`` is the study's metric or, of several, "": a row without a value counts for each of them.
+    """
+    kinds = [entry.kind for entry in spec.method.inputs.values()]
+    metrics = spec.evaluation.metrics
     return {
-        "dataset": spec["dataset"], "protocol": setting["protocol"], "train_size": setting["train_size"],
-        "method": spec["method"]["id"], "seed": spec["seed"],
-        "kernel_set": "+".join(kernel["id"] for kernel in spec["kernels"]) or spec["method"]["input"],
+        "dataset": spec.dataset, "protocol": setting.protocol, "train_size": setting.train_size,
+        "method": spec.method.id, "seed": spec.seed, "metric": metrics[0] if len(metrics) == 1 else "",
+        "kernel_set": "+".join(kernel["id"] for kernel in spec.kernels) or kinds[0],
     }  # fmt: skip
 
 
 def blank(fit: Mapping[str, Any], repeat: int, fold: int, n_train: int, n_test: int) -> dict[str, Any]:
-    """A row of a fit (see :func:`fit_of`) on one split, without values."""
+    """Return a row of a fit (see :func:`fit_of`) on one split, without values."""
     return {
-        **fit, "repeat": repeat, "fold": fold, "neighbour": "", "selection": "", "dimension": None,
-        "metric": "accuracy", "value": _NAN, "status": "ok", "message": "", "parameters": "{}", "n_train": n_train,
+        "metric": "accuracy", **fit, "repeat": repeat, "fold": fold, "neighbour": "", "selection": "",
+        "dimension": None, "value": _NAN, "status": "ok", "message": "", "parameters": "{}", "n_train": n_train,
         "n_test": n_test, "n_iter": None, "objective": _NAN, "gap": _NAN, "solver": "", "code": "",
         "fit_seconds": _NAN, "predict_seconds": _NAN, "peak_mb": _NAN, "utc": "",
     }  # fmt: skip

@@ -6,12 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from mklearn.contract.metrics import METRICS
 from mklearn.contract.model import Slug, Strict
 from mklearn.contract.specs import Calibration, PublishedValue
-from mklearn.extensions import entry_points
+from mklearn.evaluation.metrics import metric_mistakes
 from mklearn.study.datasets import DatasetConfig, normalise_datasets
-from mklearn.study.mistakes import nearest, one_of
 from mklearn.study.published import Published, Remark
 from mklearn.study.registry import DescriptorConfig, KernelConfig, MethodConfig, ProtocolConfig
 
@@ -24,11 +22,6 @@ DEFAULT_METHODS: dict[str, Any] = {
 """Methods of a study that names none."""
 DEFAULT_PROTOCOLS: dict[str, Any] = {"5-fold": {"kind": "k_fold", "folds": 5}}
 """Protocols of a study that names none."""
-
-
-def metric_names() -> set[str]:
-    """Return the names of mklearn's metrics and of those of installed packages."""
-    return {*METRICS, *(point.name for point in entry_points()["metrics"])}
 
 
 class Evaluation(Strict):
@@ -47,22 +40,11 @@ class Evaluation(Strict):
     reference: Slug | None = None
     """Method that all others are compared with, in pairs; by default the first uniform average of all kernels."""
 
-    @field_validator("metrics", "choose_by")
-    @classmethod
-    def _known(cls, value: list[str] | str) -> list[str] | str:
-        valid = metric_names()
-        named = [value] if isinstance(value, str) else value
-        for name in named:
-            if name not in valid:
-                raise ValueError(f"there is no metric {name!r}.{nearest(name, valid)} Expected: {one_of(valid)}.")
-        if len(set(named)) < len(named):
-            raise ValueError(f"expected each metric once; found {', '.join(named)}.")
-        return value
-
     @model_validator(mode="after")
-    def _chooses_by_a_metric(self) -> Evaluation:
-        if self.choose_by not in self.metrics:
-            raise ValueError(f"choose_by: {self.choose_by!r} is not among metrics; expected: {one_of(self.metrics)}.")
+    def _metrics_are_valid(self) -> Evaluation:
+        mistakes = metric_mistakes(self.metrics, self.choose_by, self.inner_folds)
+        if mistakes:
+            raise ValueError(" ".join(f"{field}: {sentence}" for field, sentence in mistakes))
         return self
 
 

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 from pydantic import Field
 from pydantic_core import PydanticUndefined
 
-from mklearn.config.method_base import Method
-from mklearn.config.methods import METHODS
+from mklearn.contract.method import Method
 from mklearn.contract.model import Registered
 from mklearn.datasets.registry import Entry, registry
 from mklearn.descriptors.models import DESCRIPTORS, Descriptor
 from mklearn.errors import ConfigError
 from mklearn.extensions import entry_points, package_of
 from mklearn.kernels.models import KERNELS, Kernel
+from mklearn.study.methods import METHODS
 from mklearn.study.protocols import PROTOCOLS, Protocol
 
 OWN: dict[str, tuple[type[Registered], Iterable[type[Registered]]]] = {

@@ -33,6 +33,8 @@ UNKNOWN_SAMPLES = 2000
 """Assumed until a user's own data are read; jobs are submitted after that."""
 UNKNOWN_SPLITS = 20
 """Assumed if the user gives the splits in a file."""
+ENSEMBLES = ("mklearn.classifiers.kernel_voting:", "mklearn.classifiers.kernel_samme:")
+"""Classifiers with one fit per kernel."""
 FIT_SECONDS = {"mklearn.classifiers.shrinkage_lda:ShrinkageLDA": 1.2}
 """Seconds of a small fit, if far above 0.2: a covariance of all features for each class (measured: 40 of 1024)."""
 
@@ -185,8 +187,8 @@ def number_of_classes(read: ReadSpec) -> int | None:
 
 def number_of_candidates(method: MethodSpec, n_kernels: int) -> int:
     """Return the number of fits on each fold: combinations of the grid, times sizes, times kernels tried alone."""
-    count = math.prod(len(values) for values in method.grid.values())
-    if method.kernel_choice or method.implementation.startswith("mklearn.classifiers.ensembles:"):
+    count = method.n_candidates(n_kernels)
+    if method.implementation.startswith(ENSEMBLES):
         count *= max(1, n_kernels)
     return count * max(1, len(method.sweep.parameters.get("sizes") or ()))
 

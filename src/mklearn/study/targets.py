@@ -15,10 +15,10 @@ from typing import Any, Protocol
 
 from mklearn.contract.specs import DescriptorSpec, PairwiseSpec, ResizeSpec
 from mklearn.errors import UserError
-from mklearn.plan.fits import PlannedFit
 from mklearn.provenance import code_fingerprint, step_code
 from mklearn.study.expansion import tables
 from mklearn.study.expansion.datasets import PlannedDataset
+from mklearn.study.expansion.fits import PlannedFit
 from mklearn.study.expansion.plan import Plan, plan_study
 from mklearn.study.reading import check_study, read_yaml
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mklearn.kernels.base import Kernel
-
 from mklearn.kernels.checks import Array
 
 

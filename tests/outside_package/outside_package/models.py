@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
-from mklearn.contract.method import Classifier, Input, KernelMethod, Positive, Tuned
 from pydantic import Field
 
+from mklearn.contract.method import Classifier, Input, KernelMethod, Positive, Tuned
 from mklearn.contract.model import Slug
 from mklearn.descriptors.models import Descriptor
 from mklearn.kernels.models import DescriptorKernel

@@ -40,8 +40,8 @@ class Made:
 
     def fit(self, key: Any, *said: tuple[str, str]) -> None:
         """Write the score rows of a fit: of the last splits with these statuses and messages."""
-        spec = self.targets.plan.fits[key].spec.as_dict()
-        fits = [fit_of(spec, setting) for setting in spec["settings"]]
+        spec = self.targets.plan.fits[key].spec
+        fits = [fit_of(spec, setting) for setting in spec.settings]
         rows = [blank(fit, repeat, 0, 8, 8) for fit in fits for repeat in range(N_SPLITS)]
         for row, (status, message) in zip(reversed(rows), reversed(said), strict=False):
             row |= {"status": status, "message": message}

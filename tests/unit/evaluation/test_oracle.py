@@ -13,7 +13,7 @@ from mklearn.evaluation.split import SplitResult
 
 
 def result(**curves: list[float]) -> Any:
-    return SplitResult({rule: SimpleNamespace(accuracy=np.array(curve)) for rule, curve in curves.items()})  # type: ignore[misc]
+    return SplitResult({rule: SimpleNamespace(scores={"accuracy": np.array(curve)}) for rule, curve in curves.items()})  # type: ignore[misc]
 
 
 def test_takes_the_best_mean_curve_of_each_rule() -> None:

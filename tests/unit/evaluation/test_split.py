@@ -9,10 +9,11 @@ import pytest
 from numpy.typing import NDArray
 
 import mklearn.evaluation.split as module
+from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.errors import DataError, NotApplicable, SolverFailed
-from mklearn.evaluation.inputs import KernelInput
+from mklearn.evaluation.inputs import Inputs, KernelInput
 from mklearn.evaluation.selection import inner_folds
-from mklearn.evaluation.split import SplitResult, candidates, evaluate_split
+from mklearn.evaluation.split import RuleResult, SplitResult, candidates, evaluate_split
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.specs import build_stack
 from mklearn.nearest_neighbour import accuracy_by_dimension
@@ -84,37 +85,53 @@ def run(
     **parameters: Any,
 ) -> SplitResult:  # fmt: skip
     pairwise, y, train, test = digits
-    method = {"id": "m", "implementation": implementation, "parameters": parameters}
-    source = KernelInput(pairwise, kernels)
-    return evaluate_split(source, method, y, train, test, neighbours=neighbours, inner=inner, seed=0)
+    inputs = Inputs({"kernels": KernelInput(pairwise, kernels)})
+    evaluation = EvaluationSpec(neighbours=list(neighbours), inner_folds=3 if inner is None else inner)
+    return evaluate_split(
+        inputs, method_of(implementation, **parameters), y, train, test, evaluation=evaluation, seed=0,
+        choose=inner is not None,
+    )  # fmt: skip
+
+
+def method_of(implementation: str = KFD, kernel_choice: Any = None, **parameters: Any) -> MethodSpec:
+    """A method on kernels; a list is a grid."""
+    grid = {name: value for name, value in parameters.items() if isinstance(value, list)}
+    return MethodSpec(
+        id="m", implementation=implementation, grid=grid, kernel_choice=kernel_choice,
+        parameters={name: value for name, value in parameters.items() if name not in grid},
+        inputs={"kernels": {"kind": "kernels"}},
+        sweep={"implementation": "mklearn.evaluation.sweeps:LeadingDimensions"},
+    )  # fmt: skip
 
 
 # --- the grid
 
 
 def test_the_grid_is_the_product_of_the_lists() -> None:
-    grid = candidates({"parameters": {"ridge": [0.1, 1.0], "max_iter": [2, 3, 4], "graph": "lda"}}, 5)
+    grid = candidates(method_of(ridge=[0.1, 1.0], max_iter=[2, 3, 4], graph="lda"), 5)
     assert [c.parameters for c in grid] == [
         {"graph": "lda", "ridge": r, "max_iter": i} for r in (0.1, 1.0) for i in (2, 3, 4)
     ]
     assert {c.kernel for c in grid} == {None}
 
 
-def test_weights_are_a_list_but_no_grid() -> None:
-    (only,) = candidates({"parameters": {"kernel_weights": [0.2, 0.8]}}, 2)
+def test_a_list_that_is_no_grid_is_one_candidate() -> None:
+    """Kernel weights are a list: evaluation and the resources of the job both count one candidate."""
+    method = method_of().model_copy(update={"parameters": {"kernel_weights": [0.2, 0.8]}})
+    (only,) = candidates(method, 2)
     assert only.parameters == {"kernel_weights": [0.2, 0.8]}
+    assert method.n_candidates(2) == 1
+
+
+@pytest.mark.parametrize("choice", [None, "best_single"])
+def test_candidates_are_counted_without_being_made(choice: Any) -> None:
+    method = method_of(kernel_choice=choice, ridge=[0.1, 1.0], max_iter=[2, 3, 4])
+    assert method.n_candidates(5) == len(candidates(method, 5))
 
 
 def test_best_single_is_a_grid_over_kernels() -> None:
-    grid = candidates({"parameters": {"kernel_weights": "best_single", "ridge": [1, 2]}}, 3)
+    grid = candidates(method_of(kernel_choice="best_single", ridge=[1, 2]), 3)
     assert [(c.kernel, c.parameters["ridge"]) for c in grid] == [(k, r) for k in range(3) for r in (1, 2)]
-    assert {c.parameters["kernel_weights"] for c in grid} == {"uniform"}
-
-
-def test_a_method_is_not_changed(digits: Any) -> None:
-    method: dict[str, Any] = {"parameters": {"kernel_weights": "best_single", "ridge": [1, 2]}}
-    candidates(method, 2)
-    assert method == {"parameters": {"kernel_weights": "best_single", "ridge": [1, 2]}}
 
 
 # --- what is fitted on what
@@ -150,32 +167,35 @@ def test_accuracies_are_of_the_embeddings_returned(digits: Any) -> None:
     _, y, train, test = digits
     result = run(digits, neighbours=("euclidean", "cosine"), ridge=[1e-3, 1e-1])
     for rule, found in result.rules.items():
-        curve = accuracy_by_dimension(
-            found.fitted.outcome.train[0], y[train], found.fitted.outcome.test[0], y[test], rule
-        )  # type: ignore[arg-type]
-        np.testing.assert_array_equal(found.accuracy, curve)
-        assert found.dimension is not None
-        assert found.chosen_accuracy == curve[found.dimension - 1]
+        curve = accuracy_by_dimension(*embeddings(found)[:1], y[train], *embeddings(found)[1:], y[test], rule)  # type: ignore[arg-type]
+        np.testing.assert_array_equal(found.scores["accuracy"], curve)
+        assert found.component is not None
+        assert found.chosen_score("accuracy") == curve[found.component - 1]
         assert found.candidate.parameters["ridge"] in (1e-3, 1e-1)
 
 
 # --- nothing of the test samples
 
 
+def embeddings(found: RuleResult) -> Any:
+    """Training and test samples, embedded."""
+    return found.fitted.outcome.embeddings[0]
+
+
 def chosen(result: SplitResult) -> list[Any]:
-    return [(rule, found.candidate, found.dimension) for rule, found in result.rules.items()]
+    return [(rule, found.candidate, found.component) for rule, found in result.rules.items()]
 
 
 def assert_same_training(one: SplitResult, other: SplitResult) -> None:
     assert chosen(one) == chosen(other)
     for rule, found in one.rules.items():
-        np.testing.assert_array_equal(found.fitted.outcome.train[0], other.rules[rule].fitted.outcome.train[0])
+        np.testing.assert_array_equal(embeddings(found)[0], embeddings(other.rules[rule])[0])
         np.testing.assert_array_equal(found.fitted.weights, other.rules[rule].fitted.weights)
 
 
 WAYS: list[dict[str, Any]] = [
     {"ridge": [1e-4, 1e-2, 1.0]},
-    {"kernel_weights": "best_single", "ridge": [1e-3, 1e-1]},
+    {"kernel_choice": "best_single", "ridge": [1e-3, 1e-1]},
     {"implementation": "mklearn.subspace.mkldr:MKLDR", "ridge": [1e-3, 1e-1], "max_iter": 2},
     {"implementation": "mklearn.subspace.mkldr:MKLDR", "graph": "lde", "max_iter": 1},
     {"implementation": "mklearn.subspace.kernel_lde:KernelLDE"},
@@ -191,8 +211,8 @@ def test_labels_of_test_samples_change_neither_choice_nor_embedding(digits: Any,
     one, two = run(digits, neighbours=rules, **way), run((pairwise, other, train, test), neighbours=rules, **way)
     assert_same_training(one, two)
     for rule in rules:
-        np.testing.assert_array_equal(one.rules[rule].fitted.outcome.test[0], two.rules[rule].fitted.outcome.test[0])
-    assert any((one.rules[rule].accuracy != two.rules[rule].accuracy).any() for rule in rules)
+        np.testing.assert_array_equal(embeddings(one.rules[rule])[1], embeddings(two.rules[rule])[1])
+    assert any((one.rules[rule].scores["accuracy"] != two.rules[rule].scores["accuracy"]).any() for rule in rules)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -208,9 +228,7 @@ def test_distances_of_test_samples_change_neither_choice_nor_embedding(digits: A
         other[name][np.ix_(train, train)] = matrix[np.ix_(train, train)]
     one, two = run(digits, **way), run((other, y, train, test), **way)
     assert_same_training(one, two)
-    assert not np.array_equal(
-        one.rules["euclidean"].fitted.outcome.test[0], two.rules["euclidean"].fitted.outcome.test[0]
-    )
+    assert not np.array_equal(embeddings(one.rules["euclidean"])[1], embeddings(two.rules["euclidean"])[1])
 
 
 def test_the_order_of_test_samples_does_not_matter(digits: Any) -> None:
@@ -218,10 +236,8 @@ def test_the_order_of_test_samples_does_not_matter(digits: Any) -> None:
     order = np.random.default_rng(3).permutation(len(test))
     one, two = run(digits, ridge=[1e-3, 1e-1]), run((pairwise, y, train, test[order]), ridge=[1e-3, 1e-1])
     assert_same_training(one, two)
-    np.testing.assert_allclose(
-        one.rules["euclidean"].fitted.outcome.test[0][order], two.rules["euclidean"].fitted.outcome.test[0]
-    )
-    np.testing.assert_array_equal(one.rules["euclidean"].accuracy, two.rules["euclidean"].accuracy)
+    np.testing.assert_allclose(embeddings(one.rules["euclidean"])[1][order], embeddings(two.rules["euclidean"])[1])
+    np.testing.assert_array_equal(one.rules["euclidean"].scores["accuracy"], two.rules["euclidean"].scores["accuracy"])
 
 
 def test_the_pairwise_matrices_are_not_changed(digits: Any) -> None:
@@ -241,11 +257,11 @@ def test_best_single_chooses_by_inner_cross_validation_and_not_by_the_test(digit
     np.fill_diagonal(oracle, 0.0)
     oracle[np.ix_(train, train)] = pairwise["noise"][np.ix_(train, train)]
     kernels = [KERNELS[2] | {"id": "oracle", "pairwise": "oracle"}, KERNELS[1], KERNELS[2]]
-    result = run((pairwise | {"oracle": oracle}, y, train, test), kernels=kernels, kernel_weights="best_single")
+    result = run((pairwise | {"oracle": oracle}, y, train, test), kernels=kernels, kernel_choice="best_single")
     found = result.rules["euclidean"]
     assert found.candidate.kernel == 1
     np.testing.assert_array_equal(found.fitted.weights, [0, 1, 0])
-    assert found.fitted.outcome.test[0].shape == (len(test), 2)
+    assert embeddings(found)[1].shape == (len(test), 2)
 
 
 def test_the_best_single_kernel_is_that_of_the_best_inner_curve(digits: Any) -> None:
@@ -256,9 +272,9 @@ def test_the_best_single_kernel_is_that_of_the_best_inner_curve(digits: Any) -> 
         curves = []
         for inside, outside in inner_folds(y[train], 3, 0):
             one = run((digits[0], y, train[inside], train[outside]), kernels=[kernel])
-            curves.append(one.rules["euclidean"].accuracy)
+            curves.append(one.rules["euclidean"].scores["accuracy"])
         means.append(np.mean(curves, axis=0).max())
-    found = run(digits, kernel_weights="best_single").rules["euclidean"]
+    found = run(digits, kernel_choice="best_single").rules["euclidean"]
     assert found.candidate.kernel is not None
     assert means[found.candidate.kernel] == max(means)
     assert found.candidate.kernel != 2  # the noise
@@ -287,7 +303,7 @@ def test_a_candidate_that_fails_is_not_chosen(digits: Any, failure: Any, monkeyp
     monkeypatch.setattr(Recorder, "fails_at", {1.0, 3.0})
     found = run(digits, "recorder", strength=[1.0, 2.0, 3.0]).rules["euclidean"]
     assert found.candidate.parameters == {"strength": 2.0}
-    np.testing.assert_array_equal(found.accuracy, good.accuracy)
+    np.testing.assert_array_equal(found.scores["accuracy"], good.scores["accuracy"])
 
 
 def test_a_grid_of_failures_is_a_failure_with_its_reason(digits: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -302,9 +318,9 @@ def test_without_inner_folds_nothing_but_the_dimension_is_left_open(digits: Any)
     few = np.array([train[y[train] == code][0] for code in range(3)])  # one sample of each class
     result = run((pairwise, y, few, test))
     found = result.rules["euclidean"]
-    assert found.dimension is None
-    assert found.chosen_accuracy is None
-    assert found.accuracy.shape == (2,)
+    assert found.component is None
+    assert found.chosen_score("accuracy") is None
+    assert found.scores["accuracy"].shape == (2,)
     assert "class 0 has one" in result.selection_message
     with pytest.raises(NotApplicable):
         run((pairwise, y, few, test), ridge=[1e-3, 1e-1])
@@ -316,19 +332,19 @@ def test_without_a_solution_in_the_inner_folds_all_dimensions_are_reported(
 ) -> None:
     """One candidate that fails on every inner fold, which is smaller, and not on all training samples."""
     good = run(digits, "recorder").rules["euclidean"]
-    assert good.dimension is not None
+    assert good.component is not None
     monkeypatch.setattr(Recorder, "failure", failure)
     monkeypatch.setattr(Recorder, "fails_below", len(digits[2]))
     for inner in (3, "leave_one_out"):
         result = run(digits, "recorder", neighbours=("euclidean", "cosine"), inner=inner)  # type: ignore[arg-type]
         assert list(result.rules) == ["euclidean", "cosine"]
         for found in result.rules.values():
-            assert found.dimensions == [1, 2]
-            assert found.accuracy.shape == (2,)
-            assert found.place is None
-            assert found.dimension is None
-            assert found.chosen_accuracy is None
-        np.testing.assert_array_equal(result.rules["euclidean"].accuracy, good.accuracy)
+            assert found.components == [1, 2]
+            assert found.scores["accuracy"].shape == (2,)
+            assert found.position is None
+            assert found.component is None
+            assert found.chosen_score("accuracy") is None
+        np.testing.assert_array_equal(result.rules["euclidean"].scores["accuracy"], good.scores["accuracy"])
         assert "every candidate failed" in result.selection_message
         assert "no solution at 1.0" in result.selection_message
     with pytest.raises(SolverFailed):  # a grid would have to be chosen from
@@ -359,9 +375,9 @@ def test_weights_by_accuracy_are_the_squared_inner_accuracies(digits: Any) -> No
         curves = []
         for inside, outside in inner_folds(y[train], 3, 0):
             one = run((digits[0], y, train[inside], train[outside]), kernels=[kernel], inner=None)
-            curves.append(one.rules["euclidean"].accuracy)
+            curves.append(one.rules["euclidean"].scores["accuracy"])
         best.append(np.mean(curves, axis=0).max())
-    found = run(digits, kernel_weights="cv_accuracy").rules["euclidean"]
+    found = run(digits, kernel_choice="cv_accuracy").rules["euclidean"]
     np.testing.assert_allclose(found.fitted.weights, np.square(best) / np.square(best).sum())
     assert np.argmin(found.fitted.weights) == 2
 
@@ -376,17 +392,15 @@ def test_leaving_one_out_shares_its_work_and_chooses_as_the_refits_do(
         KERNELS[0] | {"id": f"g{k}", "bandwidth": 500.0 * 4**k, "bandwidth_rule": "absolute", "normalise": "none"}
         for k in range(4)
     ]
-    method = {"id": "m", "implementation": "mklearn.subspace.kernel_mmc:KernelMMC",
-              "parameters": {"kernel_weights": "best_single"}}  # fmt: skip
+    method = method_of("mklearn.subspace.kernel_mmc:KernelMMC", kernel_choice="best_single")
+    evaluation = EvaluationSpec(neighbours=["euclidean", "cosine"], inner_folds="leave_one_out")
 
     def chosen_by(shared: bool) -> Any:
         with monkeypatch.context() as patch:
             if not shared:
                 patch.delattr("mklearn.subspace.kernel_mmc.KernelMMC.leave_one_out")
-            source = KernelInput(pairwise, kernels)
-            result = evaluate_split(
-                source, method, y, few, test, neighbours=("euclidean", "cosine"), inner="leave_one_out", seed=0
-            )
-        return {rule: (found.candidate.kernel, found.dimension) for rule, found in result.rules.items()}
+            inputs = Inputs({"kernels": KernelInput(pairwise, kernels)})
+            result = evaluate_split(inputs, method, y, few, test, evaluation=evaluation, seed=0)
+        return {rule: (found.candidate.kernel, found.component) for rule, found in result.rules.items()}
 
     assert chosen_by(shared=True) == chosen_by(shared=False)

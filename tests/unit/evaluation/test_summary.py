@@ -268,3 +268,49 @@ def test_published_dimension_and_repeats(rows):
     assert pd.isna(other["published_dimension"])
     assert pd.isna(other["published_repeats"])
     assert other["verdict"] == ""
+
+
+# --- several metrics
+
+
+def test_metrics_are_kept_apart(rows):
+    """Each has rows, pairs and failures of its own; those of the accuracy stay what they are without the others."""
+    other = [entry | {"metric": "auc", "value": 1 - entry["value"]} for entry in rows]
+    published = [{"dataset": "d", "train_size": 5, "method": "mkldr", "value": 0.7}]
+    alone = summarise(table(rows), published=published)
+    both = summarise(table(rows + other), published=published)
+    accuracy = both[both["metric"].eq("accuracy")].reset_index(drop=True)
+    pd.testing.assert_frame_equal(accuracy, alone)
+    auc = both[both["metric"].eq("auc")].reset_index(drop=True)
+    assert auc["published"].isna().all()
+    assert auc["verdict"].eq("").all()
+    inner = auc["selection"].eq("inner_cv")
+    assert auc.loc[inner, "mean"].tolist() == pytest.approx((1 - accuracy.loc[inner, "mean"]).tolist())
+    assert auc.loc[inner, "difference"].tolist() == pytest.approx((-accuracy.loc[inner, "difference"]).tolist())
+    # p(1 - p)/N bounds the variance of a mean of zeros and ones only
+    widths = [(frame["ci_high"] - frame["ci_low"])[inner & frame["method"].eq("average")] for frame in (auc, accuracy)]
+    assert widths[0].item() > widths[1].item()
+
+
+def test_a_failure_counts_for_every_metric(rows):
+    failed = row("mkldr", 3, selection="", neighbour="", status="failed", message="no solution", metric="")
+    other = [entry | {"metric": "auc"} for entry in rows]
+    summary = summarise(table([*rows, *other, failed]))
+    assert set(summary.loc[summary["method"].eq("mkldr"), "metric"]) == {"accuracy", "auc"}
+    assert set(summary.loc[summary["method"].eq("mkldr"), "n_failed"]) == {1}
+    assert set(summary.loc[summary["method"].eq("average"), "n_failed"]) == {0}
+
+
+def test_a_metric_that_a_method_lacks_is_one_row(rows):
+    lacking = [row("average", r, selection="inner_cv", status="not_applicable", message="no values", metric="auc")
+               for r in range(3)]  # fmt: skip
+    summary = summarise(table([*rows, *lacking]))
+    found = summary[summary["metric"].eq("auc") & summary["method"].eq("average")]
+    assert found[["selection", "status", "message", "n_failed"]].to_numpy().tolist() == [
+        ["inner_cv", "not_applicable", "no values", 3]
+    ]
+
+
+def test_the_best_dimension_of_a_metric_whose_smaller_values_are_better():
+    made = [row("average", 0, value, dimension=q, metric="support_vector_share") for q, value in ((1, 0.5), (2, 0.2))]
+    assert pick(summarise(table(made)), "average", "oracle")["dimension"] == 2

@@ -91,7 +91,7 @@ def test_damaged_and_mixed_up_files_are_named(tmp_path: Path, every_step: EveryS
                   for name in ("kfd", "average"))  # fmt: skip
     spec = next(record["spec"] for record in fits if record["spec"]["method"]["id"] == "kfd")
     outputs = {"scores": str(tmp_path / "s"), "model": str(tmp_path / "m")}
-    with pytest.raises(DataError, match="is not the matrix that the manifest names"):
+    with pytest.raises(DataError, match="not the matrix that the manifest names"):
         call("fit", one | {"matrices": other["matrices"][:1]}, outputs, spec)
 
 
@@ -100,11 +100,11 @@ def test_a_fit_says_what_it_lacks(tmp_path: Path, every_step: EveryStep) -> None
     record = next(r for r in every_step.records if r["step"] == "fit" and r["spec"]["method"]["id"] == "glram")
     outputs = {"scores": str(tmp_path / "s"), "model": str(tmp_path / "m")}
     inputs = _here(every_step, record["inputs"])
-    with pytest.raises(DataError, match="needs a manifest and matrices"):
-        call("fit", inputs | {"source": []}, outputs, record["spec"])
+    with pytest.raises(DataError, match="input 'images' needs a file of images among sources"):
+        call("fit", inputs | {"sources": []}, outputs, record["spec"])
     table = next(r["outputs"]["samples"] for r in every_step.records if r["log"].startswith("logs/read/features"))
-    with pytest.raises(DataError, match=r"features.*glram takes grey images of one size"):
-        call("fit", inputs | {"source": str(every_step.folder / table)}, outputs, record["spec"])
+    with pytest.raises(DataError, match=r"features.*method 'glram' takes grey images of one size"):
+        call("fit", inputs | {"sources": str(every_step.folder / table)}, outputs, record["spec"])
 
 
 def test_rows_of_a_fit_follow_its_sweep(every_step: EveryStep) -> None:

@@ -192,8 +192,8 @@ def source(plan: Plan, method: str) -> Any:
 
 
 def test_features_of_a_descriptor_are_made_even_where_no_kernel_needs_them() -> None:
-    plan = planned(SMOKE | {"kernels": {"k": {"kind": "linear", "descriptor": "pixels"}},
-                            "methods": {"m": {"kind": "mmc", "descriptor": "blocks", "trade_off": [0.5, 1]}}})  # fmt: skip
+    methods = {"m": {"kind": "mmc", "descriptor": "blocks", "trade_off": [0.5, 1]}}
+    plan = planned(SMOKE | {"kernels": {"k": {"kind": "linear", "descriptor": "pixels"}}, "methods": methods})
     assert {descriptor.spec.kind for descriptor in plan.descriptors.values()} >= {"multiresolution"}
     assert not plan.kernel_sets
     fit, manifest, (features,) = source(plan, "m")
@@ -381,7 +381,7 @@ def test_specifications_survive_json_and_snakemake() -> None:
 
 
 def test_a_method_has_the_studys_time_limit_or_its_own() -> None:
-    """In minutes; where there is none the specification says nothing of it, and keys stay what they were."""
+    """In minutes; where there is none the specification does not name it."""
 
     def limits(study: dict[str, Any]) -> dict[str, Any]:
         return {fit.method_id: fit.spec.evaluation.time_limit for fit in planned(study).fits.values()}

@@ -148,10 +148,7 @@ def _spec(name: str, kernel: DescriptorKernel, bandwidth: float | None, pairwise
 
 
 def _code(kernel: Kernel) -> dict[str, str]:
-    kind = {"kind": kernel.specification()["kind"]}
-    own = kernel.implementation.startswith("mklearn.")
-    # TODO(merge of the kernels' classes): build_stack takes "implementation" of every kernel then: drop the condition.
-    return kind if own else kind | {"implementation": kernel.implementation}
+    return {"kind": kernel.specification()["kind"], "implementation": kernel.implementation}
 
 
 def _pairwise(dataset: PlannedDataset, descriptor: PlannedDescriptor, measure: str) -> PlannedPairwise:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from mklearn.contract.specs import KernelSetSpec, SplitSpec
 from mklearn.errors import ConfigError
-from mklearn.plan.fits import PlannedFit, planned_fits
 from mklearn.study.datasets import DatasetConfig
 from mklearn.study.expansion.datasets import PlannedDataset, planned_dataset
 from mklearn.study.expansion.descriptors import PlannedDescriptor, planned_descriptors
+from mklearn.study.expansion.fits import PlannedFit, planned_fits
 from mklearn.study.expansion.kernels import PlannedPairwise, planned_kernels
 from mklearn.study.expansion.protocols import PlannedProtocol, planned_protocols
 from mklearn.study.layout import Layout
@@ -79,9 +79,9 @@ def plan_study(study: Study) -> Plan:
         descriptors={(part.dataset.key, planned.key): planned for part in parts for planned in part.descriptors},
         pairwise={(part.dataset.key, p.source, p.spec.measure): p for part in parts for p in part.pairwise},
         kernel_sets={
-            (dataset, fit.kernel_set): KernelSetSpec.model_validate(fit.kernel_set_spec)
+            (dataset, fit.kernel_set): fit.kernel_set_spec
             for (dataset, _, _), fit in fits.items()
-            if fit.kernel_set is not None
+            if fit.kernel_set is not None and fit.kernel_set_spec is not None
         },
         protocols={protocol.key: protocol.spec for protocol in protocols},
         fits=fits,

@@ -1,4 +1,4 @@
-"""From fitted methods to accuracies: leading dimensions, a fit for each size, a classifier's own labels."""
+"""Sweeps of components: leading dimensions, a fit for each size, a classifier's own labels."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-import mklearn.evaluation.sweep as module
+import mklearn.evaluation.sweeps as module
 from mklearn.bilinear.two_d_lda import TwoDLDA
 from mklearn.bilinear.two_d_mmc import TwoDMMC
 from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA
+from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.errors import NotApplicable
-from mklearn.evaluation.inputs import SampleInput
+from mklearn.evaluation.inputs import Inputs, NamedArrays, SampleInput
+from mklearn.evaluation.metrics import ACCURACY
 from mklearn.evaluation.selection import inner_folds
 from mklearn.evaluation.split import evaluate_split
-from mklearn.evaluation.sweep import run
+from mklearn.evaluation.sweeps import LeadingDimensions, Outcome, Predictions, Refit, Sweep
 from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.subspace.mmc import MMC
 from mklearn.subspace.pca import PCA
@@ -27,6 +29,7 @@ from mklearn.subspace.pca import PCA
 PATH = "mklearn.bilinear.path:fit_path"
 SIZES = [2, 4, 6]
 RULES = ("euclidean", "cosine")
+PREDICTIONS = {"implementation": "mklearn.evaluation.sweeps:Predictions"}
 
 
 @dataclass(frozen=True)
@@ -67,41 +70,42 @@ def by_hand(train: NDArray[Any], y: NDArray[Any], test: NDArray[Any], y_test: ND
     return float(np.mean(hits))
 
 
+def run(estimator: Any, X: NDArray[Any], X_test: NDArray[Any], y: NDArray[Any], sweep: Sweep) -> Outcome:
+    return sweep.run(estimator, NamedArrays({"X": X}, {"X": X_test}), y)
+
+
 # --- labels
 
 
 def test_labels_give_one_accuracy_and_no_dimension(digits: Digits) -> None:
     X, y = digits.features, digits.y
-    outcome = run(LedoitWolfLDA(), X[digits.train], X[digits.test], y[digits.train], {"kind": "labels"})
+    outcome = run(LedoitWolfLDA(), X[digits.train], X[digits.test], y[digits.train], Predictions())
     expected = LedoitWolfLDA().fit(X[digits.train], y[digits.train]).predict(X[digits.test])
     assert 0.3 < np.mean(expected == y[digits.test]) < 1
-    assert outcome.dimensions == []
-    assert outcome.train == []
-    np.testing.assert_array_equal(outcome.test[0], expected)
+    assert outcome.components == []
+    assert outcome.embeddings == []
     for rule in ("", *RULES):  # no neighbour is asked
-        found = outcome.accuracies(rule, y[digits.train], y[digits.test])
+        np.testing.assert_array_equal(outcome.predictions(rule, y[digits.train], None), expected)
+        found = outcome.scores(ACCURACY, rule, y[digits.train], y[digits.test])
         np.testing.assert_array_equal(found, [np.mean(expected == y[digits.test])])
 
 
-def split(digits: Digits, samples: NDArray[Any], method: dict[str, Any], neighbours: Any = RULES) -> Any:
-    return evaluate_split(
-        SampleInput(samples), method, digits.y, digits.train, digits.test, neighbours=neighbours, inner=3, seed=0
-    )
+def split(digits: Digits, samples: NDArray[Any], **method: Any) -> Any:
+    spec = MethodSpec(id="m", inputs={"X": {"kind": "features"}}, **method)
+    evaluation = EvaluationSpec(neighbours=list(RULES), inner_folds=3)
+    inputs = Inputs({"X": SampleInput(samples)})
+    return evaluate_split(inputs, spec, digits.y, digits.train, digits.test, evaluation=evaluation, seed=0)
 
 
 def test_a_classifier_on_a_split_has_one_rule_without_a_name(digits: Digits) -> None:
     X, y = digits.features, digits.y
-    method = {
-        "implementation": "mklearn.classifiers.ledoit_wolf_lda:LedoitWolfLDA", "parameters": {},
-        "sweep": {"kind": "labels"},
-    }  # fmt: skip
-    result = split(digits, X, method)
+    result = split(digits, X, implementation="mklearn.classifiers.ledoit_wolf_lda:LedoitWolfLDA", sweep=PREDICTIONS)
     assert list(result.rules) == [""]
     found = result.rules[""]
     predicted = LedoitWolfLDA().fit(X[digits.train], y[digits.train]).predict(X[digits.test])
-    assert found.dimension is None
-    assert found.dimensions == []
-    assert found.chosen_accuracy == np.mean(predicted == y[digits.test])
+    assert found.component is None
+    assert found.components == []
+    assert found.chosen_score("accuracy") == np.mean(predicted == y[digits.test])
     assert result.selection_message == ""
 
 
@@ -118,15 +122,13 @@ def test_a_grid_of_a_classifier_is_chosen_by_its_inner_accuracy(digits: Digits) 
         ]
         means.append(np.mean(hits))
     assert np.ptp(means) > 0.01
-    method = {
-        "implementation": "mklearn.classifiers.linear_svc:linear_svc",
-        "parameters": {"C": grid}, "sweep": {"kind": "labels"},
-    }  # fmt: skip
-    found = split(digits, X, method).rules[""]
+    found = split(
+        digits, X, implementation="mklearn.classifiers.linear_svc:linear_svc", grid={"C": grid}, sweep=PREDICTIONS
+    ).rules[""]
     assert found.candidate.parameters == {"C": grid[int(np.argmax(means))]}
-    assert found.dimension is None
+    assert found.component is None
     expected = linear_svc(found.candidate.parameters["C"]).fit(X[train], y[train]).predict(X[digits.test])
-    assert found.chosen_accuracy == np.mean(expected == y[digits.test])
+    assert found.chosen_score("accuracy") == np.mean(expected == y[digits.test])
 
 
 # --- leading dimensions
@@ -136,41 +138,34 @@ def test_a_grid_of_a_classifier_is_chosen_by_its_inner_accuracy(digits: Digits) 
 @pytest.mark.parametrize("rule", RULES)
 def test_leading_dimensions_are_one_fit(digits: Digits, estimator: Any, rule: str) -> None:
     X, y, train, test = digits.features, digits.y, digits.train, digits.test
-    outcome = run(estimator, X[train], X[test], y[train], {"kind": "leading"})
+    outcome = run(estimator, X[train], X[test], y[train], LeadingDimensions())
     model = type(estimator)(**estimator.get_params()).fit(X[train], y[train])
     Z, Z_test = model.transform(X[train]), model.transform(X[test])
     assert len(outcome.estimators) == 1
-    assert outcome.dimensions == list(range(1, Z.shape[1] + 1))
-    found = outcome.accuracies(rule, y[train], y[test])
+    assert outcome.components == list(range(1, Z.shape[1] + 1))
+    found = outcome.scores(ACCURACY, rule, y[train], y[test])
     np.testing.assert_array_equal(found, accuracy_by_dimension(Z, y[train], Z_test, y[test], rule))  # type: ignore[arg-type]
-    expected = [by_hand(Z[:, :q], y[train], Z_test[:, :q], y[test], rule) for q in outcome.dimensions]
+    expected = [by_hand(Z[:, :q], y[train], Z_test[:, :q], y[test], rule) for q in outcome.components]
     np.testing.assert_allclose(found, expected)
     assert np.unique(found).size > 1
-
-
-def test_leading_is_the_default(digits: Digits) -> None:
-    X, y, train, test = digits.features, digits.y, digits.train, digits.test
-    one, two = (run(MMC(), X[train], X[test], y[train], *sweep) for sweep in ((), ({"kind": "leading"},)))
-    assert one.sweep == two.sweep == "leading"
-    np.testing.assert_array_equal(one.test[0], two.test[0])
 
 
 # --- a fit for each size
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("path", [{}, {"implementation": PATH}], ids=["by clones", "by fit_path"])
+@pytest.mark.parametrize("path", [None, PATH], ids=["by clones", "by fit_path"])
 @pytest.mark.parametrize("estimator", [TwoDLDA(max_iter=3), TwoDMMC(trade_off=0.5)])
 def test_refit_is_a_fit_by_hand_for_each_size_with_all_of_its_columns(
-    digits: Digits, estimator: Any, path: dict[str, str], rule: str
+    digits: Digits, estimator: Any, path: str | None, rule: str
 ) -> None:
     X, y, train, test = digits.images, digits.y, digits.train, digits.test
     sizes = [4, 2, 6]  # in the order given
-    outcome = run(estimator, X[train], X[test], y[train], {"kind": "refit", "sizes": sizes} | path)
-    assert outcome.dimensions == sizes
+    outcome = run(estimator, X[train], X[test], y[train], Refit(sizes, path=path))
+    assert outcome.components == sizes
     assert estimator.n_components is None  # the one given is left as it is
     expected, of_the_first_columns = [], []
-    for size, embedded, applied in zip(sizes, outcome.train, outcome.test, strict=True):
+    for size, (embedded, applied) in zip(sizes, outcome.embeddings, strict=True):
         model = type(estimator)(**estimator.get_params() | {"n_components": size}).fit(X[train], y[train])
         Z, Z_test = model.transform(X[train]), model.transform(X[test])
         assert Z.shape[1] == size * size
@@ -178,7 +173,7 @@ def test_refit_is_a_fit_by_hand_for_each_size_with_all_of_its_columns(
         np.testing.assert_allclose(applied, Z_test, rtol=0, atol=1e-7 * np.abs(Z).max())
         expected.append(by_hand(Z, y[train], Z_test, y[test], rule))
         of_the_first_columns.append(by_hand(Z[:, :size], y[train], Z_test[:, :size], y[test], rule))
-    found = outcome.accuracies(rule, y[train], y[test])
+    found = outcome.scores(ACCURACY, rule, y[train], y[test])
     np.testing.assert_allclose(found, expected)
     assert not np.allclose(found, of_the_first_columns)  # the test would notice
 
@@ -186,11 +181,11 @@ def test_refit_is_a_fit_by_hand_for_each_size_with_all_of_its_columns(
 def test_sizes_larger_than_the_images_are_left_out(digits: Digits) -> None:
     """The default sizes 1..20 on 8 x 8 images: the curve ends at 8."""
     train, y, test = digits.images[digits.train], digits.y[digits.train], digits.images[digits.test]
-    asked = run(TwoDMMC(), train, test, y, {"kind": "refit", "sizes": [7, 8, 9, 20], "implementation": PATH})
-    assert asked.dimensions == [7, 8]
-    assert len(asked.train) == len(asked.test) == 2
+    asked = run(TwoDMMC(), train, test, y, Refit([7, 8, 9, 20], "image_side", PATH))
+    assert asked.components == [7, 8]
+    assert len(asked.embeddings) == 2
     with pytest.raises(NotApplicable):  # none is small enough: said, not hidden
-        run(TwoDMMC(), train, test, y, {"kind": "refit", "sizes": [9, 20], "implementation": PATH})
+        run(TwoDMMC(), train, test, y, Refit([9, 20], "image_side", PATH))
 
 
 def test_inner_cross_validation_chooses_among_sizes_and_candidates(digits: Digits) -> None:
@@ -198,11 +193,9 @@ def test_inner_cross_validation_chooses_among_sizes_and_candidates(digits: Digit
     X, y, train, test = digits.images, digits.y, digits.train, digits.test
     grid = [1e-2, 10.0]
     fixed = {"max_iter": 3, "scaling": "orthonormal"}
-    method = {
-        "implementation": "mklearn.bilinear.two_d_lda:TwoDLDA", "parameters": fixed | {"ridge": grid},
-        "sweep": {"kind": "refit", "sizes": SIZES, "implementation": PATH},
-    }  # fmt: skip
-    result = split(digits, X, method)
+    sweep = {"implementation": "mklearn.evaluation.sweeps:Refit", "parameters": {"sizes": SIZES, "path": PATH}}
+    implementation = "mklearn.bilinear.two_d_lda:TwoDLDA"
+    result = split(digits, X, implementation=implementation, parameters=fixed, grid={"ridge": grid}, sweep=sweep)
     for rule in RULES:
         means = np.zeros((len(grid), len(SIZES)))
         for (row, ridge), (column, size) in itertools.product(enumerate(grid), enumerate(SIZES)):
@@ -216,10 +209,10 @@ def test_inner_cross_validation_chooses_among_sizes_and_candidates(digits: Digit
         row = int((means[:, column] >= means.max() - 1e-9).argmax())
         found = result.rules[rule]
         assert found.candidate.parameters["ridge"] == grid[row]
-        assert found.dimension == SIZES[column]
-        assert found.dimensions == SIZES
+        assert found.component == SIZES[column]
+        assert found.components == SIZES
         model = TwoDLDA(SIZES[column], ridge=grid[row], max_iter=3, scaling="orthonormal").fit(X[train], y[train])
-        assert found.chosen_accuracy == pytest.approx(by_hand(*_both(model, X, y, train, test), rule))
+        assert found.chosen_score("accuracy") == pytest.approx(by_hand(*_both(model, X, y, train, test), rule))
 
 
 def _both(model: Any, X: NDArray[Any], y: NDArray[Any], inside: NDArray[Any], outside: NDArray[Any]) -> Any:
@@ -262,29 +255,29 @@ class Slow(BaseEstimator):
 @pytest.mark.parametrize(
     ("sweep", "expected"),
     [
-        ({"kind": "leading"}, (2, 500)),
-        ({"kind": "refit", "sizes": [1, 2, 3]}, (6, 1500)),
-        ({"kind": "labels"}, (2, 7)),
+        (LeadingDimensions(), (2, 500)),
+        (Refit([1, 2, 3]), (6, 1500)),
+        (Predictions(), (2, 7)),
     ],
 )
 def test_times_are_of_fitting_and_of_test_samples_and_add_up_over_sizes(
-    sweep: dict[str, Any], expected: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+    sweep: Sweep, expected: tuple[float, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "time", Clock)
     X, X_test, y = np.ones((8, 3)), np.ones((5, 3)), np.arange(8) % 2
     outcome = run(Slow(), X, X_test, y, sweep)
     assert (outcome.fit_seconds, outcome.predict_seconds) == expected
-    assert [model.n_components for model in outcome.estimators] == (sweep.get("sizes") or [1])
+    assert [model.n_components for model in outcome.estimators] == (outcome.components or [1])
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("sweep", [{"kind": "leading"}, {"kind": "refit", "sizes": [1, 2, 3]}])
-def test_predictions_are_those_that_the_accuracy_counts(sweep: dict[str, Any], rule: str) -> None:
+@pytest.mark.parametrize("sweep", [LeadingDimensions(), Refit([1, 2, 3])])
+def test_predictions_are_those_that_the_accuracy_counts(sweep: Sweep, rule: str) -> None:
     rng = np.random.default_rng(0)
     y, y_test = np.arange(30) % 3, np.arange(21) % 3
     X, X_test = (rng.normal(size=(len(labels), 5)) + np.eye(5)[labels] for labels in (y, y_test))
     outcome = run(PCA(n_components=4), X, X_test, y, sweep)
-    accuracies = outcome.accuracies(rule, y, y_test)
+    accuracies = outcome.scores(ACCURACY, rule, y, y_test)
     for place, accuracy in enumerate(accuracies):
         assert np.mean(outcome.predictions(rule, y, place) == y_test) == accuracy
     assert np.array_equal(outcome.predictions(rule, y, None), outcome.predictions(rule, y, len(accuracies) - 1))

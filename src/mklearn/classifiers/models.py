@@ -1,0 +1,114 @@
+"""Models of the classifiers: the fields that a study file may set."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from mklearn.contract.fit_spec import Rule
+from mklearn.contract.method import (
+    Classifier,
+    Count,
+    FeatureMethod,
+    FixedCombination,
+    KernelMethod,
+    Positive,
+    Share,
+    Tuned,
+)
+
+
+class KernelVoting(KernelMethod, Classifier):
+    """One discriminant and 1-nearest neighbour per kernel; they vote."""
+
+    title = "KFD-Voting"
+    reference = "Lin, Liu, Fuh 2008, section 5"
+    implementation = "mklearn.classifiers.kernel_voting:KernelVoting"
+
+    kind: Literal["kernel_voting"]
+    neighbour: Rule = "cosine"
+
+
+class KernelSAMME(KernelMethod, Classifier):
+    """The same weak learners, weighted by boosting with errors from inner cross-validation."""
+
+    title = "KFD-SAMME"
+    reference = "Zhu, Zou, Rosset, Hastie 2009; Lin, Liu, Fuh 2008, section 5"
+    implementation = "mklearn.classifiers.kernel_samme:KernelSAMME"
+
+    kind: Literal["kernel_samme"]
+    neighbour: Rule = "cosine"
+    cv: Annotated[int, Field(ge=2)] = 3
+    """Folds of the weak learners' errors; a 1-nearest neighbour makes none on its own training samples."""
+
+
+class KernelRidge(FixedCombination, Classifier):
+    """Ridge regression of the class labels on a fixed combination of kernels."""
+
+    title = "Kernel ridge classification"
+    reference = "Saunders, Gammerman, Vovk 1998"
+    implementation = "mklearn.classifiers.kernel_ridge:KernelRidgeClassifier"
+
+    kind: Literal["kernel_ridge"]
+    alpha: Tuned[Positive] = 1e-3
+    """Ridge, relative to the kernel's scale."""
+
+
+class EmbeddedLinearSVC(FixedCombination, Classifier):
+    """A linear support vector machine in the reduced space of a kernel discriminant."""
+
+    title = "Linear SVC in the KFD space"
+    reference = "Lin, Liu, Fuh 2008; Fan, Chang, Hsieh, Wang, Lin 2008"
+    implementation = "mklearn.classifiers.embedded_linear_svc:EmbeddedLinearSVC"
+
+    kind: Literal["embedded_linear_svc"]
+    ridge: Tuned[Positive] = 1e-3
+    C: Tuned[Positive] = 1.0
+
+
+class NearestNeighbour(FeatureMethod, Classifier):
+    """The nearest neighbour in the features themselves: a baseline for every embedding."""
+
+    title = "1-nearest neighbour"
+    reference = "Cover, Hart 1967"
+    implementation = "sklearn.neighbors:KNeighborsClassifier"
+
+    kind: Literal["nearest_neighbour"]
+    n_neighbors: Tuned[Count] = 1
+    """Number of neighbours that vote."""
+
+
+class LedoitWolfLDA(FeatureMethod, Classifier):
+    """Pooled covariance with Ledoit-Wolf shrinkage, cosine to the class means."""
+
+    title = "Ledoit-Wolf LDA, cosine class means"
+    reference = "Ledoit, Wolf 2004"
+    implementation = "mklearn.classifiers.ledoit_wolf_lda:LedoitWolfLDA"
+
+    kind: Literal["ledoit_wolf_lda"]
+    rule: Rule = "cosine"
+
+
+class ShrinkageLDA(FeatureMethod, Classifier):
+    """scikit-learn's discriminant analysis with shrinkage of each class's own covariance."""
+
+    title = "LDA with shrinkage (scikit-learn)"
+    reference = "Ledoit, Wolf 2004"
+    implementation = "mklearn.classifiers.shrinkage_lda:ShrinkageLDA"
+
+    kind: Literal["shrinkage_lda"]
+    solver: Literal["lsqr", "eigen"] = "lsqr"
+    shrinkage: Literal["auto"] | Share = "auto"
+
+
+class LinearSVC(FeatureMethod, Classifier):
+    """One-vs-rest linear support vector machine."""
+
+    title = "Linear SVC, one against the rest"
+    reference = "Fan, Chang, Hsieh, Wang, Lin 2008"
+    implementation = "mklearn.classifiers.linear_svc:linear_svc"
+
+    kind: Literal["linear_svc"]
+    C: Tuned[Positive] = 10.0
+    """For features whose mean squared distance between two training samples is 1."""

@@ -1,1 +1,0 @@
-"""Models of the methods that a study can name."""

@@ -1,0 +1,165 @@
+"""Base classes of the methods of a study file: which inputs they take, how their components are swept.
+
+A method is an estimator and, beside it, its model: a subclass of these with the fields that a study file may set. The
+models import neither numpy nor scikit-learn, because every job of a run parses the study again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
+
+from pydantic import Field, model_validator
+
+from mklearn.contract.fit_spec import Implementation, InnerFolds, InputKind, KernelChoice
+from mklearn.contract.model import Registered, Slug
+
+Value = TypeVar("Value")
+
+
+class Candidates:
+    """Marks a field of which a list stands for candidate values."""
+
+
+Tuned = Annotated[Value | Annotated[list[Value], Field(min_length=1)], Candidates()]
+"""``Tuned[float]``: a value, or a list of candidates from which inner cross-validation chooses."""
+Positive = Annotated[float, Field(gt=0)]
+NonNegative = Annotated[float, Field(ge=0)]
+Count = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Scaling = Literal["total", "within", "unit", "orthonormal"]
+TradeOff = Tuned[Literal["trace_ratio"] | Positive]
+KernelWeights = Annotated[dict[Slug, NonNegative], Field(min_length=1)]
+"""Weights by kernel; kernels that are not named get 0."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """One named input of a method.
+
+    Attributes
+    ----------
+    kind : {"kernels", "features", "images"}
+    field : str or None
+        Field of the model that names the descriptor of an input of kind features; None: the input's own name.
+    training_only : bool
+        Whether the input exists for training samples only, such as privileged features.
+    """
+
+    kind: InputKind
+    field: str | None = None
+    training_only: bool = False
+
+
+class Method(Registered):
+    """What every method has. A list in place of a tuned value is a grid that inner cross-validation chooses from."""
+
+    bookkeeping: ClassVar[frozenset[str]] = frozenset({"label", "inner_folds", "time_limit", "sizes", "iterations_at"})
+    inputs: ClassVar[Mapping[str, Input]]
+    """Inputs by name. The first is ``X`` of the estimator; the others are keyword arguments of the same name of its
+    ``fit`` and, unless they are for training only, of its ``transform``, ``predict`` and ``decision_function``."""
+
+    label: str | None = None
+    """Name in tables and figures; by default the method's key."""
+    inner_folds: InnerFolds | None = None
+    """Of its own inner cross-validation; by default the study's."""
+    time_limit: Positive | Literal["none"] | None = None
+    """Minutes that each of its fits may take, or "none"; by default the study's limit."""
+
+    @classmethod
+    def descriptor_fields(cls) -> dict[str, str]:
+        """Return, for each input of kind features, the field that names its descriptor."""
+        return {name: entry.field or name for name, entry in cls.inputs.items() if entry.kind == "features"}
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters that the estimator is called with, without those that the grid chooses."""
+        fields = {*self.bookkeeping, "kind", *self.descriptor_fields().values(), *self.grid()}
+        return self.model_dump(exclude=fields)
+
+    def grid(self) -> dict[str, list[Any]]:
+        """Return the candidate values of each tuned field that has a list."""
+        tuned = [name for name, field in type(self).model_fields.items() if _is_tuned(field.metadata)]
+        return {name: list(getattr(self, name)) for name in tuned if isinstance(getattr(self, name), list)}
+
+    def kernel_choice(self) -> KernelChoice | None:
+        """Return how evaluation chooses among the kernels; None: the method takes all of them."""
+        return None
+
+    def sweep(self) -> Implementation:
+        """Return how components are swept: a class of :mod:`mklearn.evaluation.sweeps` and its parameters."""
+        return Implementation(implementation="mklearn.evaluation.sweeps:LeadingDimensions")
+
+    def iterations(self) -> Implementation | None:
+        """Return the function that fits the method after each iteration; None: those accuracies are not recorded."""
+        return None
+
+
+def _is_tuned(metadata: list[Any]) -> bool:
+    return any(isinstance(entry, Candidates) for entry in metadata)
+
+
+class Embedding(Method):
+    """Methods whose leading components are their embedding in fewer dimensions."""
+
+    n_components: Count | None = None
+    """Dimensions of the embedding; by default all that the method has."""
+
+
+class Classifier(Method):
+    """Methods that predict labels themselves and have no components to sweep."""
+
+    def sweep(self) -> Implementation:
+        """Return the sweep over a single prediction."""
+        return Implementation(implementation="mklearn.evaluation.sweeps:Predictions")
+
+
+class KernelMethod(Method):
+    """Methods on kernels."""
+
+    bookkeeping: ClassVar[frozenset[str]] = Method.bookkeeping | {"kernels"}
+    inputs: ClassVar[Mapping[str, Input]] = {"kernels": Input("kernels")}
+
+    kernels: Literal["all", "each"] | Annotated[list[Slug], Field(min_length=1)] = "all"
+    """The kernels it takes: all, these, or ``each``: then it is run once for every kernel. Product kernels are
+    combinations already: ``all`` and ``each`` leave them out, and a list may name them."""
+
+
+class FixedCombination(KernelMethod):
+    """Methods on one kernel, or on a fixed combination."""
+
+    kernel_weights: Literal["uniform", "best_single", "cv_accuracy", "oracle_single"] | KernelWeights = "uniform"
+    """How the kernels are combined: ``uniform`` is their average; ``best_single`` the kernel that inner
+    cross-validation chooses; ``cv_accuracy`` weights each by the square of the accuracy that it alone reaches there;
+    ``oracle_single`` is the kernel with the best mean accuracy on the test samples, an upper bound without an inner-CV
+    value; or a mapping from kernel to weight."""
+
+    @model_validator(mode="after")
+    def _one_kernel_needs_no_weights(self) -> FixedCombination:
+        if self.kernels == "each" and self.kernel_weights != "uniform":
+            raise ValueError("kernels: each runs on one kernel at a time; omit kernel_weights.")
+        return self
+
+    def kernel_choice(self) -> KernelChoice | None:
+        """Return the rule that ``kernel_weights`` names; None for the average and for weights."""
+        weights = self.kernel_weights
+        return None if isinstance(weights, dict) or weights == "uniform" else weights
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the estimator's parameters; while evaluation chooses a kernel, it combines those it gets evenly."""
+        return super().parameters() | ({"kernel_weights": "uniform"} if self.kernel_choice() else {})
+
+
+class FeatureMethod(Method):
+    """Methods on the features of one descriptor."""
+
+    inputs: ClassVar[Mapping[str, Input]] = {"features": Input("features", field="descriptor")}
+
+    descriptor: Slug = "pixels"
+    """The descriptor whose features it takes."""
+
+
+class ImageMethod(Method):
+    """Methods on images as matrices."""
+
+    inputs: ClassVar[Mapping[str, Input]] = {"images": Input("images")}

@@ -1,0 +1,193 @@
+"""Metrics of a fitted method: what each needs, how it is computed, and whether it can choose parameters.
+
+Installed packages add metrics by entry points of the group ``mklearn.metrics`` (name to :class:`Metric`). The functions
+import numpy and scikit-learn when they are called: a study is checked without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mklearn.errors import ConfigError, NotApplicable
+from mklearn.extensions import entry_points
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number that says how good a fitted method is on test samples.
+
+    Attributes
+    ----------
+    name, title : str
+        In study files and score tables; in figures.
+    needs : tuple of str
+        Attributes of :class:`mklearn.evaluation.sweeps.MethodOutput`, the arguments of ``function``. A method that
+        does not have one of them gets a row with the status ``not_applicable``.
+    function : callable
+        Of the values that ``needs`` names; returns a float. May raise `NotApplicable`.
+    larger_is_better : bool
+    bounds : (float, float)
+        Smallest and largest possible value.
+    mean_of_samples : bool
+        Whether it is the mean over test samples of zeros and ones, as the accuracy is.
+    by_leading_components : callable or None
+        ``(Z_train, y_train, Z_test, y_test, rule)`` to the values with the first 1, 2, ... columns, where there is a
+        faster way than one call of ``function`` for each.
+    """
+
+    name: str
+    title: str
+    needs: tuple[str, ...]
+    function: Callable[..., float]
+    larger_is_better: bool = True
+    bounds: tuple[float, float] = (0.0, 1.0)
+    mean_of_samples: bool = False
+    by_leading_components: Callable[..., Any] | None = None
+
+    @property
+    def can_choose(self) -> bool:
+        """Whether inner cross-validation can choose by it: from 0 to 1, larger is better."""
+        return self.larger_is_better and self.bounds == (0.0, 1.0)
+
+    def score(self, output: Any) -> float:
+        """Compute the metric from a :class:`mklearn.evaluation.sweeps.MethodOutput`.
+
+        Raises
+        ------
+        NotApplicable
+            The method does not give what the metric needs.
+        """
+        return float(self.function(*(getattr(output, name) for name in self.needs)))
+
+
+def metric_named(name: str) -> Metric:
+    """Return a metric of mklearn or of an installed package.
+
+    Raises
+    ------
+    ConfigError
+        No metric has the name, or an entry point leads to something else.
+    """
+    if name in METRICS:
+        return METRICS[name]
+    for point in entry_points()["metrics"]:
+        if point.name != name:
+            continue
+        found = point.load()
+        if not isinstance(found, Metric) or found.name != name:
+            raise ConfigError(f"entry point {point.value!r} of group 'mklearn.metrics' is not a Metric named {name!r}.")
+        return found
+    raise ConfigError(f"there is no metric {name!r}; valid: {', '.join(metric_names())}.")
+
+
+def metric_names() -> list[str]:
+    """Return the names of all metrics, those of installed packages last."""
+    outside = sorted(point.name for point in entry_points()["metrics"])
+    return list(dict.fromkeys([*METRICS, *outside]))
+
+
+def metric_mistakes(metrics: Sequence[str], choose_by: str, inner_folds: int | str) -> list[tuple[str, str]]:
+    """Return what is wrong with a study's choice of metrics: (field, sentence) for each mistake."""
+    unknown = [name for name in metrics if name not in METRICS and name not in metric_names()]
+    mistakes = [("metrics", f"there is no metric {name!r}; valid: {', '.join(metric_names())}.") for name in unknown]
+    mistakes += [
+        ("metrics", f"metric {name!r} is named twice.") for name in dict.fromkeys(metrics) if metrics.count(name) > 1
+    ]
+    if choose_by not in metrics:
+        mistakes.append(("choose_by", f"{choose_by!r} is not among metrics; valid: {', '.join(metrics)}."))
+    if mistakes:
+        return mistakes
+    metric = metric_named(choose_by)
+    if not metric.can_choose:
+        mistakes.append(
+            ("choose_by", f"{choose_by!r} can't choose parameters: its values must lie between 0 and 1, larger better.")
+        )
+    elif inner_folds == "leave_one_out" and not metric.mean_of_samples:
+        mistakes.append(
+            ("choose_by", f"{choose_by!r} has no value for a single sample: set inner_folds to a number of folds.")
+        )
+    return mistakes
+
+
+# --- the built-in metrics
+
+
+def _accuracy(y: Any, labels: Any) -> float:
+    import numpy as np
+
+    return float(np.mean(labels == y))
+
+
+def _accuracy_by_leading_components(*arguments: Any) -> Any:
+    from mklearn.nearest_neighbour import accuracy_by_dimension
+
+    return accuracy_by_dimension(*arguments)
+
+
+def _balanced_accuracy(y: Any, labels: Any) -> float:
+    """Return the mean over the classes of the share of their samples that is predicted correctly."""
+    import numpy as np
+
+    return float(np.mean([np.mean(labels[y == code] == code) for code in np.unique(y)]))
+
+
+def _auc(y: Any, scores: Any, classes: Any) -> float:
+    """Return the area under the ROC curve; of more than two classes the mean over each against the others."""
+    import numpy as np
+    from sklearn.metrics import roc_auc_score
+
+    present = np.isin(classes, y)
+    if not present.all():
+        raise NotApplicable(f"the area under the ROC curve needs test samples of every class; {classes[~present][0]!s}"
+                            " has none")  # fmt: skip
+    if scores.ndim == 2 and scores.shape[1] == 2:
+        scores = scores[:, 1]
+    if len(classes) == 2 and scores.ndim == 1:
+        return float(roc_auc_score(y == classes[1], scores))
+    if scores.shape != (len(y), len(classes)):
+        raise NotApplicable(f"decision values have shape {scores.shape}: expected one column for each class")
+    return float(np.mean([roc_auc_score(y == code, scores[:, place]) for place, code in enumerate(classes)]))
+
+
+def _support_vector_share(estimator: Any, n_train: int) -> float:
+    """Return the share of the training samples that are support vectors."""
+    import numpy as np
+
+    support = getattr(estimator, "support_", None)
+    if support is not None:
+        return len(support) / n_train
+    counts = getattr(estimator, "n_support_", None)
+    if counts is not None:
+        return float(np.sum(counts)) / n_train
+    dual = np.atleast_2d(getattr(estimator, "dual_coef_", np.empty((0, 0))))
+    if dual.shape[1] != n_train:
+        raise NotApplicable("the method has no support vectors (support_, n_support_ or dual_coef_)")
+    return float(np.mean((dual != 0).any(axis=0)))
+
+
+ACCURACY = Metric(
+    "accuracy",
+    "Accuracy",
+    ("y", "labels"),
+    _accuracy,
+    mean_of_samples=True,
+    by_leading_components=_accuracy_by_leading_components,
+)
+METRICS = {
+    metric.name: metric
+    for metric in (
+        ACCURACY,
+        Metric("balanced_accuracy", "Balanced accuracy", ("y", "labels"), _balanced_accuracy),
+        Metric("auc", "Area under the ROC curve", ("y", "class_scores", "classes"), _auc),
+        Metric(
+            "support_vector_share",
+            "Share of support vectors",
+            ("estimator", "n_train"),
+            _support_vector_share,
+            larger_is_better=False,
+        ),
+    )
+}
+"""Metrics that mklearn has, by name."""

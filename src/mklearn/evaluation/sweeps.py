@@ -1,0 +1,322 @@
+"""How components are swept: from an unfitted estimator to the values of metrics at each number of components.
+
+A specification names one of these classes, or one of another package with the same methods, and its parameters.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.contract.loading import load
+from mklearn.errors import NotApplicable
+from mklearn.evaluation.inputs import NamedArrays, Samples, call
+from mklearn.evaluation.metrics import Metric
+from mklearn.nearest_neighbour import nearest_neighbour_predictions, nearest_neighbour_predictions_by_dimension
+
+Labels = NDArray[Any]
+Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Embeddings of the training samples (n, p) and of the test samples (m, p)."""
+
+
+@dataclass(frozen=True)
+class MethodOutput:
+    """What a fitted method gives at one number of components: the attributes that a metric can need.
+
+    Attributes
+    ----------
+    estimator : the fitted estimator
+    y_train, y : labels of the training and of the test samples
+    labels : predicted labels of the test samples
+    """
+
+    estimator: Any
+    y_train: Labels
+    y: Labels
+    labels: Labels
+    embeddings: Pair | None = None
+    test: Samples | None = None
+
+    @property
+    def n_train(self) -> int:
+        return len(self.y_train)
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """Classes in the order of the columns of ``class_scores``."""
+        return np.asarray(getattr(self.estimator, "classes_", np.unique(self.y_train)))
+
+    @property
+    def embedding_train(self) -> NDArray[np.float64]:
+        return self._embeddings()[0]
+
+    @property
+    def embedding_test(self) -> NDArray[np.float64]:
+        return self._embeddings()[1]
+
+    @property
+    def decision_values(self) -> NDArray[np.float64]:
+        """Values of ``decision_function`` for the test samples: (m,) for two classes, or (m, n_classes)."""
+        return self._applied("decision_function")
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """Class probabilities of the test samples, (m, n_classes)."""
+        return self._applied("predict_proba")
+
+    @property
+    def class_scores(self) -> NDArray[np.float64]:
+        """Decision values, or the probabilities of a method that has none."""
+        return self._applied("decision_function", "predict_proba")
+
+    def _embeddings(self) -> Pair:
+        if self.embeddings is None:
+            raise NotApplicable("the method predicts labels and has no embedding")
+        return self.embeddings
+
+    def _applied(self, *names: str) -> NDArray[np.float64]:
+        for name in names:
+            if self.test is not None and hasattr(self.estimator, name):
+                return np.asarray(call(getattr(self.estimator, name), self.test), dtype=np.float64)
+        raise NotApplicable(f"the method has no {' or '.join(names)}")
+
+
+@dataclass(frozen=True)
+class Outcome(ABC):
+    """A fitted method with what it gives for training and test samples.
+
+    Attributes
+    ----------
+    estimators : list
+        The fitted estimator; of a sweep with several fits, one for each number of components.
+    components : list of int
+        Numbers of components of the curve's points; empty for a classifier.
+    embeddings : list of (n, p) and (m, p) arrays
+        One pair for each estimator; empty for a classifier.
+    fit_seconds, predict_seconds : float
+        Time of all fits, and of applying them to the test samples.
+    """
+
+    estimators: list[Any]
+    components: list[int]
+    embeddings: list[Pair]
+    fit_seconds: float
+    predict_seconds: float
+
+    @abstractmethod
+    def predictions(self, rule: str, y_train: Labels, position: int | None) -> Labels:
+        """Predict the test labels at one of ``components``, by its position; None: at the last one."""
+
+    @abstractmethod
+    def outputs(self, rule: str, y_train: Labels, y_test: Labels) -> list[MethodOutput]:
+        """Return what metrics are computed from: one output for each of ``components``, or the only one."""
+
+    def scores(self, metric: Metric, rule: str, y_train: Labels, y_test: Labels) -> NDArray[np.float64]:
+        """Compute a metric at each of ``components`` (one value for a classifier).
+
+        Raises
+        ------
+        NotApplicable
+            The method does not give what the metric needs.
+        """
+        return np.array([metric.score(output) for output in self.outputs(rule, y_train, y_test)])
+
+    def _position(self, position: int | None) -> int:
+        last = len(self.components) - 1
+        return last if position is None else min(position, last)
+
+
+class LeadingOutcome(Outcome):
+    """An embedding whose first q columns are its embedding with q components."""
+
+    def predictions(self, rule: str, y_train: Labels, position: int | None) -> Labels:
+        train, test = self.embeddings[0]
+        return nearest_neighbour_predictions(train, y_train, test, rule, self.components[self._position(position)])  # type: ignore[arg-type]
+
+    def outputs(self, rule: str, y_train: Labels, y_test: Labels) -> list[MethodOutput]:
+        return _leading_outputs(self.estimators[0], *self.embeddings[0], y_train, y_test, rule)
+
+    def scores(self, metric: Metric, rule: str, y_train: Labels, y_test: Labels) -> NDArray[np.float64]:
+        return leading_scores(metric, self.embeddings[0], y_train, y_test, rule, self.estimators[0])
+
+
+class RefitOutcome(Outcome):
+    """One embedding for each number of components."""
+
+    def predictions(self, rule: str, y_train: Labels, position: int | None) -> Labels:
+        train, test = self.embeddings[self._position(position)]
+        return nearest_neighbour_predictions(train, y_train, test, rule)  # type: ignore[arg-type]
+
+    def outputs(self, rule: str, y_train: Labels, y_test: Labels) -> list[MethodOutput]:
+        return [
+            MethodOutput(model, y_train, y_test, self.predictions(rule, y_train, position), self.embeddings[position])
+            for position, model in enumerate(self.estimators)
+        ]
+
+
+@dataclass(frozen=True)
+class PredictionOutcome(Outcome):
+    """A classifier's own predictions ``labels`` of the test samples ``test``."""
+
+    labels: Labels
+    test: Samples
+
+    def predictions(self, rule: str, y_train: Labels, position: int | None) -> Labels:
+        return self.labels
+
+    def outputs(self, rule: str, y_train: Labels, y_test: Labels) -> list[MethodOutput]:
+        return [MethodOutput(self.estimators[0], y_train, y_test, self.labels, test=self.test)]
+
+
+def leading_scores(
+    metric: Metric, embeddings: Pair, y_train: Labels, y_test: Labels, rule: str, estimator: Any = None
+) -> NDArray[np.float64]:
+    """Compute a metric with the first 1, 2, ..., p columns of an embedding."""
+    if metric.by_leading_components is not None:
+        train, test = embeddings
+        scores: NDArray[np.float64] = metric.by_leading_components(train, y_train, test, y_test, rule)
+        return scores
+    outputs = _leading_outputs(estimator, *embeddings, y_train, y_test, rule)
+    return np.array([metric.score(output) for output in outputs])
+
+
+def _leading_outputs(
+    estimator: Any, train: NDArray[Any], test: NDArray[Any], y_train: Labels, y_test: Labels, rule: str
+) -> list[MethodOutput]:
+    predicted = nearest_neighbour_predictions_by_dimension(train, y_train, test, rule)  # type: ignore[arg-type]
+    return [
+        MethodOutput(estimator, y_train, y_test, labels, (train[:, :width], test[:, :width]))
+        for width, labels in enumerate(predicted, start=1)
+    ]
+
+
+class Sweep(ABC):
+    """A way to sweep components."""
+
+    has_components: ClassVar[bool] = True
+    """Whether there is a number of components to choose."""
+
+    @abstractmethod
+    def run(self, estimator: Any, arrays: NamedArrays, y: Labels) -> Outcome:
+        """Fit an unfitted estimator on the training samples, with labels ``y``, and apply it to both."""
+
+    def rules(self, neighbours: Sequence[str]) -> list[str]:
+        """Return the nearest-neighbour rules that the method is evaluated by."""
+        return list(neighbours)
+
+    def leave_one_out(self, estimator: Any) -> Callable[..., Any] | None:
+        """Return the estimator's method that shares the work of leaving each sample out; None without one."""
+        return None
+
+
+@dataclass(frozen=True)
+class LeadingDimensions(Sweep):
+    """One fit whose first q columns are the embedding with q components, for q = 1, ..., p."""
+
+    def run(self, estimator: Any, arrays: NamedArrays, y: Labels) -> Outcome:
+        started = time.perf_counter()
+        model = call(estimator.fit, arrays.train, y)
+        fit_seconds = time.perf_counter() - started
+        embeddings, predict_seconds = _apply([model], arrays)
+        components = list(range(1, embeddings[0][0].shape[1] + 1))
+        return LeadingOutcome([model], components, embeddings, fit_seconds, predict_seconds)
+
+    def leave_one_out(self, estimator: Any) -> Callable[..., Any] | None:
+        return getattr(estimator, "leave_one_out", None)
+
+
+def _n_classes(X: NDArray[Any], y: Labels) -> int:
+    return len(np.unique(y))
+
+
+def _image_side(X: NDArray[Any], y: Labels) -> int:
+    return int(min(X.shape[1:]))
+
+
+LARGEST: dict[str, Callable[[NDArray[Any], Labels], int]] = {"n_classes": _n_classes, "image_side": _image_side}
+"""Largest number of components that training samples allow, by the name of the bound."""
+
+
+@dataclass(frozen=True)
+class Refit(Sweep):
+    """A fit for each number of components, for methods that learn something else for each.
+
+    Parameters
+    ----------
+    sizes : list of int
+        Values of ``n_components``.
+    at_most : {"n_classes", "image_side"} or None
+        Bound on the sizes: larger ones are left out, but never all of them.
+    path : str or None
+        ``"module:function"`` that fits all sizes and computes what they share once: (estimator, X, y, sizes=). None:
+        clones of the estimator are fitted.
+    """
+
+    sizes: Sequence[int]
+    at_most: Literal["n_classes", "image_side"] | None = None
+    path: str | None = None
+
+    def run(self, estimator: Any, arrays: NamedArrays, y: Labels) -> Outcome:
+        sizes = self._possible(arrays.X, y)
+        started = time.perf_counter()
+        models = self._fit(estimator, arrays.train, y, sizes)
+        fit_seconds = time.perf_counter() - started
+        embeddings, predict_seconds = _apply(models, arrays)
+        return RefitOutcome(models, sizes, embeddings, fit_seconds, predict_seconds)
+
+    def _possible(self, X: NDArray[Any], y: Labels) -> list[int]:
+        if self.at_most is None:
+            return list(self.sizes)
+        largest = LARGEST[self.at_most](X, y)
+        return [size for size in self.sizes if size <= largest] or list(self.sizes[:1])
+
+    def _fit(self, estimator: Any, train: Samples, y: Labels, sizes: list[int]) -> list[Any]:
+        if self.path is not None:
+            return list(call(_bound(load(self.path), estimator), train, y, sizes=sizes))
+        from sklearn.base import clone
+
+        return [call(clone(estimator).set_params(n_components=size).fit, train, y) for size in sizes]
+
+
+def _bound(function: Callable[..., Any], estimator: Any) -> Callable[..., Any]:
+    """Bind the first argument of a path function."""
+    return lambda X, y, **keywords: function(estimator, X, y, **keywords)
+
+
+@dataclass(frozen=True)
+class Predictions(Sweep):
+    """A single fit of a classifier, evaluated by its own labels."""
+
+    has_components: ClassVar[bool] = False
+
+    def run(self, estimator: Any, arrays: NamedArrays, y: Labels) -> Outcome:
+        started = time.perf_counter()
+        model = call(estimator.fit, arrays.train, y)
+        fit_seconds = time.perf_counter() - started
+        started = time.perf_counter()
+        labels = np.asarray(call(model.predict, arrays.test))
+        return PredictionOutcome([model], [], [], fit_seconds, time.perf_counter() - started, labels, arrays.test)
+
+    def rules(self, neighbours: Sequence[str]) -> list[str]:
+        """Return a single rule without a name: no neighbour is asked."""
+        return [""]
+
+
+def _apply(models: list[Any], arrays: NamedArrays) -> tuple[list[Pair], float]:
+    """Embed training and test samples; return the embeddings and the seconds for the test samples."""
+    train = [np.asarray(_training_embedding(model, arrays), dtype=np.float64) for model in models]
+    started = time.perf_counter()
+    test = [np.asarray(call(model.transform, arrays.test), dtype=np.float64) for model in models]
+    return list(zip(train, test, strict=True)), time.perf_counter() - started
+
+
+def _training_embedding(model: Any, arrays: NamedArrays) -> NDArray[Any]:
+    """Return the embedding that the fit has stored, else that of ``transform``."""
+    stored: NDArray[Any] | None = getattr(model, "embedding_", None)
+    return call(model.transform, arrays.train_without_labels) if stored is None else stored

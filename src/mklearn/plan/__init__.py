@@ -1,1 +1,0 @@
-"""The fits of a study, and the inputs that each is made from."""

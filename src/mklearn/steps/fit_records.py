@@ -1,0 +1,290 @@
+"""Score rows and model arrays of a fit: what each split leaves behind, as plain data that a process can pass on."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from mklearn.contract.fit_spec import FitSpec, Setting
+from mklearn.contract.loading import load
+from mklearn.datasets.splits import Split
+from mklearn.errors import NotApplicable
+from mklearn.evaluation.inputs import Inputs
+from mklearn.evaluation.iterations import accuracy_by_iteration
+from mklearn.evaluation.oracle import best_on_test
+from mklearn.evaluation.split import EXPECTED, Fitted, RuleResult, SplitResult, evaluate_split
+from mklearn.provenance import canonical
+from mklearn.steps.log import logger, progress
+from mklearn.steps.rows import blank, fit_of
+from mklearn.steps.supervisor import SplitAborted
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class FittedArrays:
+    """What a report shows of the fit on one split, by the first nearest-neighbour rule."""
+
+    repeat: int
+    weights: NDArray[np.float64]
+    kernel_info: list[dict[str, Any]]
+    confusion: NDArray[np.int32]
+    """Test samples by true class (row) and predicted class (column), at the chosen dimension."""
+    history: list[dict[str, Any]]
+    """Objective after every half step of an alternation."""
+    embedding: dict[str, NDArray[Any]]
+    """Two dimensions of the training and test samples, with their classes; empty for a classifier."""
+
+
+@dataclass(frozen=True)
+class SplitRecord:
+    """Score rows of one split; ``fitted`` is None if the fit failed."""
+
+    rows: list[Row]
+    fitted: FittedArrays | None = None
+
+
+@dataclass(frozen=True)
+class FitAtSize:
+    """A method at one training size of a protocol: evaluates the splits one after the other.
+
+    Parameters
+    ----------
+    inputs : Inputs
+    spec : FitSpec
+    setting : Setting
+        One of ``spec.settings``.
+    y : (n,) class codes
+    splits : sequence of Split
+        Those of this training size.
+    code : str
+        Fingerprint of the code, for the score rows.
+    """
+
+    inputs: Inputs
+    spec: FitSpec
+    setting: Setting
+    y: NDArray[np.int64]
+    splits: Sequence[Split]
+    code: str = ""
+
+    def records(self) -> Iterator[SplitRecord]:
+        """Yield the record of each split, in order."""
+        for split, result in self._results():
+            if isinstance(result, SplitResult):
+                rows = self._score_rows(result, split) + self._iteration_rows(split)
+                yield SplitRecord(rows, self._fitted_arrays(result, split))
+            else:
+                yield SplitRecord([self._row(split) | _failure(result)])
+
+    def aborted_records(self, n_done: int, reason: SplitAborted) -> list[SplitRecord]:
+        """Return records of the splits after the first ``n_done``, with the reason why they have no value."""
+        aborted = self.splits[n_done:]
+        logger.warning("%s: %d splits without a value: %s", self.setting.protocol, len(aborted), reason)
+        return [SplitRecord([self._row(split) | _failure(reason)]) for split in aborted]
+
+    # --- evaluation
+
+    def _results(self) -> Iterator[tuple[Split, SplitResult | Exception]]:
+        """Yield each split with its result, or with the failure that is its result."""
+        method = self.spec.method
+        size = f", training size {self.setting.train_size}" if self.setting.train_size else ""
+        splits = progress(self.splits, len(self.splits), f"{method.id}{size}: split")
+        if method.kernel_choice == "oracle_single":
+            yield from zip(splits, self._best_kernel_on_test(), strict=True)
+            return
+        for split in splits:
+            yield split, self._evaluate(self.inputs, split)
+
+    def _best_kernel_on_test(self) -> list[SplitResult | Exception]:
+        """Return the results of the single kernel that is best on the test samples of all splits."""
+        n_kernels = self.inputs.n_kernels
+        by_kernel = []
+        for number, alone in enumerate(np.eye(n_kernels)):
+            results = [self._evaluate(self.inputs.with_kernel(number), split, choose=False) for split in self.splits]
+            for result in results:
+                for rule in result.rules.values() if isinstance(result, SplitResult) else []:
+                    rule.fitted.weights = alone  # among all the kernels there are to choose from
+            by_kernel.append(results)
+        aborted = next((r for results in by_kernel for r in results if isinstance(r, SplitAborted)), None)
+        if aborted is not None:  # the best of some of the kernels is not the best of all
+            return [aborted for _ in self.splits]
+        return best_on_test(by_kernel, self.spec.evaluation.choose_by)
+
+    def _evaluate(self, inputs: Inputs, split: Split, choose: bool = True) -> SplitResult | Exception:
+        result: SplitResult | Exception
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                result = evaluate_split(
+                    inputs, self.spec.method, self.y, split.train, split.test,
+                    evaluation=self.spec.evaluation, seed=self.spec.seed, choose=choose,
+                )  # fmt: skip
+            except EXPECTED as reason:
+                result = reason
+            except MemoryError as reason:
+                result = _out_of_memory(reason)
+            if not isinstance(result, SplitResult):
+                result.__traceback__ = result.__cause__ = result.__context__ = None  # they keep the split's arrays
+                logger.warning("%s: %s: %s", split.name, type(result).__name__, result)
+        for message in sorted({str(warning.message) for warning in caught}):
+            logger.warning("%s: %s", split.name, message)
+        return result
+
+    # --- rows
+
+    def _row(self, split: Split) -> Row:
+        fit = fit_of(self.spec, self.setting)
+        return blank(fit, split.repeat, split.fold, len(split.train), len(split.test)) | {"code": self.code}
+
+    def _score_rows(self, result: SplitResult, split: Split) -> list[Row]:
+        rows = []
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform != "darwin" else 1024**2)
+        for neighbour, rule in result.rules.items():
+            estimator = rule.fitted.estimator
+            certificate = getattr(estimator, "certificate_", None) or {}
+            shared = self._row(split) | {
+                "neighbour": neighbour,
+                "parameters": canonical(rule.candidate.parameters),
+                "n_iter": getattr(estimator, "n_iter_", None),
+                "objective": float(getattr(estimator, "objective_", np.nan)),
+                "gap": float(certificate.get("gap", np.nan)),
+                "solver": str(certificate.get("solver", "")),
+                "status": "inaccurate" if getattr(estimator, "status_", "") == "inaccurate" else "ok",
+                "message": _message(estimator),
+                "fit_seconds": rule.fitted.fit_seconds,
+                "predict_seconds": rule.fitted.predict_seconds,
+                "peak_mb": peak,
+                "utc": pd.Timestamp.now(tz="UTC").strftime("%Y-%m-%dT%H:%M:%SZ"),
+            }
+            for metric in self.spec.evaluation.metrics:
+                rows += _metric_rows(shared | {"metric": metric}, metric, rule, result.selection_message)
+        return rows
+
+    def _iteration_rows(self, split: Split) -> list[Row]:
+        """Return the accuracy after each iteration, by the first nearest-neighbour rule, if the study asks for it."""
+        method = self.spec.method
+        if method.iterations is None:
+            return []
+        rule = self.spec.evaluation.neighbours[0]
+        row = self._row(split) | {"metric": "accuracy", "neighbour": rule, "selection": "iteration"}
+        labels = self.y[split.train], self.y[split.test]
+        try:
+            estimator = load(method.implementation)(**method.parameters)
+            arrays = self.inputs.prepare(split.train, split.test).arrays(None)
+            curves = accuracy_by_iteration(estimator, arrays, *labels, method.iterations, rule)
+        except MemoryError as reason:  # the split itself has its values
+            aborted = _out_of_memory(reason)
+            logger.warning("%s: iterations: %s", split.name, aborted)
+            return [row | _failure(aborted)]
+        return [
+            row | {"dimension": size, "n_iter": t, "value": float(value)}
+            for size, curve in curves.items()
+            for t, value in enumerate(curve, start=1)
+        ]
+
+    # --- arrays
+
+    def _fitted_arrays(self, result: SplitResult, split: Split) -> FittedArrays:
+        neighbour, rule = next(iter(result.rules.items()))
+        fitted = rule.fitted
+        predicted = fitted.outcome.predictions(neighbour, self.y[split.train], rule.position)
+        confusion = np.zeros((self.y.max() + 1,) * 2, dtype=np.int32)
+        np.add.at(confusion, (self.y[split.test], predicted), 1)
+        history = [
+            {"repeat": split.repeat, "fold": split.fold, "half_step": number, "step": entry["step"],
+             "value": entry["objective"], "bound": entry.get("lambda_min")}
+            for number, entry in enumerate(getattr(fitted.estimator, "history_", []))
+        ]  # fmt: skip
+        embedding = self._embedding(fitted, split)
+        return FittedArrays(split.repeat, fitted.weights, fitted.kernel_info, confusion, history, embedding)
+
+    def _embedding(self, fitted: Fitted, split: Split) -> dict[str, NDArray[Any]]:
+        if not fitted.outcome.embeddings:
+            return {}
+        points = np.concatenate([_first_two(embedding) for embedding in fitted.outcome.embeddings[-1]])
+        return {
+            "embedding": points.astype(np.float32),
+            "embedding_y": np.concatenate([self.y[split.train], self.y[split.test]]),
+            "embedding_test": np.repeat([False, True], [len(split.train), len(split.test)]),
+        }
+
+
+def model_arrays(records: Sequence[SplitRecord], spec: FitSpec, n_classes: int) -> dict[str, Any]:
+    """Collect what a report shows: weights and objective of every split, kernel diagnostics, confusion, an embedding.
+
+    The kernel diagnostics and the embedding are those of the first split that was fitted.
+    """
+    fits = [record.fitted for record in records if record.fitted is not None]
+    kernel_ids = np.array([kernel["id"] for kernel in spec.kernels], dtype=str)
+    return {
+        "kernel_ids": kernel_ids,
+        "weights": np.array([fit.weights for fit in fits]).reshape(len(fits), len(kernel_ids)),
+        "repeats": np.array([fit.repeat for fit in fits], dtype=np.int64),
+        "kernel_info": canonical([_json(fit.kernel_info) for fit in fits[:1]]),
+        "confusion": sum((fit.confusion for fit in fits), np.zeros((n_classes, n_classes), dtype=np.int32)),
+        "history": canonical(_json([entry for fit in fits for entry in fit.history])),
+        **(fits[0].embedding if fits else {}),
+    }
+
+
+def _metric_rows(shared: Row, metric: str, rule: RuleResult, selection_message: str) -> list[Row]:
+    """Return the rows of one metric: at each number of components, and as inner cross-validation chose."""
+    chosen = shared | {"selection": "inner_cv", "dimension": rule.component}
+    if metric in rule.not_applicable:
+        return [chosen | {"status": "not_applicable", "message": rule.not_applicable[metric]}]
+    rows = [
+        shared | {"selection": "dimension", "dimension": dimension, "value": float(value)}
+        for dimension, value in zip(rule.components, rule.scores[metric], strict=False)
+    ]
+    value = rule.chosen_score(metric)
+    if value is None:
+        return [*rows, chosen | {"status": "not_applicable", "message": selection_message}]
+    return [*rows, chosen | {"value": value}]
+
+
+def _failure(reason: Exception) -> dict[str, str]:
+    """Return status and message of a split that has no value."""
+    status = "not_applicable" if isinstance(reason, NotApplicable) else getattr(reason, "status", "failed")
+    return {"status": status, "message": " ".join(str(reason).split())}
+
+
+def _out_of_memory(reason: MemoryError) -> SplitAborted:
+    return SplitAborted("out_of_memory", f"memory ran out: {reason}" if str(reason) else "memory ran out")
+
+
+def _message(estimator: Any) -> str:
+    """Return the estimator's own message, or how many steps of its SDP have no solution."""
+    if getattr(estimator, "message_", ""):
+        return str(estimator.message_)
+    steps = [entry for entry in getattr(estimator, "history_", []) if "mixed_sign" in entry]
+    mixed = sum(bool(entry["mixed_sign"]) for entry in steps)
+    if not mixed or estimator.get_params().get("beta_step") not in ("sdp", "central_path"):
+        return ""
+    return f"mixed signs in {mixed} of {len(steps)} beta-steps: the optimal weights are 0, these are a solver's path"
+
+
+def _first_two(embedding: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the first two components; a missing one is 0."""
+    padded = np.zeros((len(embedding), 2))
+    padded[:, : min(2, embedding.shape[1])] = embedding[:, :2]
+    return padded
+
+
+def _json(value: Any) -> Any:
+    """Convert to builtin types, with None in place of NaN and infinity."""
+    if isinstance(value, dict):
+        return {str(key): _json(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_json(entry) for entry in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -1,0 +1,213 @@
+"""The fits of a study: one job for each method, data set and protocol, all training sizes and repeats inside.
+
+A job spends two seconds on starting Python with its libraries: as much as many methods take for all repeats of a size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mklearn.contract.fit_spec import EvaluationSpec, FitSpec, InputSpec, MethodSpec, Setting
+from mklearn.contract.method import KernelMethod, Method
+from mklearn.contract.specs import KernelSetSpec
+from mklearn.descriptors.models import Descriptor
+from mklearn.errors import ConfigError
+from mklearn.evaluation.metrics import metric_mistakes
+from mklearn.provenance import key
+from mklearn.study.expansion.datasets import PlannedDataset
+from mklearn.study.expansion.protocols import PlannedProtocol
+from mklearn.study.model import Evaluation
+
+Spec = dict[str, Any]
+Descriptors = Mapping[str, tuple[str, Descriptor]]
+"""Key and model of each descriptor of a data set, by id."""
+
+
+@dataclass(frozen=True)
+class PlannedFit:
+    """One job of the study: a method on all training sizes and repeats of one protocol of one data set."""
+
+    dataset: PlannedDataset
+    protocol: str
+    """Key of the protocol."""
+    protocol_id: str
+    method: str
+    """Key of the method with its inputs."""
+    method_id: str
+    label: str
+    spec: FitSpec
+    kernel_set: str | None = None
+    """Key of the kernel set; None for a method without kernels."""
+    kernel_set_spec: KernelSetSpec | None = None
+    descriptors: tuple[str, ...] = ()
+    """Keys of the descriptors that its inputs of kind features take, in the order of the inputs."""
+
+    @property
+    def settings(self) -> list[Setting]:
+        """Training sizes of the protocol."""
+        return self.spec.settings
+
+
+@dataclass(frozen=True)
+class _Variant:
+    """A method with the kernels that it takes: one for each kernel if it runs on ``each``."""
+
+    id: str
+    label: str
+    kernels: list[Spec] = field(default_factory=list)
+    parameters: Spec = field(default_factory=dict)
+    """Parameters that depend on the data set's kernels: ``kernel_weights``."""
+
+
+def planned_fits(
+    dataset: PlannedDataset,
+    method_id: str,
+    method: Method,
+    kernels: Sequence[Spec],
+    descriptors: Descriptors,
+    protocols: Sequence[PlannedProtocol],
+    evaluation: Evaluation,
+    seed: int,
+) -> list[PlannedFit]:
+    """Plan the fits of one method on one data set: one for each protocol, and for ``kernels: each`` for each kernel.
+
+    Parameters
+    ----------
+    dataset : PlannedDataset
+    method_id, method : str, Method
+    kernels : sequence of dict
+        Kernel specifications of the data set.
+    descriptors : mapping
+        Key and model of each descriptor of the data set, by id.
+    protocols : sequence of PlannedProtocol
+        Those that apply to the data set.
+    evaluation : Evaluation
+    seed : int
+
+    Raises
+    ------
+    ConfigError
+        The data set does not have what an input of the method takes, or a metric can't be computed or choose.
+    """
+    inputs = _inputs(dataset, method_id, method, descriptors)
+    evaluated = _evaluation(method_id, method, evaluation)
+    found = []
+    for variant in _variants(method_id, method, kernels, dataset):
+        spec = MethodSpec(
+            id=variant.id, implementation=method.implementation, parameters=method.parameters() | variant.parameters,
+            grid=method.grid(), kernel_choice=method.kernel_choice(), inputs=inputs, sweep=method.sweep(),
+            iterations=method.iterations(),
+        )  # fmt: skip
+        kernel_set, kernel_set_spec = _kernel_set(variant.kernels)
+        for protocol in protocols:
+            fit = FitSpec(
+                dataset=dataset.id, settings=list(protocol.settings), method=spec,
+                kernels=variant.kernels, evaluation=evaluated, seed=seed,
+            )  # fmt: skip
+            shared = {name: value for name, value in fit.as_dict().items() if name not in ("dataset", "settings")}
+            found.append(
+                PlannedFit(
+                    dataset, protocol.key, protocol.id, key(variant.id, shared), variant.id, variant.label, fit,
+                    kernel_set, kernel_set_spec, tuple(e.descriptor for e in inputs.values() if e.descriptor),
+                )
+            )  # fmt: skip
+    return found
+
+
+def _evaluation(method_id: str, method: Method, evaluation: Evaluation) -> EvaluationSpec:
+    folds = method.inner_folds or evaluation.inner_folds
+    mistakes = metric_mistakes(evaluation.metrics, evaluation.choose_by, folds)
+    if mistakes:
+        name, sentence = mistakes[0]
+        raise ConfigError(f"evaluation.{name} (methods.{method_id}): {sentence}")
+    minutes = method.time_limit or evaluation.time_limit
+    return EvaluationSpec(
+        neighbours=list(evaluation.neighbours), inner_folds=folds, metrics=list(evaluation.metrics),
+        choose_by=evaluation.choose_by, time_limit=None if minutes == "none" else minutes,
+    )  # fmt: skip
+
+
+def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors: Descriptors) -> dict[str, InputSpec]:
+    """Return the method's inputs with the descriptors that this data set has for them."""
+    fields = method.descriptor_fields()
+    inputs = {}
+    for name, entry in method.inputs.items():
+        if entry.kind == "images" and dataset.family != "images":
+            raise ConfigError(
+                f"methods.{method_id}: {method.title} takes images, and data set {dataset.id!r} has none "
+                f"({dataset.family}). Omit one of the two."
+            )
+        descriptor = _descriptor(dataset, method_id, method, fields[name], descriptors) if name in fields else None
+        inputs[name] = InputSpec(kind=entry.kind, descriptor=descriptor, training_only=entry.training_only)
+    return inputs
+
+
+def _descriptor(
+    dataset: PlannedDataset, method_id: str, method: Method, field_name: str, descriptors: Descriptors
+) -> str:
+    """Return the key of the descriptor that a field of the method names."""
+    name = getattr(method, field_name)
+    if name not in descriptors:
+        valid = ", ".join(sorted(descriptors)) or "none"
+        raise ConfigError(
+            f"methods.{method_id}.{field_name}: data set {dataset.id!r} has no descriptor {name!r}; it has {valid}."
+        )
+    descriptor, config = descriptors[name]
+    if config.point_sets:
+        raise ConfigError(
+            f"methods.{method_id}.{field_name}: {name!r} is a set of points for each image, and {method.title} takes "
+            "one vector; name another descriptor, or use a method on kernels."
+        )
+    return descriptor
+
+
+def _variants(method_id: str, method: Method, kernels: Sequence[Spec], dataset: PlannedDataset) -> list[_Variant]:
+    label = method.label or method_id
+    if not isinstance(method, KernelMethod):
+        return [_Variant(method_id, label)]
+    if not kernels:
+        raise ConfigError(
+            f"datasets.{dataset.id}: none of the study's kernels applies to it ({dataset.family}). "
+            "Name a descriptor that does, or omit descriptors and kernels to use the defaults."
+        )
+    usual = [kernel for kernel in kernels if kernel["kind"] != "product"]
+    if method.kernels == "each":
+        return [_Variant(f"{method_id}-{kernel['id']}", f"{label}: {kernel['id']}", [kernel]) for kernel in usual]
+    chosen = usual if method.kernels == "all" else _named_kernels(method_id, method.kernels, kernels, dataset)
+    return [_Variant(method_id, label, chosen, _kernel_weights(method_id, method, chosen))]
+
+
+def _named_kernels(method_id: str, names: list[str], kernels: Sequence[Spec], dataset: PlannedDataset) -> list[Spec]:
+    there = {kernel["id"] for kernel in kernels}
+    missing = [name for name in names if name not in there]
+    if missing:
+        raise ConfigError(
+            f"methods.{method_id}.kernels: data set {dataset.id!r} has no kernel {', '.join(missing)}; "
+            f"it has {', '.join(sorted(there))}."
+        )
+    return [kernel for kernel in kernels if kernel["id"] in names]
+
+
+def _kernel_weights(method_id: str, method: KernelMethod, kernels: list[Spec]) -> Spec:
+    """Return the parameter ``kernel_weights`` in the order of the kernels, where the study gives weights."""
+    weights = getattr(method, "kernel_weights", None)
+    if not isinstance(weights, dict):
+        return {}
+    missing = [name for name in weights if name not in {kernel["id"] for kernel in kernels}]
+    if missing:
+        raise ConfigError(f"methods.{method_id}.kernel_weights: no kernel {', '.join(missing)} among its kernels.")
+    in_order = [float(weights.get(kernel["id"], 0.0)) for kernel in kernels]
+    if not sum(in_order):
+        raise ConfigError(f"methods.{method_id}.kernel_weights: all are zero; give at least one a positive weight.")
+    return {"kernel_weights": in_order}
+
+
+def _kernel_set(kernels: list[Spec]) -> tuple[str | None, KernelSetSpec | None]:
+    """Return key and specification of a kernel set; None without kernels."""
+    if not kernels:
+        return None, None
+    pairwise = sorted({part["pairwise"] for kernel in kernels for part in kernel.get("factors", [kernel])})
+    name = key(f"{len(kernels)}-kernels" if len(kernels) > 1 else kernels[0]["id"], kernels)
+    return name, KernelSetSpec(kernels=kernels, pairwise=pairwise)

@@ -1,0 +1,125 @@
+"""The step of a fit with several inputs and metrics: which file is which, and the rows that come out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+
+from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
+from mklearn.contract.fit_spec import FitSpec
+from mklearn.datasets.splits import Split, Splits
+from mklearn.errors import DataError, SolverFailed
+from mklearn.kernels.distances import MEASURES
+from mklearn.steps import fit as step
+
+N = 30
+
+
+class Gated:
+    """Kernel class means, gated by features of width 2; the privileged features have width 3."""
+
+    def __init__(self, kernels: str = "linear", fails: bool = False) -> None:
+        self.fails = fails
+
+    def fit(self, X: NDArray[Any], y: NDArray[Any], gating: NDArray[Any], privileged: NDArray[Any]) -> Gated:
+        assert (X.shape, gating.shape, privileged.shape) == ((20, 20, 2), (20, 2), (20, 3))
+        if self.fails:
+            raise SolverFailed("no solution")
+        self.classes_ = np.unique(y)
+        self.means_ = np.stack([(y == code) / np.sum(y == code) for code in self.classes_], axis=1)
+        return self
+
+    def decision_function(self, X: NDArray[Any], gating: NDArray[Any]) -> NDArray[np.float64]:
+        assert gating.shape == (10, 2)
+        scores: NDArray[np.float64] = X.mean(axis=2) @ self.means_
+        return scores
+
+    def predict(self, X: NDArray[Any], gating: NDArray[Any]) -> NDArray[Any]:
+        return self.classes_[self.decision_function(X, gating).argmax(axis=1)]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Any]:
+    """Thirty samples of three classes in two splits, as two kernels and two tables of features."""
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1, 2], 10)
+    X = rng.normal(size=(N, 4)) + 2 * np.eye(4)[y]
+    ids = np.array([f"s{number:02}" for number in range(N)])
+    write_parquet(tmp_path / "labels.parquet", pd.DataFrame({"id": ids, "y": y, "label": y.astype(str)}))
+    write_npz(tmp_path / "gating.npz", features=X[:, :2])
+    write_npz(tmp_path / "more.npz", features=X[:, :3])
+    matrix = MEASURES["squared_euclidean"](X)
+    write_npz(tmp_path / "d.npz", matrix=matrix, sha256=np.array("0a"))
+    (tmp_path / "set.json").write_text(json.dumps({"matrices": {"d": {"sha256": "0a"}}}))
+    drawn = []
+    for repeat in range(2):
+        order = np.argsort(rng.permuted(np.tile(np.arange(10), (3, 1)), axis=1).ravel() >= 7, kind="stable")
+        drawn.append(Split(repeat, 0, np.sort(order[:20]), np.sort(order[20:])))
+    Splits(tuple(drawn), N).save(tmp_path / "splits.parquet", ids)
+    return {
+        "labels": tmp_path / "labels.parquet", "splits": tmp_path / "splits.parquet", "manifest": tmp_path / "set.json",
+        "matrices": [tmp_path / "d.npz"], "sources": [tmp_path / "gating.npz", tmp_path / "more.npz"],
+        "scores": tmp_path / "scores.parquet", "model": tmp_path / "model.npz",
+    }  # fmt: skip
+
+
+def spec(**parameters: Any) -> FitSpec:
+    kernels = [{"id": f"g{width}", "pairwise": "d", "kind": "gaussian", "bandwidth": width} for width in (0.5, 1.0)]
+    method = {
+        "id": "m", "implementation": f"{__name__}:Gated", "parameters": parameters,
+        "inputs": {"kernels": {"kind": "kernels"}, "gating": {"kind": "features"},
+                   "privileged": {"kind": "features", "training_only": True}},
+        "sweep": {"implementation": "mklearn.evaluation.sweeps:Predictions"},
+    }  # fmt: skip
+    evaluation = {
+        "neighbours": ["cosine"], "inner_folds": 2, "metrics": ["accuracy", "auc", "support_vector_share"],
+    }  # fmt: skip
+    content = {"dataset": "d", "settings": [{"protocol": "p", "train_size": None}], "method": method, "seed": 0}
+    return FitSpec.model_validate(content | {"kernels": kernels, "evaluation": evaluation})
+
+
+def test_every_metric_has_a_row_on_every_split(files: dict[str, Any]) -> None:
+    step.fit(**files, spec=spec())
+    frame, metadata = read_parquet(files["scores"])
+    columns = ["repeat", "metric", "selection", "status"]
+    assert frame[columns].to_numpy().tolist() == [
+        [repeat, *rest]
+        for repeat in (0, 1)
+        for rest in (
+            ["accuracy", "inner_cv", "ok"], ["auc", "inner_cv", "ok"],
+            ["support_vector_share", "inner_cv", "not_applicable"],
+        )
+    ]  # fmt: skip
+    values = frame.set_index(["metric", "repeat"])["value"]
+    assert values["accuracy"].between(0.5, 1).all()
+    assert (values["auc"] >= values["accuracy"]).all()
+    assert values["support_vector_share"].isna().all()
+    assert set(frame["kernel_set"]) == {"g0.5+g1.0"}
+    assert set(metadata["inputs"]["sources"]) == {"gating.npz", "more.npz"}
+    assert metadata["spec"] == spec().as_dict()
+    assert read_npz(files["model"])["p/confusion"].sum() == 20
+
+
+def test_a_failure_is_one_row_for_all_metrics(files: dict[str, Any]) -> None:
+    step.fit(**files, spec=spec(fails=True).as_dict())
+    frame, _ = read_parquet(files["scores"])
+    assert frame[["metric", "status", "message"]].to_numpy().tolist() == [["", "failed", "no solution"]] * 2
+
+
+@pytest.mark.parametrize(
+    ("lacking", "sentence"),
+    [({"manifest": None}, "input 'kernels' needs a manifest"), ({"sources": 1}, "input 'privileged' needs a file")],
+)
+def test_a_file_that_is_missing_is_named_by_its_input(
+    files: dict[str, Any], lacking: dict[str, Any], sentence: str
+) -> None:
+    if "sources" in lacking:
+        lacking = {"sources": files["sources"][:1]}
+    with pytest.raises(DataError, match=sentence):
+        step.fit(**files | lacking, spec=spec())

@@ -1,0 +1,97 @@
+"""Planned fits: the inputs, kernels and candidates of a method on one data set."""
+
+from __future__ import annotations
+
+import copy
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.unit.contract.test_method import Gated
+
+from mklearn.contract.fit_spec import Setting
+from mklearn.descriptors.models import Pixels
+from mklearn.errors import ConfigError
+from mklearn.study.expansion.fits import PlannedFit, planned_fits
+from mklearn.study.model import Evaluation
+from mklearn.study.resources import number_of_candidates
+from mklearn.subspace.models import MMC, KernelFDA
+
+KERNELS = [{"id": name, "kind": "gaussian", "pairwise": f"{name}-0a/d"} for name in ("pixels", "hog", "lbp")]
+PROTOCOLS = [
+    SimpleNamespace(id=name, key=f"{name}-0b", settings=[Setting(protocol=name, train_size=None)])
+    for name in ("folds", "halves")
+]
+DESCRIPTORS = {name: (f"{name}-0a", Pixels(kind="pixels")) for name in ("pixels", "hog")}
+
+
+def planned(method: Any, kernels: Any = KERNELS, family: str = "images", **evaluation: Any) -> list[PlannedFit]:
+    dataset: Any = SimpleNamespace(id="d", key="d-0c", family=family)
+    protocols: Any = PROTOCOLS
+    return planned_fits(dataset, "m", method, kernels, DESCRIPTORS, protocols, Evaluation(**evaluation), 0)
+
+
+def test_a_method_of_several_inputs() -> None:
+    """One fit for each protocol; the descriptors in the order of the inputs; nothing that was given is changed."""
+    kernels = copy.deepcopy(KERNELS)
+    fits = planned(Gated(gating="pixels", kernels=["hog", "lbp"]), kernels)
+    assert kernels == KERNELS
+    assert [(fit.protocol, fit.protocol_id, fit.dataset.id) for fit in fits] == [
+        ("folds-0b", "folds", "d"), ("halves-0b", "halves", "d"),
+    ]  # fmt: skip
+    (method,) = {fit.method for fit in fits}
+    assert method.startswith("m-")
+    fit = fits[0]
+    assert fit.descriptors == ("pixels-0a", "hog-0a")
+    inputs = {name: entry.model_dump(exclude_defaults=True) for name, entry in fit.spec.method.inputs.items()}
+    assert inputs == {
+        "kernels": {"kind": "kernels"}, "gating": {"kind": "features", "descriptor": "pixels-0a"},
+        "privileged": {"kind": "features", "descriptor": "hog-0a", "training_only": True},
+    }  # fmt: skip
+    assert fit.kernel_set is not None
+    assert fit.kernel_set.startswith("2-kernels-")
+    assert fit.kernel_set_spec == {"kernels": KERNELS[1:], "pairwise": ["hog-0a/d", "lbp-0a/d"]}
+
+
+@pytest.mark.parametrize(
+    ("weights", "count"),
+    [({"pixels": 1, "hog": 2}, 1), ("uniform", 1), ("best_single", 3), ("cv_accuracy", 3), ("oracle_single", 3)],
+)
+def test_given_kernel_weights_are_one_candidate(weights: Any, count: int) -> None:
+    fit = planned(KernelFDA(kind="kernel_fda", kernel_weights=weights))[0]
+    assert fit.spec.method.n_candidates(3) == count
+    assert number_of_candidates(fit.spec.as_dict()["method"], 3) == count
+    if isinstance(weights, dict):
+        assert fit.spec.method.parameters["kernel_weights"] == [1.0, 2.0, 0.0]
+
+
+def test_each_kernel_by_itself() -> None:
+    fits = planned(KernelFDA(kind="kernel_fda", kernels="each", label="KFD"))
+    assert [(fit.method_id, fit.label, len(fit.spec.kernels)) for fit in fits[::2]] == [
+        ("m-pixels", "KFD: pixels", 1), ("m-hog", "KFD: hog", 1), ("m-lbp", "KFD: lbp", 1),
+    ]  # fmt: skip
+    assert len({fit.kernel_set for fit in fits}) == 3
+
+
+@pytest.mark.parametrize(
+    ("method", "more", "sentence"),
+    [
+        (Gated(gating="blocks"), {}, "methods.m.gating: data set 'd' has no descriptor 'blocks'; it has hog, pixels."),
+        (Gated(gating="pixels", more="sift"), {}, "methods.m.more: data set 'd' has no descriptor 'sift'"),
+        (MMC(kind="mmc", descriptor="x"), {}, "methods.m.descriptor: data set 'd' has no descriptor 'x'"),
+        (Gated(gating="pixels"), {"kernels": []}, "datasets.d: none of the study's kernels applies to it"),
+        (MMC(kind="mmc"), {"metrics": ["acc"], "choose_by": "acc"}, "evaluation.metrics (methods.m): there is no"),
+        (MMC(kind="mmc", inner_folds="leave_one_out"), {"metrics": ["auc"], "choose_by": "auc"},
+         "evaluation.choose_by (methods.m): 'auc' has no value for a single sample"),
+    ],
+)  # fmt: skip
+def test_what_can_not_be_planned(method: Any, more: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        planned(method, **more)
+    assert sentence in str(caught.value)
+
+
+def test_metrics_are_part_of_the_specification_and_of_the_key() -> None:
+    (one, *_), (two, *_) = (planned(MMC(kind="mmc"), **more) for more in ({}, {"metrics": ["accuracy", "auc"]}))
+    assert two.spec.evaluation.metrics == ["accuracy", "auc"]
+    assert one.method != two.method
