@@ -1,11 +1,9 @@
 # The plan of the study, the constraints that follow from it, and the names that the rules use.
 
-from mklearn.engine.session import prepare
 from mklearn.study.job_resources import JobResources
 from mklearn.study.targets import open_study
 
 targets = open_study(config, workflow)
-prepare(workflow, targets.plan.study.mirror)  # TODO(merge of the engine): when a run starts, not here
 ask = JobResources(targets)
 
 
