@@ -101,7 +101,7 @@ def test_labels_of_any_type(problem, rule, kind):
     assert nearest_neighbour_predictions_by_dimension(Z_train, labels, Z_test, rule).dtype == labels.dtype
 
 
-def test_zero_vectors_have_no_direction():
+def test_zero_vectors_have_zero_similarity():
     Z_train = np.array([[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0], [0.0, 0.0]])  # rows 1 and 3 lie at the mean
     Z_test = np.array([[0.0, 0.0], [3.0, 0.0], [-3.0, 0.0]])
     np.testing.assert_array_equal(nearest_neighbour_indices(Z_train, Z_test, "cosine"), [0, 2, 0])
@@ -158,7 +158,7 @@ def _similarity(a, b):
     return np.where(lengths > noise, (a * b).sum(axis=1) / np.where(lengths > noise, lengths, 1.0), 0.0)
 
 
-def test_inputs_are_not_changed(problem):
+def test_inputs_are_not_modified(problem):
     copies = [np.array(part) for part in problem]
     for rule in RULES:
         accuracy_by_dimension(*problem, rule=rule)
@@ -166,7 +166,7 @@ def test_inputs_are_not_changed(problem):
         np.testing.assert_array_equal(part, copy)
 
 
-def test_user_mistakes_are_named(problem):
+def test_messages_name_the_error(problem):
     Z_train, y_train, Z_test, y_test = problem
     with pytest.raises(DataError, match="rule 'manhattan' is unknown"):
         accuracy_by_dimension(*problem, rule="manhattan")

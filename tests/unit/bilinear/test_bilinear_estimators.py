@@ -102,7 +102,7 @@ def test_transposed_images(method, images):
 
 
 @every_method
-def test_a_path_is_the_single_fits(method, images):
+def test_a_path_equals_single_fits(method, images):
     X, y = images
     sizes = [1, 2, (3, 2), (7, 5)]
     estimator = method(max_iter=7)
@@ -118,7 +118,7 @@ def test_a_path_is_the_single_fits(method, images):
 
 
 @every_method
-def test_iterations_are_fits_that_stop_there(method, images):
+def test_iterations_equal_fits_with_that_max_iter(method, images):
     X, y = images
     models = fit_iterations(method(2, init="random", random_state=3), X, y, 5)
     for t, model in enumerate(models, start=1):
@@ -131,7 +131,7 @@ def test_iterations_are_fits_that_stop_there(method, images):
 
 
 @every_method
-def test_single_precision_pickles_and_whole_numbers(method, images):
+def test_single_precision_pickles_and_integers(method, images):
     X, y = images
     model = method((3, 2)).fit(X, y)
     narrow = method((3, 2)).fit(X.astype(np.float32), y)
@@ -160,7 +160,7 @@ def test_in_a_pipeline(method):
 
 
 @pytest.mark.parametrize("method", DISCRIMINANTS)
-def test_labels_are_needed_and_differ(method, images):
+def test_labels_of_two_classes_are_required(method, images):
     X, y = images
     with pytest.raises(DataError, match="requires y"):
         method(2).fit(X)
@@ -171,7 +171,7 @@ def test_labels_are_needed_and_differ(method, images):
 
 
 @every_method
-def test_pixels_that_are_not_numbers(method, images):
+def test_images_with_nan_or_infinity(method, images):
     X, y = images
     for bad in (np.nan, np.inf):
         broken = X.copy()
@@ -202,7 +202,7 @@ def test_wrong_shapes(method, shape, parameter, message, images):
 
 
 @every_method
-def test_other_images_than_those_of_fit(method, images):
+def test_images_of_another_shape_than_in_fit(method, images):
     X, y = images
     model = method(2).fit(X, y)
     with pytest.raises(DataError, match=r"\(5, 7\), but .* fitted with \(7, 5\)"):
@@ -214,7 +214,7 @@ def test_other_images_than_those_of_fit(method, images):
 
 
 @every_method
-def test_components_that_there_are_not(method, images):
+def test_invalid_numbers_of_components(method, images):
     X, y = images
     for wrong, error in [(6, NotApplicable), ((8, 5), NotApplicable), ((1, 2, 3), ConfigError), ((0, 2), ConfigError)]:
         with pytest.raises(error, match="n_components"):
@@ -227,7 +227,7 @@ def test_components_that_there_are_not(method, images):
 
 @every_method
 @pytest.mark.parametrize("init", ["ones", np.ones((5, 2)), np.eye(4, 2), [["a", "b"]]])
-def test_starts_that_are_none(method, init, images):
+def test_invalid_starts(method, init, images):
     with pytest.raises(ConfigError, match="init"):
         method((2, 2), init=init).fit(*images)
 

@@ -18,7 +18,7 @@ def energy_kept(X, L, R):
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 5), st.booleans())
-def test_every_half_step_keeps_more_energy(seed, l1, l2, centre):
+def test_every_half_step_increases_the_energy(seed, l1, l2, centre):
     X, _ = make_images(seed, rows=6)
     model = GLRAM((l1, l2), centre=centre, init="random", random_state=seed % 1000, tol=0.0).fit(X)
     total = np.sum(X**2)
@@ -31,7 +31,7 @@ def test_every_half_step_keeps_more_energy(seed, l1, l2, centre):
     assert model.reconstruction_error_**2 == pytest.approx(lost, rel=1e-8, abs=1e-12 * total)
 
 
-def test_written_out_by_loops(images):
+def test_equals_explicit_loops(images):
     X, _ = images
     L = np.eye(7, 3)
     for _ in range(4):
@@ -56,7 +56,7 @@ def test_a_fixed_point_that_no_random_projection_beats(images):
 
 
 @pytest.mark.parametrize("centre", [False, True])
-def test_full_size_loses_nothing(images, centre):
+def test_full_size_is_exact(images, centre):
     X, _ = images
     model = GLRAM((7, 5), centre=centre)
     features = model.fit_transform(X)
@@ -66,7 +66,7 @@ def test_full_size_loses_nothing(images, centre):
         assert model.objective_history_[-1] == pytest.approx(np.sum(X**2))
 
 
-def test_more_components_lose_less(images):
+def test_more_components_have_a_smaller_error(images):
     errors = [GLRAM(size).fit(images[0]).reconstruction_error_ for size in range(1, 6)]
     assert (np.diff(errors) < 0).all()
 
@@ -88,7 +88,7 @@ def test_labels_are_ignored(images):
     np.testing.assert_array_equal(GLRAM(2).fit(X, y).embedding_, GLRAM(2).fit(X).embedding_)
 
 
-def test_features_of_a_wrong_size_are_not_restored(images):
+def test_features_of_a_wrong_size_cannot_be_reconstructed(images):
     model = GLRAM((3, 2)).fit(images[0])
     assert model.inverse_transform(np.ones((2, 3, 2))).shape == (2, 7, 5)
     with pytest.raises(DataError, match="must be"):

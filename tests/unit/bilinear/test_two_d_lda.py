@@ -39,7 +39,7 @@ def leading(between, within, ridge, size, scaling):
 
 @pytest.mark.parametrize("scaling", SCALINGS)
 @pytest.mark.parametrize("ridge", [0.0, 1e-10, 0.1, 1.0])
-def test_written_out_by_loops(images, scaling, ridge):
+def test_equals_explicit_loops(images, scaling, ridge):
     X, y = images
     R, values = np.eye(5, 2), []
     for _ in range(3):
@@ -70,7 +70,7 @@ def test_scales(images):
         np.testing.assert_allclose(q @ q.T, L["orthonormal"] @ L["orthonormal"].T, atol=1e-10)
 
 
-def test_of_vectors_it_is_lda(images):
+def test_on_vectors_it_is_lda(images):
     """sklearn's LDA scales to S_w = I of the features too."""
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
@@ -100,7 +100,7 @@ def test_a_singular_scatter_needs_a_ridge():
     assert np.isfinite(TwoDLDA(1, ridge=1e-10, scaling="orthonormal").fit(X, y).embedding_).all()
 
 
-def test_classes_that_do_not_vary():
+def test_classes_without_variation():
     X = np.random.default_rng(0).normal(size=(3, 4, 4)).repeat(2, axis=0)
     with pytest.raises(NotApplicable, match="no class varies"):
         TwoDLDA(2).fit(X, np.repeat([0, 1, 2], 2))

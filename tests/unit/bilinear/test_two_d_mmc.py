@@ -39,7 +39,7 @@ def mmc_matrix(X, y, trade_off):
     st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 5),
     st.one_of(st.just("trace_ratio"), st.floats(0, 20)), st.sampled_from(["identity", "random"]),
 )  # fmt: skip
-def test_every_half_step_gains(seed, l1, l2, trade_off, init):
+def test_every_half_step_increases_the_objective(seed, l1, l2, trade_off, init):
     X, y = make_images(seed, rows=6, noise=2.0)
     model = TwoDMMC((l1, l2), trade_off=trade_off, init=init, random_state=seed % 1000, tol=0.0).fit(X, y)
     U, V = model.left_components_, model.right_components_
@@ -95,7 +95,7 @@ def test_identity_on_one_side_is_mmc_of_the_stacked_rows(images, trade_off):
     np.testing.assert_allclose(np.abs(model.right_components_.T @ vectors[:, :-3:-1]), np.eye(2), atol=1e-8)
 
 
-def test_of_vectors_it_is_mmc(images):
+def test_on_vectors_it_is_mmc(images):
     X, y = images
     flat = X.reshape(len(X), -1)
     model = TwoDMMC(3, trade_off=1.0).fit(flat, y)
@@ -138,7 +138,7 @@ def test_the_start_hardly_matters(images):
     np.testing.assert_allclose(ends, best, rtol=1e-8)
 
 
-def test_lambda_where_no_class_varies():
+def test_trade_off_if_no_class_varies():
     X = np.random.default_rng(0).normal(size=(3, 4, 4)).repeat(2, axis=0)
     y = np.repeat([0, 1, 2], 2)
     with pytest.raises(NotApplicable, match="no class varies"):

@@ -31,7 +31,7 @@ def digits():
 
 
 @pytest.mark.parametrize("weights", [None, 1, [3.0, 1.0, 0.0]])
-def test_equals_its_parts_by_hand(digits, weights):
+def test_equals_its_steps_computed_separately(digits, weights):
     K, y, K_test, _ = digits
     model = EmbeddedLinearSVC(kernel_weights=weights, ridge=1e-2, C=0.5).fit(K, y)
     embedder = KernelFDA(kernel_weights=weights, ridge=1e-2).fit(K, y)
@@ -57,7 +57,7 @@ def test_digits_names_and_precision(digits):
     assert np.mean(single.predict(K_test.astype(np.float32)) == model.predict(K_test)) > 0.99
 
 
-def test_a_new_sample_without_any_likeness_is_no_error(digits):
+def test_a_new_sample_with_zero_kernel_values(digits):
     K, y, _, _ = digits
     assert EmbeddedLinearSVC().fit(K, y).predict(np.zeros((2, 300, 3))).shape == (2,)
 
@@ -72,7 +72,7 @@ def test_a_new_sample_without_any_likeness_is_no_error(digits):
         ({"C": 0.0}, ValueError, "C"),
     ],
 )
-def test_errors_say_what_is_wrong(digits, change, error, message):
+def test_messages_name_the_error(digits, change, error, message):
     parameters = {key: value for key, value in change.items() if key != "y"}
     with pytest.raises(error, match=message):
         EmbeddedLinearSVC(**parameters).fit(digits[0], change.get("y", digits[1]))

@@ -268,7 +268,7 @@ def test_samme_is_boosting_on_cross_validated_errors(digits):
 
 
 @pytest.mark.parametrize("sizes", [[15] * 10, [15, 15, 15, 10, 10, 8, 8, 7, 5, 4]])
-def test_a_kernel_that_says_nothing_gets_no_vote(digits, sizes):
+def test_an_uninformative_kernel_gets_no_vote(digits, sizes):
     K, y, K_test, _ = digits
     chosen = np.concatenate([np.flatnonzero(y == k)[:size] for k, size in enumerate(sizes)])
     y = y[chosen]
@@ -281,7 +281,7 @@ def test_a_kernel_that_says_nothing_gets_no_vote(digits, sizes):
     np.testing.assert_array_equal(model.predict(K_test), without.predict(K_test[..., :5]))
 
 
-def test_boosting_on_again_moves_the_weights(digits):
+def test_reuse_changes_the_weights(digits):
     K, y, K_test, y_test = digits
     once, more = KernelSAMME().fit(K, y), KernelSAMME(reuse=True, max_iter=20).fit(K, y)
     assert len(once.picks_) == len(set(once.picks_))
@@ -293,7 +293,7 @@ def test_boosting_on_again_moves_the_weights(digits):
     assert more.score(K_test, y_test) > 0.7
 
 
-def test_only_useless_kernels_are_warned_of():
+def test_only_uninformative_kernels_raise_a_warning():
     y = np.arange(30) % 3
     K = np.stack([np.eye(30), 2 * np.eye(30)], axis=-1)
     with pytest.warns(UserWarning, match="better than chance"):
@@ -389,7 +389,7 @@ def test_features_single_precision_pickles_and_untouched_inputs(digits, method):
         ({"neighbour": "manhattan"}, ValueError, "neighbour"),
     ],
 )
-def test_errors_say_what_is_wrong(method, change, error, message):
+def test_messages_name_the_error(method, change, error, message):
     X = np.random.default_rng(0).normal(size=(30, 4))
     data = {"X": np.stack([X @ X.T, (X @ X.T) ** 2], axis=-1), "y": np.arange(30) % 3}
     data |= {key: change[key] for key in ("X", "y") if key in change}

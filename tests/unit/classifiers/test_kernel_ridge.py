@@ -127,7 +127,7 @@ def test_digits_and_cross_validation():
         ({"alpha": 0.0}, ValueError, "alpha"),
     ],
 )
-def test_errors_say_what_is_wrong(change, error, message):
+def test_messages_name_the_error(change, error, message):
     X = np.random.default_rng(0).normal(size=(30, 4))
     data = {"X": X @ X.T, "y": np.arange(30) % 3}
     data |= {key: change[key] for key in ("X", "y") if key in change}

@@ -21,7 +21,7 @@ def samples(seed: int, per_class: int, c: int = 8, d: int = 60) -> tuple[np.ndar
 
 
 @pytest.mark.parametrize(("n", "d"), [(10, 50), (50, 10), (200, 30), (6, 6)])
-def test_shrinkage_is_scikit_learns(n: int, d: int) -> None:
+def test_shrinkage_equals_scikit_learn(n: int, d: int) -> None:
     X = np.random.default_rng(n).normal(size=(n, d)) * np.linspace(0.1, 2, d)
     s, level = ledoit_wolf_shrinkage(X)
     assert s == pytest.approx(reference_shrinkage(X, assume_centered=True), abs=1e-12)

@@ -15,7 +15,7 @@ def samples(per_class: int) -> tuple[np.ndarray, np.ndarray]:
     return random.normal(size=(8, 60))[y] * 2 + random.normal(size=(len(y), 60)), y
 
 
-def test_two_per_class_are_not_shrunk_and_it_says_so() -> None:
+def test_two_samples_per_class_are_not_shrunk_and_the_status_reports_it() -> None:
     X, y = samples(2)
     assert abs(ledoit_wolf_shrinkage(X[:2])) < 1e-15
     model = ShrinkageLDA(solver="lsqr", shrinkage="auto").fit(X, y)
@@ -24,7 +24,7 @@ def test_two_per_class_are_not_shrunk_and_it_says_so() -> None:
     assert ShrinkageLDA(solver="lsqr", shrinkage=0.3).fit(X, y).status_ == "ok"
 
 
-def test_it_is_scikit_learns() -> None:
+def test_equals_scikit_learn() -> None:
     X, y = samples(4)
     ours, theirs = (
         model(solver="lsqr", shrinkage="auto").fit(X, y) for model in (ShrinkageLDA, LinearDiscriminantAnalysis)

@@ -17,7 +17,7 @@ SCALINGS = ["total", "within", "unit", "orthonormal"]
 
 
 @pytest.fixture(scope="module")
-def pictures() -> tuple[np.ndarray, np.ndarray]:
+def images() -> tuple[np.ndarray, np.ndarray]:
     """More features than samples."""
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(6), 4)
@@ -30,8 +30,8 @@ def scatters(Z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (Z - means).T @ (Z - means), centred.T @ centred
 
 
-def test_is_scikit_learns_after_principal_components(pictures: tuple[np.ndarray, np.ndarray]) -> None:
-    X, y = pictures
+def test_equals_scikit_learn_after_principal_components(images: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = images
     model = Fisherface(scaling="within").fit(X, y)
     assert model.n_pca_ == 18
     Z = PCA(18).fit(X).transform(X)
@@ -42,7 +42,7 @@ def test_is_scikit_learns_after_principal_components(pictures: tuple[np.ndarray,
     np.testing.assert_allclose(np.abs(model.embedding_) * np.sqrt(S_w[0, 0]), np.abs(reference), rtol=1e-5, atol=1e-5)
 
 
-def test_is_scikit_learns_with_few_features() -> None:
+def test_equals_scikit_learn_with_few_features() -> None:
     X, y = load_wine(return_X_y=True)
     X = StandardScaler().fit_transform(X)
     model = Fisherface(scaling="within").fit(X, y)
@@ -55,8 +55,8 @@ def test_is_scikit_learns_with_few_features() -> None:
 
 @pytest.mark.parametrize("ridge", [0.0, 0.5])
 @pytest.mark.parametrize("scaling", SCALINGS)
-def test_scales(pictures: tuple[np.ndarray, np.ndarray], scaling: str, ridge: float) -> None:
-    X, y = pictures
+def test_scales(images: tuple[np.ndarray, np.ndarray], scaling: str, ridge: float) -> None:
+    X, y = images
     model = Fisherface(scaling=scaling, ridge=ridge).fit(X, y)
     V = model.components_.T
     S_w, S_t = scatters(model.embedding_, y)
@@ -75,9 +75,9 @@ def test_scales(pictures: tuple[np.ndarray, np.ndarray], scaling: str, ridge: fl
         assert subspace_angles(V[:, :p], total[:, :p]).max() < 1e-7
 
 
-def test_ridge_is_the_stated_problem(pictures: tuple[np.ndarray, np.ndarray]) -> None:
+def test_ridge_is_the_stated_problem(images: tuple[np.ndarray, np.ndarray]) -> None:
     """S_w + (tr S_w/(n - 1)) I in the span of the samples, V'(S_w + ridge)V = I."""
-    X, y = pictures
+    X, y = images
     model = Fisherface(n_pca="all", ridge=1.0, scaling="within").fit(X, y)
     Z = PCA(23).fit(X).transform(X)
     S_w, S_t = scatters(Z, y)
@@ -88,8 +88,8 @@ def test_ridge_is_the_stated_problem(pictures: tuple[np.ndarray, np.ndarray]) ->
     np.testing.assert_allclose(np.abs(model.embedding_), np.abs(Z @ vectors[:, ::-1][:, :5]), atol=1e-8)
 
 
-def test_scale_of_the_features_changes_no_neighbour(pictures: tuple[np.ndarray, np.ndarray]) -> None:
-    X, y = pictures
+def test_scale_of_the_features_changes_no_neighbour(images: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = images
     a, b = Fisherface().fit(X, y), Fisherface().fit(X / 255, y)
     np.testing.assert_allclose(a.embedding_, b.embedding_, atol=1e-9)
 
@@ -104,7 +104,7 @@ def test_scale_of_the_features_changes_no_neighbour(pictures: tuple[np.ndarray, 
         ({"n_pca": "all", "scaling": "within"}, "raise the ridge"),
     ],
 )
-def test_errors(pictures: tuple[np.ndarray, np.ndarray], change: dict, message: str) -> None:
-    X, y = change.pop("X", pictures[0]), change.pop("y", pictures[1])
+def test_errors(images: tuple[np.ndarray, np.ndarray], change: dict, message: str) -> None:
+    X, y = change.pop("X", images[0]), change.pop("y", images[1])
     with pytest.raises(NotApplicable, match=message):
         Fisherface(**change).fit(X, y)

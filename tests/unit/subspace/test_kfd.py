@@ -131,7 +131,7 @@ def test_a_kernel_of_small_rank_gives_fewer_components_by_default_and_an_error_o
         ({"ridge": -1.0}, ValueError, "ridge"),
     ],
 )
-def test_errors_say_what_is_wrong(change, error, message):
+def test_messages_name_the_error(change, error, message):
     X = np.random.default_rng(0).normal(size=(30, 4))
     data = {"X": gaussian(X), "y": np.arange(30) % 3}
     data |= {key: change[key] for key in ("X", "y") if key in change}

@@ -125,7 +125,7 @@ def test_graph_is_of_the_kernels_in_use():
     np.testing.assert_allclose(both, mean, atol=1e-12)
 
 
-def test_errors_say_what_is_wrong(wine):
+def test_messages_name_the_error(wine):
     X, y = wine
     with pytest.raises(NotApplicable, match="class"):
         LDE().fit(X, np.zeros(len(y)))

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.datasets import load_digits
-from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.specs import StackTransform
@@ -37,12 +32,6 @@ def gaussian_kernels(seed: int, count: int = 3) -> np.ndarray:
         d2 = ((X[:, None] - X[None]) ** 2).sum(-1)
         stack.append(np.exp(-d2 / d2.mean()))
     return np.stack(stack, axis=-1)
-
-
-@parametrize_with_checks([LeaveOneOutMKL(kernels=["gaussian", "linear"]), LeaveOneOutMKL()])
-@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def test_one_kernel_is_the_discriminant():
@@ -148,34 +137,17 @@ def test_without_noise_it_stays_near_the_average(digits):
     assert accuracy(LeaveOneOutMKL(), clean) > accuracy(KernelFDA(), clean) - 0.01
 
 
-def test_grid_search_over_shrinkage(digits):
-    K, y, K_test, _ = digits
-    pipeline = make_pipeline(LeaveOneOutMKL(), KNeighborsClassifier(1))
-    grid = {"leaveoneoutmkl__shrinkage": [0.0, 0.5, 1.0]}
-    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(K, y)
-    assert search.best_score_ > 0.85
-    assert search.predict(K_test[:7]).shape == (7,)
-
-
-def test_useless_kernels_give_the_average():
+def test_uninformative_kernels_give_the_average():
     contrary = np.stack([np.eye(N) + c * (LABELS[:, None] != LABELS) for c in (0.02, 0.05)], axis=-1)
     model = LeaveOneOutMKL().fit(contrary, LABELS)
     assert model.status_ == "uniform"
     np.testing.assert_allclose(model.shares_, [0.5, 0.5])
 
 
-def test_single_precision_pickles_and_untouched_inputs():
+def test_weights_in_single_precision():
     K = gaussian_kernels(8)
-    before = K.copy()
-    double = LeaveOneOutMKL().fit(K, LABELS)
-    single = LeaveOneOutMKL().fit(K.astype(np.float32), LABELS)
-    np.testing.assert_array_equal(K, before)
-    assert single.embedding_.dtype == single.transform(K[:3].astype(np.float32)).dtype == np.float32
+    double, single = LeaveOneOutMKL().fit(K, LABELS), LeaveOneOutMKL().fit(K.astype(np.float32), LABELS)
     np.testing.assert_allclose(single.kernel_weights_, double.kernel_weights_, atol=1e-3)
-    np.testing.assert_allclose(single.embedding_, double.embedding_, atol=1e-2 * np.abs(double.embedding_).max())
-    again = pickle.loads(pickle.dumps(double))
-    np.testing.assert_array_equal(again.transform(K[:4]), double.transform(K[:4]))
-    np.testing.assert_allclose(double.transform(K), double.embedding_)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +165,7 @@ def test_single_precision_pickles_and_untouched_inputs():
         ({"kernels": []}, ConfigError, "empty"),
     ],
 )
-def test_errors_say_what_is_wrong(change, error, message):
+def test_messages_name_the_error(change, error, message):
     data = {"X": gaussian_kernels(9), "y": LABELS}
     data |= {key: change[key] for key in ("X", "y") if key in change}
     if "kernels" in change:

@@ -93,7 +93,7 @@ def test_history_is_the_joint_objective_and_the_beta_step_its_minimum():
             assert joint_objective(model, kernels, A, beta) >= later["objective"] * (1 - 1e-9)
 
 
-def test_best_iterate_is_kept_where_the_alternation_rises():
+def test_best_iterate_is_returned_if_the_objective_increases():
     # Ratio-trace steps do not lower a ratio of traces. Find problems where the last iterate is not the best.
     risen = 0
     for seed in range(40):
@@ -109,7 +109,7 @@ def test_best_iterate_is_kept_where_the_alternation_rises():
 
 
 @pytest.mark.parametrize("init", ["uniform", "orthonormal"])
-def test_iterates_of_lost_rank_do_not_win_by_having_fewer_columns(init):
+def test_iterates_with_fewer_columns_are_not_preferred(init):
     # A kernel of rank one sets class 0 apart, perfectly, and has nothing to say about the other two.
     rng = np.random.default_rng(0)
     z = (LABELS == 0) + 1e-3 * rng.normal(size=36)
@@ -125,7 +125,7 @@ def test_iterates_of_lost_rank_do_not_win_by_having_fewer_columns(init):
 
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 3), st.sampled_from(["lda", "lde"]), st.sampled_from([1e-1, 1e-2, 1e-3]))
-def test_trace_ratio_with_exact_weights_never_rises(seed, p, graph, ridge):
+def test_trace_ratio_with_exact_weights_is_monotone(seed, p, graph, ridge):
     kernels, y = gaussian_kernels(24, seed), np.arange(24) % 4
     pair = lda_graph(y) if graph == "lda" else lde_graph([1 - kernels[0]], y, k=3, k_prime=6)
     found = alternate(list(kernels), pair, p, ridge=ridge, a_step="trace_ratio", max_iter=6, tol=0.0)
@@ -137,7 +137,7 @@ def test_trace_ratio_with_exact_weights_never_rises(seed, p, graph, ridge):
     np.testing.assert_allclose(A.T @ A, np.eye(p), atol=1e-9)
 
 
-def test_trace_ratio_features_come_in_either_scale():
+def test_trace_ratio_features_can_be_rescaled():
     kernels = gaussian_kernels(36, 4)
     plain = MKLDR(a_step="trace_ratio", scaling="orthonormal").fit(samples_first(kernels), LABELS)
     scaled = MKLDR(a_step="trace_ratio").fit(samples_first(kernels), LABELS)
@@ -149,7 +149,7 @@ def test_trace_ratio_features_come_in_either_scale():
 
 
 @pytest.mark.parametrize("graph", ["lda", "lde", "pca", "lpp"])
-def test_one_scale_for_all_kernels_changes_nothing(graph):
+def test_common_scale_of_the_kernels_does_not_matter(graph):
     X = samples_first(gaussian_kernels(36, 5))
     a, b = (MKLDR(graph=graph).fit(c * X, LABELS) for c in (1.0, 50.0))
     np.testing.assert_allclose(a.kernel_weights_, b.kernel_weights_, atol=1e-8)
@@ -158,7 +158,7 @@ def test_one_scale_for_all_kernels_changes_nothing(graph):
 
 
 @pytest.mark.parametrize("beta_step", ["exact", "central_path"])
-def test_scales_of_single_kernels_are_undone_by_the_weights(beta_step):
+def test_weights_compensate_scales_of_single_kernels(beta_step):
     # K_m -> c_m K_m, beta_m -> beta_m / c_m, exactly and with the ridge: it is relative. Equal weights are no start for
     # this, AA' = I is.
     X = samples_first(gaussian_kernels(36, 6))
@@ -227,7 +227,7 @@ def test_every_beta_step_runs_and_is_certified(beta_step):
     assert model.objective_ <= model.objective_history_[0]
 
 
-def test_mixed_signs_are_warned_of():
+def test_mixed_signs_raise_a_warning():
     # One kernel at several widths: the unconstrained optimum is a difference of them.
     K = gaussian_kernels(36, 12)[1]
     X = np.stack([K**power for power in (0.25, 0.5, 1.0, 2.0, 4.0)], axis=-1)
@@ -260,7 +260,7 @@ def test_lpp_graph_needs_no_labels_and_is_averaged():
     np.testing.assert_allclose(L, np.mean(singles, axis=0), atol=1e-12)
 
 
-def test_graph_of_your_own_equals_the_named_one():
+def test_custom_graph_equals_the_named_one():
     kernels = gaussian_kernels(36, 15)
     X = samples_first(kernels)
     named = lda_graph(LABELS)
@@ -280,7 +280,7 @@ def test_lde_graph_is_averaged_over_kernels_with_mean_degree_one():
     np.testing.assert_allclose(model.graph_.L.toarray(), expected.L.toarray(), atol=1e-12)
 
 
-def test_learned_weights_on_digits_beat_the_bad_kernels():
+def test_learned_weights_on_digits_are_better_than_poor_kernels():
     X, y = load_digits(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(y))
     train, test = order[:400], order[400:1000]
@@ -329,7 +329,7 @@ def test_learned_weights_on_digits_beat_the_bad_kernels():
         ({"max_iter": -1}, ValueError, "max_iter"),
     ],
 )
-def test_errors_say_what_is_wrong(change, error, message):
+def test_messages_name_the_error(change, error, message):
     data = {"X": samples_first(gaussian_kernels(36, 17)), "y": LABELS}
     data |= {key: change[key] for key in ("X", "y") if key in change}
     parameters = {key: value for key, value in change.items() if key not in data}

@@ -38,7 +38,7 @@ def problems():
 @pytest.mark.parametrize("theta_step", ["exact", "local"])
 @pytest.mark.parametrize("trade_off", [0.3, 1.0, 5.0])
 @pytest.mark.parametrize("name", ["wine", "digits", "noise"])
-def test_objective_never_falls_as_printed(problems, name, trade_off, theta_step):
+def test_objective_of_the_printed_method_never_decreases(problems, name, trade_off, theta_step):
     K, y = problems[name]
     for p in (1, 2, len(np.unique(y)) - 1):
         for init in ("uniform", np.arange(1.0, 8.0)):
@@ -70,7 +70,7 @@ def test_theta_matrix_is_half_the_papers_pair_sum(problems, constraint):
 
 
 @pytest.mark.parametrize("name", ["wine", "digits", "noise"])
-def test_end_is_a_fixed_point_of_both_steps(problems, name):
+def test_result_is_a_fixed_point_of_both_steps(problems, name):
     K, y = problems[name]
     model = MKMMC(constraint="coef", tol=0.0).fit(K, y)
     alone = KernelMMC(constraint="coef", kernel_weights=model.kernel_weights_).fit(K, y)
@@ -83,7 +83,7 @@ def test_end_is_a_fixed_point_of_both_steps(problems, name):
     assert weights @ Q @ weights == pytest.approx(model.objective_)
 
 
-def test_selects_the_kernel_with_the_largest_objective_of_its_own(problems):
+def test_selects_the_kernel_of_largest_single_objective(problems):
     K, y = problems["digits"]
     model = MKMMC(constraint="coef").fit(K, y)
     own = [KernelMMC(constraint="coef", kernel_weights=m).fit(K, y).objective_ for m in range(7)]
@@ -92,7 +92,7 @@ def test_selects_the_kernel_with_the_largest_objective_of_its_own(problems):
     assert model.n_iter_ <= 3
 
 
-def test_scaling_decides_what_is_selected(problems):
+def test_scaling_decides_which_kernel_is_selected(problems):
     K, y = problems["digits"]
     for m in (0, 3, 6):
         scale = np.ones(7)
@@ -169,7 +169,7 @@ def test_errors(problems, change, error, message):
 
 @pytest.mark.parametrize("constraint", ["rkhs", "coef", "sample"])
 @pytest.mark.parametrize("keep", ["best", "last"])
-def test_a_path_is_a_fit_for_each_size(problems, constraint, keep):
+def test_a_path_equals_a_fit_for_each_size(problems, constraint, keep):
     """Weights are learned for each number of dimensions; what the fits share changes nothing."""
     for K, y in problems.values():
         sizes = [1, 2, len(np.unique(y)) - 1, len(np.unique(y))]

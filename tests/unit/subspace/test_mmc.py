@@ -113,7 +113,7 @@ def test_graph_forms_of_the_scatters(wine: tuple[np.ndarray, np.ndarray]) -> Non
     assert np.abs(pair_sum(W_w) - 2 * covariance).max() > 1  # "S_i is the covariance matrix": not so
 
 
-def test_swapped_scatters_are_another_method() -> None:
+def test_swapped_scatters_give_another_result() -> None:
     """S_b and S_w change places in 2DMMC's printed (7): its leading directions separate nothing."""
     X, y = blobs(80, 30, spread=0.8)
     T, u = blobs(200, 30, spread=0.8)
@@ -128,7 +128,7 @@ def test_swapped_scatters_are_another_method() -> None:
     assert theirs < 0.6
 
 
-def test_no_orthonormal_projection_does_better(wine: tuple[np.ndarray, np.ndarray]) -> None:
+def test_no_orthonormal_projection_is_better(wine: tuple[np.ndarray, np.ndarray]) -> None:
     S_b, S_w = scatters(*wine)
     best = MMC(2).fit(*wine).eigenvalues_.sum()
     rng = np.random.default_rng(0)
@@ -137,7 +137,7 @@ def test_no_orthonormal_projection_does_better(wine: tuple[np.ndarray, np.ndarra
         assert np.trace(Q.T @ (S_b - S_w) @ Q) < best
 
 
-def test_large_lambda_is_null_space_discriminant_analysis() -> None:
+def test_a_large_trade_off_is_null_space_discriminant_analysis() -> None:
     X, y = blobs(15, 50)
     limit = NullSpaceLDA().fit(X, y)
     fits = [MMC(trade_off=trade_off).fit(X, y) for trade_off in (1e4, 1e6)]

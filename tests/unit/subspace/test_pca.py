@@ -21,7 +21,7 @@ def gaussian(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     return np.exp(-((X[:, None] - Y) ** 2).sum(-1) / 500)
 
 
-def test_pca_is_scikit_learns(wine: np.ndarray) -> None:
+def test_pca_equals_scikit_learn(wine: np.ndarray) -> None:
     model, reference = PCA(3).fit(wine[::2]), decomposition.PCA(3).fit(wine[::2])
     np.testing.assert_allclose(np.abs(model.components_), np.abs(reference.components_), atol=1e-10)
     np.testing.assert_allclose(model.explained_variance_, reference.explained_variance_)
@@ -37,7 +37,7 @@ def test_pca_of_full_rank_keeps_distances() -> None:
     np.testing.assert_allclose(Z @ Z.T, (X - X.mean(0)) @ (X - X.mean(0)).T, atol=1e-10)
 
 
-def test_kernel_pca_is_scikit_learns(wine: np.ndarray) -> None:
+def test_kernel_pca_equals_scikit_learn(wine: np.ndarray) -> None:
     train, test = wine[::2], wine[1::2]
     reference = decomposition.KernelPCA(4, kernel="precomputed").fit(gaussian(train, train))
     model = KernelPCA(4).fit(gaussian(train, train))
