@@ -1,7 +1,7 @@
-"""Where an artefact's stamp lies - specification, inputs, code - in each kind of file, and reading it.
+"""Read and write the stamp of an artefact: its specification, inputs and code.
 
 NPZ files have it as an array, Parquet tables in their metadata, JSON files and report pages as an element of their own.
-Files that must stay as they are (a download) or have no place for it (CSV, figures) are named, with their sha256, in a
+Files that must not be changed (a download) or have no place for it (CSV, figures) are named, with their sha256, in a
 ``provenance.json`` beside them.
 """
 
@@ -35,12 +35,12 @@ def write_beside(files: Sequence[Path], stamp: Stamp, target: Path | None = None
 
 
 def read_stamp(path: Path) -> Stamp | None:
-    """The stamp of a file: its own, or the one beside it; None if it has none.
+    """Return the stamp of a file: its own, or the one beside it; None if it has none.
 
     Raises
     ------
     DataError
-        A file of a kind that holds a stamp, but which can't be read.
+        The file is of a kind that holds a stamp, and can't be read.
     """
     own = _READERS.get(path.suffix)
     found = own(path) if own else None
@@ -51,7 +51,7 @@ def read_stamp(path: Path) -> Stamp | None:
 
 
 def stamp_beside(path: Path) -> Path | None:
-    """The file that holds the stamp of another: beside it, or in a folder above it that the same job has written."""
+    """Return the file that holds the stamp of another: beside it, or above it in a folder of the same job."""
     folder = path.parent
     for candidate in (folder / f"{path.name}.{BESIDE}", folder / BESIDE, folder.parent / BESIDE):
         if candidate.is_file() and candidate != path:
@@ -62,7 +62,7 @@ def stamp_beside(path: Path) -> Path | None:
 
 
 def load_json(path: Path) -> Stamp:
-    """A JSON object from a file; empty if it holds something else.
+    """Read a JSON object from a file; empty if it holds something else.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def load_json(path: Path) -> Stamp:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise DataError(f"{path}: not a readable JSON file ({error}); delete it and make it again.") from None
+        raise DataError(f"{path}: not a readable JSON file ({error}); delete it and run again.") from None
     return found if isinstance(found, dict) else {}
 
 
@@ -97,7 +97,7 @@ def _of_parquet(path: Path) -> Stamp | None:
     try:
         held = json.loads((pq.read_schema(path).metadata or {}).get(b"mklearn", b"{}"))
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise DataError(f"{path}: not a readable Parquet file ({error}); delete it and make it again.") from None
+        raise DataError(f"{path}: not a readable Parquet file ({error}); delete it and run again.") from None
     return _stamp(held) or _stamp({"provenance": held})
 
 
@@ -107,7 +107,7 @@ def _of_page(path: Path) -> Stamp | None:
 
 
 def _stamp(held: Any) -> Stamp | None:
-    """The stamp in what a file holds, if it is one."""
+    """Return the stamp in what a file holds, if it is one."""
     found = held.get("provenance") if isinstance(held, dict) else None
     return found if isinstance(found, dict) and {"spec", "inputs", "code"} <= set(found) else None
 

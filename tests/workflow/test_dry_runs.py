@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,6 +74,27 @@ def test_unlock_removes_snakemakes_locks_alone(disturbed: Checkout) -> None:
     disturbed.said("snakemake", "--unlock")
     gone = {".snakemake/locks/", ".snakemake/locks/0.output.lock"}
     assert listing(disturbed.folder) == {name: state for name, state in before.items() if name not in gone}
+
+
+def test_a_second_run_that_makes_the_same_files_ends_with_a_sentence(disturbed: Checkout) -> None:
+    """The first one is stood in for; when it is killed, its lock is gone."""
+    script = (
+        "import sys, pathlib\nfrom mklearn.engine.session import lock_files\n"
+        "lock_files(pathlib.Path('.snakemake/mklearn-runs'), {'results/smoke/scores.parquet'}, set())\n"
+        "print(flush=True)\nsys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], cwd=disturbed.folder, env=disturbed.environment,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    ) as first:  # fmt: skip
+        assert first.stdout is not None
+        first.stdout.readline()
+        done = disturbed.snakemake("--cores", "2", "results/smoke/scores.parquet", check=False)
+        first.kill()
+    assert done.returncode == 1
+    assert f"mklearn: process {first.pid} on " in done.stderr
+    assert "uses results/smoke/scores.parquet too. Wait until it has ended" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_run_does_what_a_dry_run_does_not(disturbed: Checkout) -> None:

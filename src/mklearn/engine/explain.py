@@ -242,8 +242,8 @@ def _verdict(path: str, stamp: Stamp | None, plan: DryRun, study: str | None) ->
     after = f", after other jobs ({first})" if first else ""
     lines = ["", f"MISSING: `{call}` would make it{after}."]
     if Path(path).exists():
-        why = reasons(plan.job, plan)
-        lines = ["", f"WOULD BE MADE AGAIN by `{call}`{after}, because", *(f"  - {text}" for text in why)]
+        because = reasons(plan.job, plan)
+        lines = ["", f"WOULD BE MADE AGAIN by `{call}`{after}, because", *(f"  - {text}" for text in because)]
     roots = [job for job in before if not _only_follows(plan.workflow.dag.reason(job))]
     lines += [
         f"  First {job.rule.name} makes {job.output[0]}: {'; '.join(reasons(job, plan))}" for job in roots[:LINES_SHOWN]

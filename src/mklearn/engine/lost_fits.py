@@ -83,7 +83,7 @@ def cause_of(log: str, message: str, cluster_logs: Sequence[str], began: float) 
     parts = parts or ["its job was killed" if lines else "its job ended before it wrote a log"]
     parts += [f"the last line of its log: {_shortened(last)}"] if last and not reason else []
     status = _STATUS_OF_STATE.get(slurm[2], "") if slurm else ""
-    if not status and not reason:
+    if not status and (not reason or "was killed" in reason):
         told = "\n".join([message, *(_text(path, began) for path in cluster_logs)])
         status = "out_of_memory" if _OUT_OF_MEMORY.search(told) else "time_limit" if _OUT_OF_TIME in told else ""
     if not status and reason.startswith("memory ran out"):
@@ -219,21 +219,17 @@ def _write_tables(targets: Targets, workflow: Any, lost: Sequence[Lost]) -> str:
 
     # Without what descriptors show of the images: the report draws that with the code that may just have failed.
     spec = targets.specification("report").as_dict()
-    read = [
-        (path, entry)
-        for path, entry in zip(targets.all_samples(), spec["datasets"], strict=True)
-        if os.path.exists(path)
-    ]
-    spec |= {"fits": without(spec["fits"]), "datasets": [entry | {"descriptors": []} for _, entry in read]}
-    shown = {"scores": scores, "summary": summary, "record": record, "models": without(targets.all_models()),
-             "samples": [path for path, _ in read]}  # fmt: skip
+    entries = dict(zip(targets.all_samples(), spec["datasets"], strict=True))
+    samples = [path for path in entries if os.path.exists(path)]
+    spec |= {"fits": without(spec["fits"]), "datasets": [entries[path] | {"descriptors": []} for path in samples]}
+    models = without(targets.all_models())
+    shown = {"scores": scores, "summary": summary, "record": record, "models": models, "samples": samples}
     log = Path(targets.log("lost"))
     log.parent.mkdir(parents=True, exist_ok=True)
 
     def write() -> Iterator[str]:
         with output_in(log):
-            entries = [_entry(targets, entry) for entry in lost]
-            table = targets.specification("scores").as_dict() | {"lost": entries}
+            table = targets.specification("scores").as_dict() | {"lost": [_entry(targets, entry) for entry in lost]}
             call("scores", {"fits": without(targets.all_scores())}, {"table": scores}, table)
             call("summary", {"scores": scores}, {"table": summary}, targets.specification("summary").as_dict())
             call("run_record", {"scores": scores}, {"record": record}, targets.specification("run_record").as_dict())
@@ -241,6 +237,10 @@ def _write_tables(targets: Targets, workflow: Any, lost: Sequence[Lost]) -> str:
             call("report", shown, {"page": page}, spec)
             yield "the report"
 
+    jobs = _jobs_by_output(workflow)
+    for path in (scores, summary, record, page):
+        if path in jobs:
+            workflow.persistence.started(jobs[path])  # and not finished: the next run makes it again
     made, problem = [], ""
     try:
         for part in supervised(write, minutes=None):  # figures and compiled code must not take the run with them
@@ -249,10 +249,6 @@ def _write_tables(targets: Targets, workflow: Any, lost: Sequence[Lost]) -> str:
         problem = f" ({type(error).__name__}: {error}; log: {log})"
         with log.open("a", encoding="utf-8") as stream:
             traceback.print_exception(error, file=stream)
-    jobs = _jobs_by_output(workflow)
-    for path in (scores, summary, record, page) if made else ():
-        if path in jobs:
-            workflow.persistence.started(jobs[path])  # and not finished: the next run makes it again
     rest = f"of the other {len(targets.plan.fits) - len(lost)}, with a row for each of these"
     if len(made) == 2:
         return f"The report {rest}: {page}"

@@ -14,7 +14,7 @@ from mklearn.steps.stage_costs import RECORDS, stage_costs
 
 
 def run_record(scores: Path, record: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
-    """Write what is needed to make the score table again."""
+    """Write what is needed to make the score table again, and what each stage of the run cost."""
     content = {
         "study": spec["study"],
         "source": spec["source"],

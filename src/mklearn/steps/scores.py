@@ -22,7 +22,7 @@ MEASURED = ("commit", "fit_seconds", "predict_seconds", "peak_mb", "utc")
 
 
 def scores(fits: list[Path], table: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
-    """Concatenate in the order of the plan, with the study's name and the commit in front of every row.
+    """Concatenate the rows of all fits in the order of the plan, with the study's name and the commit in each.
 
     ``spec["lost"]`` names the fits that have no file, because a job was killed or had an error (see
     :mod:`mklearn.engine.lost_fits`): they get a row without a value for each of their splits.
@@ -39,10 +39,10 @@ def scores(fits: list[Path], table: Path, *, spec: dict[str, Any], code: list[Pa
 
 
 def _without_values(entry: dict[str, Any]) -> pd.DataFrame:
-    """Rows of a lost fit: at each training size one for each split, as far as they were drawn; else one."""
-    said = {"status": entry["status"], "message": entry["message"]}
+    """Return the rows of a lost fit: at each training size one for each split, or one where splits were not drawn."""
+    outcome = {"status": entry["status"], "message": entry["message"]}
     rows = [
-        blank(fit, *split) | said
+        blank(fit, *split) | outcome
         for fit, splits in zip(entry["fits"], entry["splits"], strict=True)
         for split in splits or [(0, 0, 0, 0)]
     ]

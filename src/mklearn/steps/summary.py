@@ -15,8 +15,8 @@ from mklearn.steps.log import logger
 def summary(scores: Path, table: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
     """Summarise the score table; ``spec`` has the reference method, published values, titles and calibration.
 
-    The log says which data sets are others than the papers' by the calibration, and which published values no row
-    could be compared with.
+    The log names the data sets that are not the papers' by the calibration, and the published values without a row in
+    this study.
     """
     frame, _ = read_parquet(scores)
     published, calibration = spec["published"], spec.get("calibration")

@@ -52,10 +52,17 @@ def test_why(log: str | None, message: str, status: str, text: str, tmp_path: Pa
     ],
 )  # fmt: skip
 def test_the_logs_of_a_cluster_are_read_where_accounting_says_nothing(text: str, status: str, tmp_path: Path) -> None:
-    (tmp_path / "job.log").write_text(COMMAND, encoding="utf-8")
     (tmp_path / "815.log").write_text(f"Building DAG of jobs...\n{text}\n", encoding="utf-8")
-    cause = cause_of(str(tmp_path / "job.log"), SLURM.format("FAILED"), [str(tmp_path / "815.log")], time.time())
-    assert (cause.status, cause.text) == (status, "SLURM job 815 ended as FAILED")
+    killed = "its process was killed by signal 9 (SIGKILL)"
+    for line, words in (
+        ("", ""),
+        (f"[ 1.0 s] error: {killed}\n", f"; {killed}"),
+        ("[ 1.0 s] error: a bug\n", "; a bug"),
+    ):
+        (tmp_path / "job.log").write_text(COMMAND + line, encoding="utf-8")
+        cause = cause_of(str(tmp_path / "job.log"), SLURM.format("FAILED"), [str(tmp_path / "815.log")], time.time())
+        assert cause.text == f"SLURM job 815 ended as FAILED{words}"
+        assert cause.status == ("lost" if "bug" in line else status)
 
 
 def test_a_log_of_an_earlier_run_says_nothing_of_this(tmp_path: Path) -> None:
