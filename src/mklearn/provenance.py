@@ -18,7 +18,7 @@ from typing import Any
 from mklearn.extensions import module_roots, packages
 
 PACKAGE = Path(__file__).resolve().parent
-SILENT = frozenset({"mklearn.errors", "mklearn.steps.log"})
+SILENT = frozenset({"mklearn.errors", "mklearn.extensions", "mklearn.steps.log"})
 """Modules whose edits change no number. (Package ``__init__`` files only re-export, lazily, and are left out too.)"""
 
 
@@ -114,16 +114,22 @@ _NAMED_CODE = re.compile(r"[\w.]+:\w+")
 """Code that a specification names, as ``"module:name"``; other texts of this form are no module."""
 
 
-def _named_modules(spec: Any) -> list[str]:
-    if isinstance(spec, str):
-        return [spec.split(":")[0]] if _NAMED_CODE.fullmatch(spec) else []
-    if isinstance(spec, Mapping):
-        reader = spec.get("reader")
-        own = [f"mklearn.datasets.readers.{reader}"] if isinstance(reader, str) and ":" not in reader else []
-        return own + [module for value in spec.values() for module in _named_modules(value)]
-    if isinstance(spec, list):
-        return [module for value in spec for module in _named_modules(value)]
-    return []
+def _named_modules(spec: Mapping[str, Any]) -> list[str]:
+    found: list[str] = []
+    todo: list[Any] = [dict(spec)]
+    while todo:
+        value = todo.pop()
+        if isinstance(value, str):
+            if ":" in value and _NAMED_CODE.fullmatch(value):
+                found.append(value.split(":")[0])
+        elif isinstance(value, dict):
+            reader = value.get("reader")
+            if isinstance(reader, str) and ":" not in reader:
+                found.append(f"mklearn.datasets.readers.{reader}")
+            todo.extend(value.values())
+        elif isinstance(value, list):
+            todo.extend(value)
+    return found
 
 
 def code_fingerprint(files: Iterable[str | Path]) -> str:

@@ -1,4 +1,4 @@
-"""``python -m mklearn``: help, listings, checks of studies, single steps; mistakes are sentences, never tracebacks."""
+"""``python -m mklearn``: help, listings, checks of studies, single steps; mistakes give messages, not tracebacks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def write(path: Path, study: object) -> str:
 
 
 def failure(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """What a command that a user got wrong says; it must end with 1 and one sentence."""
+    """Return the message of an invalid command, which must exit with 1."""
     assert main(arguments) == 1
     said = capsys.readouterr()
     assert said.err.startswith("mklearn: ")
@@ -50,7 +50,7 @@ def test_help_is_there_for_every_command(arguments: list[str], capsys: pytest.Ca
 
 
 @pytest.mark.parametrize("arguments", [[], ["fit"], ["step"], ["validate"], ["step", "fit", "--threads", "two"]])
-def test_words_that_make_no_command_end_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_command_lines_exit_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(arguments)
     assert caught.value.code == 2
@@ -97,7 +97,7 @@ def test_the_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out)["title"] == "Study"
 
 
-def test_a_reader_that_stops_reading_sees_no_traceback() -> None:
+def test_a_closed_pipe_gives_no_traceback() -> None:
     done = subprocess.run(
         f"{sys.executable} -u -m mklearn datasets | head -n 1", shell=True, capture_output=True, text=True
     )

@@ -1,4 +1,4 @@
-"""The code behind a job is what the job really loads; keys and digests; parsing a study stays cheap."""
+"""Fingerprints contain the code that jobs really load; keys and digests; parsing a study stays cheap."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from mklearn.steps.runner import STEPS
 from mklearn.study.registry import registered
 
 WITHOUT_CODE = {"download", "kernel_set", "run_record"}
-"""Steps whose rules declare no code: a file is verified by its checksum, a manifest or a record made in no time."""
+"""Steps without code in their rules: a file is verified by its checksum; manifests and records are cheap."""
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -51,7 +51,7 @@ JSON = st.recursive(
 
 
 def test_every_job_declares_all_that_it_loads_and_opens(every_step: EveryStep) -> None:
-    """A file that a job reads and its rule does not know would leave stale results behind."""
+    """A file that a job reads without declaring it would leave stale results behind."""
     runs_the_step = set(code_of("mklearn.steps.runner", "mklearn.steps.log", "mklearn.errors"))
     for record in every_step.records:
         if record["step"] in WITHOUT_CODE:
@@ -65,7 +65,7 @@ def test_every_job_declares_all_that_it_loads_and_opens(every_step: EveryStep) -
 
 
 def test_every_step_and_every_implementation_has_run(every_step: EveryStep) -> None:
-    """The test above is worth something only if nothing is left out."""
+    """The test above needs every step and implementation."""
     records = every_step.records
     needs_mirror = set() if "MKLEARN_MIRROR" in every_step.environment else {"download"}
     assert {record["step"] for record in records} == set(STEPS) - needs_mirror
@@ -89,7 +89,7 @@ def _is_fit(record: dict[str, Any]) -> bool:
 
 
 def test_package_files_that_jobs_load_only_re_export(every_step: EveryStep) -> None:
-    """``__init__`` files are in no list of code, so there must be nothing in them that could change a number."""
+    """``__init__`` files are in no fingerprint, so they must not compute anything."""
     loaded = {path for record in every_step.records for path in record["loaded"].values()}
     for path in {Path(path) for path in loaded if path.endswith("__init__.py")} - {PACKAGE / "__init__.py"}:
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
@@ -104,7 +104,7 @@ BUILT_ON = {
     "kernel_samme": {"kernel_fda"},
     "embedded_linear_svc": {"kernel_fda"},
 }
-"""Methods that have others as their parts, which they are to be fitted again with: discriminants that vote."""
+"""Methods that are built on other methods and fitted again with them."""
 
 
 def test_a_method_depends_on_no_other(every_step: EveryStep) -> None:

@@ -1,4 +1,4 @@
-"""What jobs ask a cluster for: more for larger problems, more than was measured, and not many times as much."""
+"""Resources of jobs: more for larger problems, more than was measured, and not many times as much."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def fits_of(targets: Targets) -> list[SimpleNamespace]:
 
 
 class Unread:
-    """The input of a job whose files are not there yet, as Snakemake has it."""
+    """The input of a job before its files exist, as Snakemake passes it."""
 
     @property
     def size_mb(self) -> float:
@@ -116,7 +116,7 @@ def test_fits_of_the_default_study_are_known_before_anything_is_read(default: Ta
         assert 20 <= ask.fit_minutes(wildcards, unread, 1) <= 120
 
 
-def test_what_the_plan_does_not_know_waits_for_the_files(default: Targets) -> None:
+def test_unknown_sizes_wait_for_the_files(default: Targets) -> None:
     ask = JobResources(default)
     (dataset, descriptor, measure), *_ = default.plan.pairwise
     wildcards = SimpleNamespace(dataset=dataset, descriptor=descriptor, measure=measure)
@@ -148,7 +148,7 @@ def test_runs_of_known_length_get_more_than_that(repository: Path) -> None:
 
 
 def test_the_longest_fits_come_first_and_after_what_they_wait_for(repository: Path) -> None:
-    """Seconds of the fits of 2dmmc on ORL, on two cores: in the order of what is expected, nothing long comes late."""
+    """Measured seconds of the fits of 2dmmc on ORL, on two cores: no long fit comes late in the order of priorities."""
     measured = {"2dlda": 73, "shrinkage": 64, "2dmmc": 41, "glram": 32, "svc": 26, "mmc": 8, "raw": 3}
     targets = Targets(plan_study(read_study(repository / "workflow" / "studies" / "2dmmc.yaml")))
     ask = JobResources(targets)
@@ -213,7 +213,7 @@ def method(parameters: dict[str, Any], **more: Any) -> MethodSpec:
 
 
 def test_candidates_are_those_of_the_grid_and_no_other_list() -> None:
-    """Weights given by kernel are one candidate, however many kernels there are."""
+    """Kernel weights given by the study are one candidate."""
     tuned = method({"kernel_weights": [1.0, 2.0]}, grid={"ridge": [0.1, 1.0, 10.0], "max_iter": [2, 5]})
     assert resources.number_of_candidates(tuned, 4) == 6
     assert resources.number_of_iterations(tuned) == 5

@@ -1,4 +1,4 @@
-"""A study with mistakes: every one named, with what is expected, and no traceback."""
+"""A study with mistakes: every mistake is named with what is expected, without a traceback."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_each_mistake_has_its_sentence(change: dict, sentence: str) -> None:
         ("", "a study is a mapping"),
     ],
 )
-def test_files_that_are_no_study(checkout: Checkout, text: str, sentence: str) -> None:
+def test_files_that_are_not_a_study(checkout: Checkout, text: str, sentence: str) -> None:
     path = checkout.write(text, "broken.yaml")
     done = subprocess.run(
         [sys.executable, "-m", "mklearn", "validate", str(path)], env=checkout.environment, capture_output=True,

@@ -1,4 +1,4 @@
-"""What a run would do: job counts of a fresh study, and exactly the jobs that follow from each kind of change."""
+"""Planned jobs: those of a fresh study, and exactly those that follow from each kind of change."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def mine(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Checko
 
 
 def planned_after_edit(checkout: Checkout, name: str, text: str = "\n# an edit\n") -> dict[str, int]:
-    """What runs after a file was appended to; then the file is as before, but for its time."""
+    """Return the jobs planned after an edit of a file, which is then taken back."""
     before = checkout.edit(name, text)
     try:
         return checkout.planned()
@@ -47,7 +47,7 @@ def planned_after_edit(checkout: Checkout, name: str, text: str = "\n# an edit\n
 
 
 def planned_with(checkout: Checkout, change: Callable[[dict[str, Any]], Any]) -> dict[str, int]:
-    """What runs with a changed study file."""
+    """Return the jobs planned with a changed study file."""
     study = copy.deepcopy(SMOKE)
     change(study)
     checkout.write(study)
@@ -91,12 +91,12 @@ def test_editing_one_file_reruns_what_depends_on_it(mine: Checkout, module: str,
     "name", ["workflow/scripts/step.py", "workflow/rules/train.smk", "profiles/default/config.yaml", "Snakefile"]
 )
 def test_editing_what_only_starts_jobs_reruns_nothing(mine: Checkout, name: str) -> None:
-    """Rules and scripts hold no computation, and a fresh clone makes all of them new."""
+    """Rules and scripts contain no computation, and a fresh clone gives all of them a new time."""
     assert planned_after_edit(mine, name, "\n# an edit\n") == {}
 
 
 def test_taking_an_edit_back_reruns_nothing(mine: Checkout) -> None:
-    """By content: the file is newer than all that was made from it."""
+    """Content counts: the file is newer than everything made from it."""
     assert planned_after_edit(mine, "src/mklearn/subspace/mkldr.py") != {}
     assert mine.planned() == {}
 
@@ -153,7 +153,7 @@ def test_changing_the_study_runs_only_what_is_new(mine: Checkout, change: Any, e
 
 
 def test_taking_a_change_back_runs_nothing(mine: Checkout) -> None:
-    """What the other parameter made is a file of its own; here nothing but dry runs have been."""
+    """Results of the other parameter are files of their own; only dry runs were done here."""
     assert mine.planned() == {}
     assert mine.planned("--cores", "7") == {}
 

@@ -1,4 +1,4 @@
-"""A study of thousands of jobs is planned in seconds, and reading a study loads nothing that is heavy."""
+"""A study of thousands of jobs is planned in seconds, and reading a study imports nothing numerical."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def processor_seconds() -> float:
 
 
 def slowness() -> float:
-    """How much longer than alone a computation takes now, at least 1: processor time too depends on the neighbours."""
+    """Return how many times longer a computation takes now than on an idle machine, at least 1."""
     source = (
         "import time; began = time.process_time()\n"
         "for _ in range(12): {str(i): [i, (i, str(i))] for i in range(100_000)}\n"
@@ -67,7 +67,7 @@ def test_five_thousand_jobs_are_planned_in_seconds(checkout: Checkout) -> None:
 
 
 def test_the_plan_is_a_small_part_of_it(checkout: Checkout) -> None:
-    """What is mklearn's own: reading and planning the study, and all that the rules ask of the plan."""
+    """mklearn's own share: reading and planning the study, and everything that the rules ask of the plan."""
     checkout.write(large_study())
     source = """
 import json, sys, time
@@ -104,7 +104,7 @@ print(json.dumps([time.process_time(), sorted({name.split(".")[0] for name in sy
 
 
 def test_a_finished_study_is_opened_in_a_moment(finished: Checkout) -> None:
-    """What each job of a cluster run does first: reading the study, through Snakemake's own parser."""
+    """The start of each job of a cluster run: reading the study through Snakemake's own parser."""
     began, before = time.monotonic(), processor_seconds()
     finished.snakemake("--list-rules")
     assert processor_seconds() - before < 2 * PARSING_SECONDS, f"{time.monotonic() - began:.1f} s"

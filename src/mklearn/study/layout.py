@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 LOGS = "logs"
@@ -72,7 +73,7 @@ class Layout:
         KeyError
             There is no such artefact.
         """
-        return str(Path(self.results) / self._filled(ARTEFACTS[artefact], wildcards))
+        return _filled(self._artefacts[artefact], wildcards)
 
     def log(self, rule: str, **wildcards: str) -> str:
         """Return the log of a rule's job; wildcards that are not given stay.
@@ -82,9 +83,21 @@ class Layout:
         KeyError
             There is no such rule.
         """
-        return str(Path(LOGS) / self._filled(RULES[rule], wildcards))
+        return _filled(self._logs[rule], wildcards)
 
-    def _filled(self, pattern: str, wildcards: Mapping[str, str]) -> str:
-        for name, value in {"study": self.study, **wildcards}.items():
-            pattern = pattern.replace(f"{{{name}}}", value)
-        return pattern
+    @cached_property
+    def _artefacts(self) -> dict[str, str]:
+        return self._below(self.results, ARTEFACTS)
+
+    @cached_property
+    def _logs(self) -> dict[str, str]:
+        return self._below(LOGS, RULES)
+
+    def _below(self, folder: str, patterns: Mapping[str, str]) -> dict[str, str]:
+        return {name: str(Path(folder) / _filled(text, {"study": self.study})) for name, text in patterns.items()}
+
+
+def _filled(pattern: str, wildcards: Mapping[str, str]) -> str:
+    for name, value in wildcards.items():
+        pattern = pattern.replace(f"{{{name}}}", value)
+    return pattern

@@ -1,4 +1,4 @@
-"""Corrupted studies: always one ConfigError that names the place, whatever was corrupted and however deep."""
+"""A corrupted study raises one ConfigError that names the corrupted key, at any depth."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ Path = tuple[str | int, ...]
 
 
 def places(node: Any, path: Path = ()) -> Iterator[Path]:
-    """Every mapping, list and value of a study."""
+    """Yield the path of every mapping, list and value of a study."""
     yield path
     items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
     for step, inner in items:
@@ -117,7 +117,7 @@ ANYTHING = st.recursive(
 
 
 def mistakes(study: Any) -> list[str]:
-    """The numbered lines of the ConfigError that a study gives."""
+    """Return the numbered lines of the ConfigError that a study raises."""
     with pytest.raises(ConfigError) as caught:
         check_study(study)
     first, *lines = str(caught.value).splitlines()
@@ -134,7 +134,7 @@ def test_the_study_is_valid_before_it_is_corrupted() -> None:
 
 
 @given(st.sampled_from(MAPPINGS), st.text("abcdefghij", min_size=9, max_size=9))
-def test_a_key_that_nobody_knows_is_named_wherever_it_stands(path: Path, key: str) -> None:
+def test_an_unknown_key_is_named_at_every_level(path: Path, key: str) -> None:
     study = copy.deepcopy(STUDY)
     at(study, path)[key] = 1
     lines = mistakes(study)
@@ -175,7 +175,7 @@ def test_a_value_of_the_wrong_type_is_named_at_every_level(path: Path) -> None:
 
 
 @given(st.lists(st.sampled_from([path for path in MAPPINGS if path not in FREE]), unique=True, min_size=2, max_size=6))
-def test_all_mistakes_are_told_at_once(paths: list[Path]) -> None:
+def test_all_mistakes_are_reported_at_once(paths: list[Path]) -> None:
     study = copy.deepcopy(STUDY)
     for path in paths:
         at(study, path)["unheard-of"] = None
@@ -193,8 +193,8 @@ PLANNED["descriptors"] = {name: value for name, value in STUDY["descriptors"].it
 
 @settings(max_examples=300)
 @given(st.lists(st.tuples(st.sampled_from([(), *places(PLANNED)]), ANYTHING), min_size=1, max_size=3))
-def test_nothing_but_a_config_error_ever(changes: list[tuple[Path, Any]]) -> None:
-    """Whatever stands anywhere: a study that can be planned, or a ConfigError that says at least one thing."""
+def test_every_invalid_study_raises_a_config_error(changes: list[tuple[Path, Any]]) -> None:
+    """With any value at any key: a study that can be planned, or a ConfigError with at least one mistake."""
     study: Any = copy.deepcopy(PLANNED)
     for path, value in changes:
         try:
@@ -223,8 +223,8 @@ def test_a_study_is_a_mapping(raw: Any) -> None:
 
 @pytest.mark.parametrize("key", [1, True, None, 2.5])
 @pytest.mark.parametrize("path", [(), ("datasets",), ("descriptors",), ("kernels",), ("methods",), ("kernels", "rest")])
-def test_keys_that_are_no_text(path: Path, key: Any) -> None:
-    """YAML reads ``on``, ``no``, ``1`` and ``~`` as something else than text."""
+def test_keys_that_are_not_text(path: Path, key: Any) -> None:
+    """YAML does not read ``on``, ``no``, ``1`` and ``~`` as text."""
     study = copy.deepcopy(STUDY)
     at(study, path)[key] = {"kind": "linear"}
     study["evaluation"]["reference"] = "averag"  # another mistake, whose legal words are the keys
@@ -298,7 +298,7 @@ def test_nearest(word: Any, valid: list[str], expected: str) -> None:
         ({"kernels": {"k": {"kind": "gaussian", "bandwidth": float("inf")}}}, "kernels.k.bandwidth: "),
     ],
 )  # fmt: skip
-def test_sentences(change: dict[str, Any], sentence: str) -> None:
+def test_messages(change: dict[str, Any], sentence: str) -> None:
     lines = mistakes(STUDY | change)
     assert any(line.startswith(sentence) for line in lines), lines
 

@@ -1,4 +1,4 @@
-"""Short forms, the names of kernels and methods, and keys: equal where nothing that counts differs, and only there."""
+"""Plans: short forms, names of kernels and methods, and keys, which differ exactly if numbers can differ."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def planned(study: dict[str, Any]) -> Plan:
 
 
 def changed(path: tuple[str, ...], value: Any) -> dict[str, Any]:
-    """The smoke study with another value, or a new one, somewhere."""
+    """Return the smoke study with one value changed or added."""
     study = copy.deepcopy(SMOKE)
     node = study
     for step in path[:-1]:
@@ -40,7 +40,7 @@ def changed(path: tuple[str, ...], value: Any) -> dict[str, Any]:
 
 
 def keys(plan: Plan) -> dict[str, set[Any]]:
-    """All keys of a plan, by what they are of."""
+    """Return all keys of a plan, by sort."""
     return {
         "datasets": set(plan.datasets), "descriptors": set(plan.descriptors), "pairwise": set(plan.pairwise),
         "kernel_sets": set(plan.kernel_sets), "protocols": set(plan.protocols), "fits": set(plan.fits),
@@ -67,7 +67,7 @@ def test_short_forms_of_a_data_set_give_one_plan(form: Any) -> None:
     assert keys(planned(SMOKE | {"datasets": form})) == keys(full)
 
 
-def test_what_is_left_out_is_filled_in() -> None:
+def test_defaults_are_filled_in() -> None:
     plan = planned({"study": "short", "datasets": ["digits"]})
     assert methods(plan)[-3:] == ["average", "best-single", "mkl-lda"]
     assert kernels(plan) == ["pixels", "blocks", "hog", "phog", "lbp"]
@@ -75,7 +75,7 @@ def test_what_is_left_out_is_filled_in() -> None:
     assert plan.reference == "average"
 
 
-def test_the_usual_descriptors_follow_the_size_of_the_images() -> None:
+def test_default_descriptors_follow_the_size_of_the_images() -> None:
     def resolutions(**dataset: Any) -> Any:
         plan = planned({"study": "s", "datasets": {"digits": dataset}})
         found = [d.spec.parameters for d in plan.descriptors.values() if d.spec.kind == "multiresolution"]
@@ -170,7 +170,7 @@ def test_given_weights_are_in_the_order_of_the_kernels() -> None:
          "methods.m.descriptor: data set 'digits' has no descriptor 'hog'; it has blocks, pixels."),
     ],
 )  # fmt: skip
-def test_what_can_not_be_planned(change: dict[str, Any], sentence: str) -> None:
+def test_studies_that_can_not_be_planned(change: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(sentence)):
         planned(SMOKE | change)
 
@@ -183,7 +183,7 @@ def test_one_of_each_may_be_the_reference() -> None:
 
 
 def source(plan: Plan, method: str) -> Any:
-    """The fit of a method, with what Snakemake is told of its inputs: (fit, manifest, source)."""
+    """Return the fit of a method, its manifest and its other input files."""
     targets = Targets(plan)
     place, fit = next((place, fit) for place, fit in plan.fits.items() if fit.method_id == method)
     w = SimpleNamespace(**dict(zip(("dataset", "protocol", "method"), place, strict=True)))
@@ -191,9 +191,15 @@ def source(plan: Plan, method: str) -> Any:
     return fit, targets.manifest(w), targets.fit_sources(w)
 
 
+<<<<<<< HEAD
 def test_features_of_a_descriptor_are_made_even_where_no_kernel_needs_them() -> None:
     methods = {"m": {"kind": "mmc", "descriptor": "blocks", "trade_off": [0.5, 1]}}
     plan = planned(SMOKE | {"kernels": {"k": {"kind": "linear", "descriptor": "pixels"}}, "methods": methods})
+=======
+def test_features_are_planned_even_if_no_kernel_needs_them() -> None:
+    plan = planned(SMOKE | {"kernels": {"k": {"kind": "linear", "descriptor": "pixels"}},
+                            "methods": {"m": {"kind": "mmc", "descriptor": "blocks", "lam": [0.5, 1]}}})  # fmt: skip
+>>>>>>> house-study
     assert {descriptor.spec.kind for descriptor in plan.descriptors.values()} >= {"multiresolution"}
     assert not plan.kernel_sets
     fit, manifest, (features,) = source(plan, "m")
@@ -205,7 +211,7 @@ def test_features_of_a_descriptor_are_made_even_where_no_kernel_needs_them() -> 
     assert fit.spec.method.parameters == {"n_components": None}
 
 
-def test_images_are_taken_as_they_are_at_their_final_size() -> None:
+def test_images_are_used_at_their_final_size() -> None:
     study = SMOKE | {"datasets": {"digits": {"resize": {"shape": [6, 6]}}},
                      "methods": {"m": {"kind": "glram", "sizes": [1, 4]}}}  # fmt: skip
     fit, manifest, (images,) = source(planned(study), "m")
@@ -243,7 +249,7 @@ def test_a_table_is_named_as_a_descriptor(tables: dict[str, Any]) -> None:
          "methods.m.descriptor: data set 'mine' has no descriptor 'hog'; it has t."),
     ],
 )  # fmt: skip
-def test_what_tables_do_not_have(tables: dict[str, Any], method: dict[str, Any], sentence: str) -> None:
+def test_tables_do_not_have_other_inputs(tables: dict[str, Any], method: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(sentence)):
         planned(tables | {"methods": {"m": method}})
 
@@ -317,7 +323,7 @@ KEPT = [
     (("datasets", "digits", "name"), "digits"),
     (("descriptors", "pixels", "norm"), "none"),
 ]
-"""Changes of a study that change no number, and so no file."""
+"""Changes of a study that change no number, and therefore no file."""
 CHANGED = [
     (("seed",), 1, {"protocols", "fits"}),
     (("datasets", "digits", "per_class"), 21, {"datasets", "descriptors", "pairwise", "kernel_sets", "fits"}),
@@ -338,24 +344,24 @@ CHANGED = [
     (("methods", "average", "time_limit"), 5, {"fits"}),
     (("kernels",), {"g": {"kind": "gaussian", "psd": "flip"}}, {"kernel_sets", "fits"}),
 ]  # fmt: skip
-"""Changes that change numbers, and of what the keys change."""
+"""Changes that change numbers, and the sorts of keys that change with them."""
 
 
 @pytest.mark.parametrize(("path", "value"), KEPT)
-def test_no_key_follows_from_words_or_places(path: tuple[str, ...], value: Any) -> None:
+def test_no_key_depends_on_texts_or_paths(path: tuple[str, ...], value: Any) -> None:
     assert keys(planned(changed(path, value))) == keys(planned(SMOKE))
 
 
 @pytest.mark.parametrize(("path", "value", "expected"), CHANGED)
-def test_every_change_that_counts_makes_other_keys_and_only_where_it_counts(
+def test_a_change_of_numbers_changes_the_keys_that_depend_on_it(
     path: tuple[str, ...], value: Any, expected: set[str]
 ) -> None:
     before, after = keys(planned(SMOKE)), keys(planned(changed(path, value)))
     assert {what for what in before if before[what] != after[what]} == expected
 
 
-def test_specifications_tell_no_words_and_no_places(tmp_path: Path) -> None:
-    """Not even what is inside of them: it goes into the artefacts."""
+def test_specifications_contain_no_texts_and_no_paths(tmp_path: Path) -> None:
+    """Not in any field: specifications are stored in the artefacts."""
     study = copy.deepcopy(SMOKE) | {"title": "SECRET", "description": "SECRET", "mirror": "/SECRET",
                                     "results": str(tmp_path / "SECRET")}  # fmt: skip
     study["methods"]["average"]["label"] = "SECRET"
@@ -374,14 +380,18 @@ def test_keys_do_not_depend_on_the_order_of_a_study_file(order: list[str], datas
 
 
 def test_specifications_survive_json_and_snakemake() -> None:
-    """They travel as text: to cluster jobs, into logs and artefacts."""
+    """They are passed as text to cluster jobs, logs and artefacts."""
     plan = planned(SMOKE)
     for spec in [*(d.spec for d in plan.descriptors.values()), *(fit.spec for fit in plan.fits.values())]:
         assert json.loads(canonical(spec.as_dict())) == spec.as_dict()
 
 
 def test_a_method_has_the_studys_time_limit_or_its_own() -> None:
+<<<<<<< HEAD
     """In minutes; where there is none the specification does not name it."""
+=======
+    """In minutes; a limit is no parameter of the method."""
+>>>>>>> house-study
 
     def limits(study: dict[str, Any]) -> dict[str, Any]:
         return {fit.method_id: fit.spec.evaluation.time_limit for fit in planned(study).fits.values()}
@@ -399,7 +409,7 @@ def test_a_method_has_the_studys_time_limit_or_its_own() -> None:
 
 
 @pytest.mark.parametrize("value", [0, -1, "never", [1, 2]])
-def test_limits_that_are_none(value: Any) -> None:
+def test_invalid_time_limits(value: Any) -> None:
     for path in (("evaluation", "time_limit"), ("methods", "average", "time_limit")):
         with pytest.raises(ConfigError, match=re.escape(".".join(path))):
             planned(changed(path, value))

@@ -1,4 +1,4 @@
-"""A product of Gaussian kernels as a kernel of a study: its factors, their matrices, who gets it, what is refused."""
+"""A product of Gaussian kernels in a study: its factors, their matrices, the methods that take it, invalid products."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_all_and_each_leave_the_product_out() -> None:
     }
 
 
-def test_factors_are_the_kernels_without_what_is_done_to_the_product() -> None:
+def test_factors_are_the_kernels_before_centring_and_normalising() -> None:
     plan = planned()
     singles = {kernel["id"]: kernel for kernel in kernels_of(plan, "average")}
     (product,) = kernels_of(plan, "geometric")
@@ -116,12 +116,12 @@ def test_some_of_the_kernels_in_the_order_given() -> None:
         ({"bandwidth": 2}, "kernels.product.bandwidth: unknown key"),
     ],
 )  # fmt: skip
-def test_what_is_no_product(product: dict[str, Any], sentence: str) -> None:
+def test_invalid_products(product: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(sentence)):
         check_study(STUDY | {"kernels": with_product(**product)})
 
 
-def test_a_product_of_nothing() -> None:
+def test_a_product_without_factors() -> None:
     kernels = {"linear": {"kind": "linear"}, "product": {"kind": "product"}}
     with pytest.raises(
         ConfigError, match=r"kernels\.product: is a product of all Gaussian kernels, but there are none"
@@ -147,7 +147,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return {"kind": "precomputed", "matrices": {"a": "a.npz", "b": "b.npz"}, "labels": "labels.csv"}
 
 
-def test_of_the_users_own_distances(own: dict[str, Any]) -> None:
+def test_products_of_the_users_own_distances(own: dict[str, Any]) -> None:
     methods = {"geometric": {"kind": "kernel_fda", "kernels": ["product"]}}
     study = {"study": "s", "datasets": {"mine": own | {"measure": "distance"}}, "methods": methods}
     for kernels in ({"product": {"kind": "product"}}, {"product": {"kind": "product", "of": ["b", "a"]}}):

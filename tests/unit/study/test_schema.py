@@ -1,4 +1,4 @@
-"""The JSON schema of study files: in step with the models, and of one mind with them."""
+"""The JSON schema of study files: up to date with the models, and accepting the same studies."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_what_the_models_accept_the_schema_accepts(validator: Any, study: Any) -
 
 
 @pytest.mark.parametrize("path", MAPPINGS, ids=dotted)
-def test_both_refuse_keys_that_nobody_knows(validator: Any, path: Any) -> None:
+def test_both_refuse_unknown_keys(validator: Any, path: Any) -> None:
     study = copy.deepcopy(STUDY)
     at(study, path)["unheard-of"] = [[]]
     assert not validator.is_valid(study)
@@ -70,7 +70,7 @@ def test_both_refuse_values_of_a_wrong_type(validator: Any, path: Any) -> None:
 
 
 def test_every_key_of_the_schema_is_described_or_named_by_a_model(validator: Any) -> None:
-    """What an editor shows beside a key."""
+    """Editors show the description beside a key."""
     properties = validator.schema["properties"]
     assert properties["seed"]["description"]
     assert {"KernelFDA", "MKLDR", "Gaussian", "HOG", "RandomPerClass"} <= set(validator.schema["$defs"])
