@@ -191,15 +191,9 @@ def source(plan: Plan, method: str) -> Any:
     return fit, targets.manifest(w), targets.fit_sources(w)
 
 
-<<<<<<< HEAD
-def test_features_of_a_descriptor_are_made_even_where_no_kernel_needs_them() -> None:
+def test_features_are_planned_even_if_no_kernel_needs_them() -> None:
     methods = {"m": {"kind": "mmc", "descriptor": "blocks", "trade_off": [0.5, 1]}}
     plan = planned(SMOKE | {"kernels": {"k": {"kind": "linear", "descriptor": "pixels"}}, "methods": methods})
-=======
-def test_features_are_planned_even_if_no_kernel_needs_them() -> None:
-    plan = planned(SMOKE | {"kernels": {"k": {"kind": "linear", "descriptor": "pixels"}},
-                            "methods": {"m": {"kind": "mmc", "descriptor": "blocks", "lam": [0.5, 1]}}})  # fmt: skip
->>>>>>> house-study
     assert {descriptor.spec.kind for descriptor in plan.descriptors.values()} >= {"multiresolution"}
     assert not plan.kernel_sets
     fit, manifest, (features,) = source(plan, "m")
@@ -387,11 +381,7 @@ def test_specifications_survive_json_and_snakemake() -> None:
 
 
 def test_a_method_has_the_studys_time_limit_or_its_own() -> None:
-<<<<<<< HEAD
-    """In minutes; where there is none the specification does not name it."""
-=======
     """In minutes; a limit is no parameter of the method."""
->>>>>>> house-study
 
     def limits(study: dict[str, Any]) -> dict[str, Any]:
         return {fit.method_id: fit.spec.evaluation.time_limit for fit in planned(study).fits.values()}
