@@ -26,11 +26,6 @@ STUDY: dict[str, Any] = {
     "evaluation": {"neighbours": ["cosine"], "inner_folds": 2, "metrics": METRICS, "choose_by": "accuracy"},
 }
 
-pytestmark = pytest.mark.skipif(
-    not (Path(__file__).parents[2] / "src" / "mklearn" / "contract" / "method.py").exists(),
-    reason="the example's method needs the contract of methods",
-)
-
 
 class WithPackage(Checkout):
     """A checkout in whose Python the example package is installed."""

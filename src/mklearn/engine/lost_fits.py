@@ -138,7 +138,7 @@ def _ended_early(scheduler: Any) -> bool:
     """Return whether the run was ended from outside; after Ctrl-C, jobs still count as running or ready."""
     if scheduler._user_kill:  # SIGTERM
         return True
-    if not scheduler.keepgoing and scheduler.failed:
+    if scheduler._executor_error or (scheduler.failed and not scheduler.keepgoing):
         return False
     return bool(scheduler.running or scheduler.open_jobs)
 

@@ -78,7 +78,7 @@ def _records(at_size: FitAtSize, minutes: float | None) -> list[SplitRecord]:
         for record in supervised(at_size.records, minutes=minutes):
             records.append(record)
     except SplitAborted as reason:
-        records += at_size.aborted_records(len(records), reason)
+        records += at_size.aborted_records(records, reason)
     return records
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mklearn.contract.fit_spec import FitSpec, Setting
+from mklearn.contract.fit_spec import FitSpec, Implementation, Setting
 from mklearn.contract.loading import load
 from mklearn.datasets.splits import Split
 from mklearn.errors import NotApplicable
@@ -46,10 +46,12 @@ class FittedArrays:
 
 @dataclass(frozen=True)
 class SplitRecord:
-    """Score rows of one split; ``fitted`` is None if the fit failed."""
+    """Score rows of one split, or those of its iterations, which follow as a record of their own."""
 
     rows: list[Row]
     fitted: FittedArrays | None = None
+    """None if the fit failed, and for iterations."""
+    of_iterations: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,16 +82,22 @@ class FitAtSize:
         """Yield the record of each split, in order."""
         for split, result in self._results():
             if isinstance(result, SplitResult):
-                rows = self._score_rows(result, split) + self._iteration_rows(split)
-                yield SplitRecord(rows, self._fitted_arrays(result, split))
+                yield SplitRecord(self._score_rows(result, split), self._fitted_arrays(result, split))
+                if self.spec.method.iterations is not None:
+                    yield SplitRecord(self._iteration_rows(split, self.spec.method.iterations), of_iterations=True)
             else:
                 yield SplitRecord([self._row(split) | _failure(result)])
 
-    def aborted_records(self, n_done: int, reason: SplitAborted) -> list[SplitRecord]:
-        """Return records of the splits after the first ``n_done``, with the reason why they have no value."""
+    def aborted_records(self, done: Sequence[SplitRecord], reason: SplitAborted) -> list[SplitRecord]:
+        """Return records of what comes after ``done``, with the reason why it has no value."""
+        n_done = sum(not record.of_iterations for record in done)
         aborted = self.splits[n_done:]
         logger.warning("%s: %d splits without a value: %s", self.setting.protocol, len(aborted), reason)
-        return [SplitRecord([self._row(split) | _failure(reason)]) for split in aborted]
+        records = [SplitRecord([self._row(split) | _failure(reason)]) for split in aborted]
+        if self.spec.method.iterations is not None and done and done[-1].fitted is not None:
+            row = self._iteration_row(self.splits[n_done - 1]) | _failure(reason)
+            records.insert(0, SplitRecord([row], of_iterations=True))
+        return records
 
     # --- evaluation
 
@@ -169,18 +177,18 @@ class FitAtSize:
                 rows += _metric_rows(shared | {"metric": metric}, metric, rule, result.selection_message)
         return rows
 
-    def _iteration_rows(self, split: Split) -> list[Row]:
-        """Return the accuracy after each iteration, by the first nearest-neighbour rule, if the study asks for it."""
-        method = self.spec.method
-        if method.iterations is None:
-            return []
+    def _iteration_row(self, split: Split) -> Row:
         rule = self.spec.evaluation.neighbours[0]
-        row = self._row(split) | {"metric": "accuracy", "neighbour": rule, "selection": "iteration"}
+        return self._row(split) | {"metric": "accuracy", "neighbour": rule, "selection": "iteration"}
+
+    def _iteration_rows(self, split: Split, iterations: Implementation) -> list[Row]:
+        """Return the accuracy after each iteration, by the first nearest-neighbour rule."""
+        method, row = self.spec.method, self._iteration_row(split)
         labels = self.y[split.train], self.y[split.test]
         try:
             estimator = load(method.implementation)(**method.parameters)
             arrays = self.inputs.prepare(split.train, split.test).arrays(None)
-            curves = accuracy_by_iteration(estimator, arrays, *labels, method.iterations, rule)
+            curves = accuracy_by_iteration(estimator, arrays, *labels, iterations, row["neighbour"])
         except MemoryError as reason:  # the split itself has its values
             aborted = _out_of_memory(reason)
             logger.warning("%s: iterations: %s", split.name, aborted)

@@ -97,7 +97,15 @@ def _limit_threads(threads: int) -> None:
 
 def command(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], threads: int) -> str:
     """Return the shell command that runs the same job outside Snakemake."""
-    words = ["python", "-m", "mklearn", "step", name, "--spec", json.dumps(spec, sort_keys=True)]
+    words = [
+        "python",
+        "-m",
+        "mklearn",
+        "step",
+        name,
+        "--spec",
+        json.dumps(spec),
+    ]  # in this order: it breaks ties between candidates
     for flag, files in (("--in", inputs), ("--out", outputs)):
         for key, value in files.items():
             if key == "code":  # follows from the step and its specification

@@ -8,8 +8,9 @@ from pydantic import Field, field_validator, model_validator
 
 from mklearn.contract.model import Slug, Strict
 from mklearn.contract.specs import Calibration, PublishedValue
-from mklearn.evaluation.metrics import metric_mistakes
+from mklearn.evaluation.metrics import metric_mistakes, metric_names
 from mklearn.study.datasets import DatasetConfig, normalise_datasets
+from mklearn.study.mistakes import nearest, one_of
 from mklearn.study.published import Published, Remark
 from mklearn.study.registry import DescriptorConfig, KernelConfig, MethodConfig, ProtocolConfig
 
@@ -40,8 +41,17 @@ class Evaluation(Strict):
     reference: Slug | None = None
     """Method that all others are compared with, in pairs; by default the first uniform average of all kernels."""
 
+    @field_validator("metrics")
+    @classmethod
+    def _known(cls, names: list[str]) -> list[str]:
+        valid = metric_names()
+        for name in names:
+            if name not in valid:
+                raise ValueError(f"there is no metric {name!r}.{nearest(name, valid)} Expected: {one_of(valid)}.")
+        return names
+
     @model_validator(mode="after")
-    def _metrics_are_valid(self) -> Evaluation:
+    def _metrics_can_be_used(self) -> Evaluation:
         mistakes = metric_mistakes(self.metrics, self.choose_by, self.inner_folds)
         if mistakes:
             raise ValueError(" ".join(f"{field}: {sentence}" for field, sentence in mistakes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from mklearn.errors import ConfigError, NotApplicable
 from mklearn.evaluation.metrics import ACCURACY, METRICS, Metric, metric_mistakes, metric_named, metric_names
 from mklearn.evaluation.sweeps import MethodOutput, leading_scores
+from mklearn.extensions import entry_points
 
 Y = np.array([0, 0, 0, 1, 1, 2])
 LABELS = np.array([0, 0, 1, 1, 2, 2])
@@ -132,7 +134,7 @@ def test_choices_of_metrics_that_are_valid() -> None:
 
 
 @pytest.fixture
-def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """An installed package with two entry points, one of which leads to something else."""
     (tmp_path / "outside_metrics.py").write_text(
         "from mklearn.evaluation.metrics import Metric\n"
@@ -147,6 +149,9 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "[mklearn.metrics]\nworst_class = outside_metrics:worst_class\nwrong = outside_metrics:wrong\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
+    entry_points.cache_clear()
+    yield
+    entry_points.cache_clear()
 
 
 @pytest.mark.usefixtures("outside")

@@ -55,19 +55,12 @@ def test_a_data_set_is_registered_once(tmp_path: Path) -> None:
     assert "mklearn: package mine: data set 'digits' is registered already." in said
 
 
-needs_contract = pytest.mark.skipif(
-    not (Path(__file__).parents[3] / "src" / "mklearn" / "contract" / "method.py").exists(),
-    reason="the example's method needs the contract of methods",
-)
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which the example package is installed."""
     return install(tmp_path_factory.mktemp("site"))
 
 
-@needs_contract
 @pytest.mark.parametrize(
     ("what", "kind", "words"),
     [
@@ -85,7 +78,6 @@ def test_what_a_package_adds_is_listed_with_its_name(what: str, kind: str, words
     assert "package:" not in sections[next(iter(sections))]
 
 
-@needs_contract
 def test_a_package_is_in_the_schema(site: Path) -> None:
     assert "GatedCentroids" in json.loads(run(site, "-m", "mklearn", "schema"))["$defs"]
 

@@ -67,7 +67,8 @@ def test_factors_are_the_kernels_before_centring_and_normalising() -> None:
     singles = {kernel["id"]: kernel for kernel in kernels_of(plan, "average")}
     (product,) = kernels_of(plan, "geometric")
     assert {key: value for key, value in product.items() if key != "factors"} == {
-        "id": "product", "kind": "product", "centre": False, "normalise": "centred_trace", "psd": "clip",
+        "id": "product", "kind": "product", "implementation": "mklearn.kernels.product:ProductKernel",
+        "centre": False, "normalise": "centred_trace", "psd": "clip",
     }  # fmt: skip
     assert [factor["id"] for factor in product["factors"]] == GAUSSIANS
     for factor in product["factors"]:
