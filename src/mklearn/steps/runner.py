@@ -97,15 +97,8 @@ def _limit_threads(threads: int) -> None:
 
 def command(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], threads: int) -> str:
     """Return the shell command that runs the same job outside Snakemake."""
-    words = [
-        "python",
-        "-m",
-        "mklearn",
-        "step",
-        name,
-        "--spec",
-        json.dumps(spec),
-    ]  # in this order: it breaks ties between candidates
+    text = json.dumps(spec)  # in its own order, which decides between candidates that are equally good
+    words = ["python", "-m", "mklearn", "step", name, "--spec", text]
     for flag, files in (("--in", inputs), ("--out", outputs)):
         for key, value in files.items():
             if key == "code":  # follows from the step and its specification

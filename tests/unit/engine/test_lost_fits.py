@@ -74,7 +74,8 @@ def test_a_log_of_an_earlier_run_says_nothing_of_this(tmp_path: Path) -> None:
 
 
 def scheduler(**state: Any) -> SimpleNamespace:
-    ended: dict[str, Any] = {"_user_kill": None, "running": set(), "keepgoing": True, "open_jobs": [], "failed": set()}
+    ended: dict[str, Any] = {"_user_kill": None, "_executor_error": None, "running": set(), "keepgoing": True,
+                             "open_jobs": [], "failed": set()}  # fmt: skip
     return SimpleNamespace(**ended | state)
 
 
@@ -88,6 +89,7 @@ def scheduler(**state: Any) -> SimpleNamespace:
         ({"open_jobs": ["fit"], "failed": {"other"}}, True),
         ({"open_jobs": ["fit"], "failed": {"other"}, "keepgoing": False}, False),
         ({"open_jobs": ["fit"], "keepgoing": False}, True),
+        ({"open_jobs": ["fit"], "_executor_error": OSError("no sbatch")}, False),
     ],
 )
 def test_runs_that_ended_early(state: dict[str, Any], early: bool) -> None:

@@ -246,6 +246,7 @@ def test_snakemake_has_what_is_asked_of_it() -> None:
     scheduler = inspect.getsource(JobScheduler)
     for name in (
         "self._user_kill",
+        "self._executor_error",
         "self.running",
         "self.failed",
         "self.keepgoing",
