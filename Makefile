@@ -33,9 +33,10 @@ failed: $(READY) ## the fits that failed, and why; then runs just those again (S
 test: $(READY) ## the whole test suite
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
-lint: $(READY) ## ruff, snakefmt, snakemake --lint, mypy
+lint: $(READY) ## ruff, import-linter, snakefmt, snakemake --lint, mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
 	$(BIN)/mypy

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from mklearn.contract.fit_spec import Implementation
-from mklearn.contract.method import Count, ImageMethod, NonNegative, Scaling, TradeOff
+from mklearn.contract.method import Count, ImageMethod, Method, NonNegative, Scaling, TradeOff
 
 
 class Bilinear(ImageMethod):
@@ -64,3 +64,11 @@ class TwoDMMC(Bilinear):
 
     kind: Literal["two_d_mmc"]
     trade_off: TradeOff = "trace_ratio"
+
+
+METHODS: tuple[type[Method], ...] = (
+    GLRAM,
+    TwoDLDA,
+    TwoDMMC,
+)
+"""The methods of this room that a study can name: a new one adds its line."""

@@ -13,6 +13,7 @@ from mklearn.contract.method import (
     FeatureMethod,
     FixedCombination,
     KernelMethod,
+    Method,
     Positive,
     Share,
     Tuned,
@@ -112,3 +113,16 @@ class LinearSVC(FeatureMethod, Classifier):
     kind: Literal["linear_svc"]
     C: Tuned[Positive] = 10.0
     """For features whose mean squared distance between two training samples is 1."""
+
+
+METHODS: tuple[type[Method], ...] = (
+    KernelVoting,
+    KernelSAMME,
+    KernelRidge,
+    EmbeddedLinearSVC,
+    NearestNeighbour,
+    LedoitWolfLDA,
+    ShrinkageLDA,
+    LinearSVC,
+)
+"""The methods of this room that a study can name: a new one adds its line."""

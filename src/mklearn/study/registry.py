@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 from pydantic import Field
 from pydantic_core import PydanticUndefined
 
+from mklearn.bilinear import models as bilinear
+from mklearn.classifiers import models as classifiers
 from mklearn.contract.method import Method
 from mklearn.contract.model import Registered
 from mklearn.datasets.registry import Entry, registry
@@ -21,13 +23,13 @@ from mklearn.descriptors.models import DESCRIPTORS, Descriptor
 from mklearn.errors import ConfigError
 from mklearn.extensions import entry_points, package_of
 from mklearn.kernels.models import KERNELS, Kernel
-from mklearn.study.methods import METHODS
 from mklearn.study.protocols import PROTOCOLS, Protocol
+from mklearn.subspace import models as subspace
 
 OWN: dict[str, tuple[type[Registered], Iterable[type[Registered]]]] = {
     "descriptors": (Descriptor, DESCRIPTORS),
     "kernels": (Kernel, KERNELS),
-    "methods": (Method, METHODS),
+    "methods": (Method, (*subspace.METHODS, *classifiers.METHODS, *bilinear.METHODS)),
     "protocols": (Protocol, PROTOCOLS),
 }
 """The base class and mklearn's own models of what a study can name."""

@@ -13,6 +13,7 @@ from mklearn.contract.method import (
     FeatureMethod,
     FixedCombination,
     KernelMethod,
+    Method,
     NonNegative,
     Positive,
     Scaling,
@@ -227,3 +228,20 @@ class NullSpaceLDA(LinearEmbedding):
     implementation = "mklearn.subspace.null_space_lda:NullSpaceLDA"
 
     kind: Literal["null_space_lda"]
+
+
+METHODS: tuple[type[Method], ...] = (
+    KernelFDA,
+    KernelLDE,
+    KernelPCA,
+    KernelMMC,
+    MKLDR,
+    MKMMC,
+    ConvexMKLDR,
+    LeaveOneOutMKL,
+    PCA,
+    MMC,
+    Fisherface,
+    NullSpaceLDA,
+)
+"""The methods of this room that a study can name: a new one adds its line."""
