@@ -93,7 +93,7 @@ class SplitSpec(Spec):
 
 
 class DescriptorSpec(Spec):
-    """Steps ``learn`` and ``describe``: one descriptor of every image."""
+    """Step ``describe``: one descriptor of every image."""
 
     kind: str
     implementation: str
@@ -107,8 +107,16 @@ class DescriptorSpec(Spec):
     """``"2of8"``: the second eighth of the images."""
 
 
+class LearnSpec(DescriptorSpec):
+    """Step ``learn``: what a descriptor learns before it describes images."""
+
+    learns: str
+    learns_from: int
+    seed: int
+
+
 class PairwiseSpec(Spec):
-    """Steps ``pairwise`` and ``pairwise_block``: a matrix among all samples."""
+    """Step ``pairwise``: a matrix among all samples."""
 
     measure: str
     matrix: str | None = None
@@ -120,6 +128,14 @@ class PairwiseSpec(Spec):
     parameters: dict[str, Any] | None = None
     part: str | None = None
     """``"2of8"``: every eighth row, from the second on."""
+
+
+class PairwiseBlockSpec(PairwiseSpec):
+    """Step ``pairwise_block``: some rows of a matrix among all samples."""
+
+    rows: str
+    parameters: dict[str, Any]
+    part: str
 
 
 class KernelSetSpec(Spec):
@@ -134,12 +150,32 @@ class KernelSetSpec(Spec):
 # --- tables and report
 
 
+class LostFit(Spec):
+    """A fit without a result, because a job was killed or had an error."""
+
+    position: int
+    """Among the fits of the plan."""
+    key: tuple[str, str, str]
+    """Keys of the data set, the protocol and the method."""
+    fits: list[dict[str, Any]]
+    """For each training size the columns of :func:`mklearn.steps.rows.fit_of`."""
+    splits: list[list[tuple[int, int, int, int]]]
+    """For each training size the repeat, fold and numbers of training and test samples of each split that was drawn."""
+    status: str
+    message: str
+    """The reason, with the path of the log."""
+    reason: str
+    log: str
+    """Empty if the job ended before it wrote one."""
+    outdated: float | None
+    """Modification time of a result of an earlier state of the study, where there is one."""
+
+
 class ScoresSpec(Spec):
     """Step ``scores``: the score table of a study."""
 
     study: str
-    lost: list[dict[str, Any]] = []
-    """Fits without a file; see :mod:`mklearn.steps.scores`."""
+    lost: list[LostFit] = []
 
 
 class PublishedValue(Spec):
@@ -215,14 +251,6 @@ class ReportFile(Spec):
     source: str
 
 
-class ReportDescriptor(Spec):
-    """A descriptor as it was computed."""
-
-    id: str
-    kind: str
-    parameters: dict[str, Any]
-
-
 class ReportDataset(Spec):
     """A data set as the report shows it."""
 
@@ -230,7 +258,6 @@ class ReportDataset(Spec):
     title: str
     about: dict[str, str]
     files: list[ReportFile]
-    descriptors: list[ReportDescriptor]
 
 
 class ReportRemark(Spec):

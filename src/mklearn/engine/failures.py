@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from mklearn.atomic import read_parquet
+from mklearn.contract.specs import LostFit
 from mklearn.engine.lost_fits import name_of
 from mklearn.errors import DataError
 from mklearn.study.expansion.plan import plan_study
@@ -42,10 +42,10 @@ def failures_of(targets: Targets) -> list[Failure]:
     found: list[Failure] = []
     for key, scores in zip(targets.plan.fits, targets.all_scores(), strict=True):
         entry, exists = lost.get(key), os.path.exists(scores)
-        if entry is not None and (not exists or os.stat(scores).st_mtime == entry["outdated"]):
-            n = sum(map(len, entry["splits"]))
+        if entry is not None and (not exists or os.stat(scores).st_mtime == entry.outdated):
+            n = sum(map(len, entry.splits))
             name = name_of(targets, key)
-            found.append(Failure(name, entry["status"], entry["reason"], scores, entry["log"], (n, n)))
+            found.append(Failure(name, entry.status, entry.reason, scores, entry.log, (n, n)))
         elif not exists:
             found.append(Failure(name_of(targets, key), MISSING, "it has not been run yet", scores))
         else:
@@ -53,13 +53,14 @@ def failures_of(targets: Targets) -> list[Failure]:
     return found
 
 
-def _lost(table: str) -> dict[tuple[str, ...], dict[str, Any]]:
+def _lost(table: str) -> dict[tuple[str, str, str], LostFit]:
     """Return the lost fits that a study's score table names; none where it is not there, or complete."""
     try:
         _, metadata = read_parquet(table) if Path(table).is_file() else (None, {})
     except DataError:  # the next run makes it anew
         return {}
-    return {tuple(entry["key"]): entry for entry in metadata.get("spec", {}).get("lost", [])}
+    entries = map(LostFit.model_validate, metadata.get("spec", {}).get("lost", []))
+    return {entry.key: entry for entry in entries}
 
 
 def _failures_in(targets: Targets, key: tuple[str, str, str], scores: str) -> list[Failure]:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from mklearn.atomic import read_parquet
+from mklearn.contract.specs import LostFit
 from mklearn.datasets.splits import Splits
 from mklearn.engine.session import failures
 from mklearn.errors import UserError
@@ -217,11 +218,10 @@ def _write_tables(targets: Targets, workflow: Any, lost: Sequence[Lost]) -> str:
     def without(values: Sequence[Any]) -> list[Any]:
         return [value for position, value in enumerate(values) if position not in missing]
 
-    # Without what descriptors show of the images: the report draws that with the code that may just have failed.
     spec = targets.specification("report").as_dict()
-    entries = dict(zip(targets.all_samples(), spec["datasets"], strict=True))
-    samples = [path for path in entries if os.path.exists(path)]
-    spec |= {"fits": without(spec["fits"]), "datasets": [entries[path] | {"descriptors": []} for path in samples]}
+    datasets = dict(zip(targets.all_samples(), spec["datasets"], strict=True))
+    samples = [path for path in datasets if os.path.exists(path)]
+    spec |= {"fits": without(spec["fits"]), "datasets": [datasets[path] for path in samples]}
     models = without(targets.all_models())
     shown = {"scores": scores, "summary": summary, "record": record, "models": models, "samples": samples}
     log = Path(targets.log("lost"))
@@ -229,7 +229,8 @@ def _write_tables(targets: Targets, workflow: Any, lost: Sequence[Lost]) -> str:
 
     def write() -> Iterator[str]:
         with output_in(log):
-            table = targets.specification("scores").as_dict() | {"lost": [_entry(targets, entry) for entry in lost]}
+            entries = [_entry(targets, entry).as_dict() for entry in lost]
+            table = targets.specification("scores").as_dict() | {"lost": entries}
             call("scores", {"fits": without(targets.all_scores())}, {"table": scores}, table)
             call("summary", {"scores": scores}, {"table": summary}, targets.specification("summary").as_dict())
             call("run_record", {"scores": scores}, {"record": record}, targets.specification("run_record").as_dict())
@@ -257,23 +258,23 @@ def _write_tables(targets: Targets, workflow: Any, lost: Sequence[Lost]) -> str:
     return f"The tables {rest}, could not be written{problem}"
 
 
-def _entry(targets: Targets, lost: Lost) -> dict[str, Any]:
+def _entry(targets: Targets, lost: Lost) -> LostFit:
     """Return a lost fit as the step ``scores`` takes it, and as ``python -m mklearn failed`` reads it."""
     spec, cause = targets.plan.fits[lost.key].spec, lost.cause
-    return {
-        "position": lost.position,
-        "key": list(lost.key),
-        "fits": [fit_of(spec, setting) for setting in spec.settings],
-        "splits": _splits(targets, lost.key),
-        "status": cause.status,
-        "message": cause.text + (f"; log: {cause.log}" if cause.log else ""),
-        "reason": cause.text,
-        "log": cause.log,
-        "outdated": lost.outdated,
-    }
+    return LostFit(
+        position=lost.position,
+        key=lost.key,
+        fits=[fit_of(spec, setting) for setting in spec.settings],
+        splits=_splits(targets, lost.key),
+        status=cause.status,
+        message=cause.text + (f"; log: {cause.log}" if cause.log else ""),
+        reason=cause.text,
+        log=cause.log,
+        outdated=lost.outdated,
+    )
 
 
-def _splits(targets: Targets, key: tuple[str, str, str]) -> list[list[list[int]]]:
+def _splits(targets: Targets, key: tuple[str, str, str]) -> list[list[tuple[int, int, int, int]]]:
     """Return repeat, fold and sizes of each split at each training size, as far as they were drawn."""
     dataset, protocol, _ = key
     fit = targets.plan.fits[key]
@@ -284,6 +285,6 @@ def _splits(targets: Targets, key: tuple[str, str, str]) -> list[list[list[int]]
     except UserError:
         return [[] for _ in sizes]
     return [
-        [[split.repeat, split.fold, len(split.train), len(split.test)] for split in drawn.of_size(size)]
+        [(split.repeat, split.fold, len(split.train), len(split.test)) for split in drawn.of_size(size)]
         for size in sizes
     ]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mklearn.atomic import read_npz, write_npz
+from mklearn.contract.loading import load
+from mklearn.contract.specs import DescriptorSpec
 from mklearn.datasets.samples import SampleSet
 from mklearn.descriptors.point_sets import PointSets
 from mklearn.errors import DataError
@@ -21,7 +22,7 @@ Features = np.ndarray | PointSets
 
 
 def describe(
-    features: Path, *, spec: dict[str, Any], samples: Path | None = None, learned: Path | None = None,
+    features: Path, *, spec: DescriptorSpec, samples: Path | None = None, learned: Path | None = None,
     blocks: list[Path] | None = None, code: list[Path] | None = None,
 ) -> None:  # fmt: skip
     """Write the features of all samples, (n, d) or one point set per sample, with the samples' ids.
@@ -30,9 +31,8 @@ def describe(
     ----------
     features : Path
         The file to write.
-    spec : dict
-        The descriptor's specification. With ``spec["part"]`` "2of8", only the second eighth of the samples is
-        described.
+    spec : DescriptorSpec
+        With ``spec.part`` "2of8", only the second eighth of the samples is described.
     samples, learned : Path, optional
         The samples, and what the descriptor has learned from them.
     blocks : list of Path, optional
@@ -53,11 +53,11 @@ def describe(
         raise DataError("Step describe: expected samples or blocks.")
     arrays = found.as_arrays() if isinstance(found, PointSets) else {"features": found}
     shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-    logger.info("%s: %d samples, %s", spec["kind"], len(ids), shapes)
+    logger.info("%s: %d samples, %s", spec.kind, len(ids), shapes)
     inputs = {"blocks": blocks} if blocks else {"samples": samples, "learned": learned}
-    record = stamp(spec, input_digests(**inputs), code or [])
+    record = stamp(spec.as_dict(), input_digests(**inputs), code or [])
     write_npz(
-        features, **arrays, ids=ids, spec=canonical(spec), sha256=_digest(arrays),
+        features, **arrays, ids=ids, spec=canonical(spec.as_dict()), sha256=_digest(arrays),
         provenance=canonical(record),
     )  # fmt: skip
 
@@ -75,14 +75,14 @@ def _digest(arrays: dict[str, np.ndarray]) -> str:
     return digest({name: array_digest(array) for name, array in arrays.items()})
 
 
-def _computed(samples: Path, learned: Path | None, spec: dict[str, Any]) -> tuple[Features, np.ndarray]:
+def _computed(samples: Path, learned: Path | None, spec: DescriptorSpec) -> tuple[Features, np.ndarray]:
     data = SampleSet.load(samples)
     rows = slice(None)
-    if spec["kind"] == "table":
+    if spec.kind == "table":
         found: Features = _table(data, spec, samples)
     else:
-        if "part" in spec:
-            rows = rows_of_part(len(data), spec["part"])
+        if spec.part is not None:
+            rows = rows_of_part(len(data), spec.part)
         extra = {}
         if learned is not None:
             held = read_npz(learned)
@@ -91,28 +91,27 @@ def _computed(samples: Path, learned: Path | None, spec: dict[str, Any]) -> tupl
     ids = data.ids[rows]
     if isinstance(found, np.ndarray) and not np.isfinite(found).all():
         row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
-        raise DataError(f"{samples}: descriptor {spec['kind']} of sample {ids[row]!r} is not finite.")
+        raise DataError(f"{samples}: descriptor {spec.kind} of sample {ids[row]!r} is not finite.")
     return found, ids
 
 
-def _table(data: SampleSet, spec: dict[str, Any], path: Path) -> np.ndarray:
-    name = spec["parameters"]["table"]
+def _table(data: SampleSet, spec: DescriptorSpec, path: Path) -> np.ndarray:
+    name = spec.parameters["table"]
     if name not in data.tables:
         raise DataError(f"{path}: has no table {name!r}; available: {', '.join(data.tables) or 'none'}.")
     return np.asarray(data.tables[name], dtype=np.float64)
 
 
-def _from_images(data: SampleSet, rows: slice, spec: dict[str, Any], path: Path, extra: dict[str, Any]) -> Features:
+def _from_images(data: SampleSet, rows: slice, spec: DescriptorSpec, path: Path, extra: dict[str, Any]) -> Features:
     if data.images is None:
-        raise DataError(f"{path}: has no images, which descriptor {spec['kind']!r} needs.")
+        raise DataError(f"{path}: has no images, which descriptor {spec.kind!r} needs.")
     images = data.images[rows]
-    module, function = spec["implementation"].split(":")
-    compute = getattr(importlib.import_module(module), function)
+    compute = load(spec.implementation)
     starts = range(0, len(images), BATCH)
     return _joined(
         [
-            compute(images[start : start + BATCH], **extra, **spec["parameters"])
-            for start in progress(starts, len(starts), f"{spec['kind']}: batch")
+            compute(images[start : start + BATCH], **extra, **spec.parameters)
+            for start in progress(starts, len(starts), f"{spec.kind}: batch")
         ]
     )
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
+from mklearn.contract.specs import DownloadSpec
 from mklearn.datasets.download import fetch
 from mklearn.datasets.read import content_check
 from mklearn.datasets.registry import FileEntry, Source
@@ -13,12 +13,12 @@ from mklearn.stamps import write_beside
 from mklearn.steps.log import logger
 
 
-def download(target: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
-    """Fetch ``spec["file"]``, a file entry of the registry, to ``target``; MKLEARN_MIRROR is tried first.
+def download(target: Path, *, spec: DownloadSpec, code: list[Path] | None = None) -> None:
+    """Fetch ``spec.file`` to ``target``; MKLEARN_MIRROR is tried first.
 
     The file stays as published; its stamp, with the checksum, is written beside it.
     """
-    file = FileEntry.of(spec["file"])
-    found = fetch(file, target, check_content=content_check(Source((file,), spec["reader"], spec["options"])))
+    file = FileEntry.of(spec.file.as_dict())
+    found = fetch(file, target, check_content=content_check(Source((file,), spec.reader, spec.options)))
     logger.info("%s: %s, %d bytes, verified by %s", file.name, found.origin, found.bytes, found.verified)
-    write_beside([target], stamp(spec, {}, code or []))
+    write_beside([target], stamp(spec.as_dict(), {}, code or []))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from mklearn.steps.supervisor import SplitAborted, supervised
 
 
 def fit(
-    labels: Path, splits: Path, scores: Path, model: Path, *, spec: FitSpec | Mapping[str, Any],
+    labels: Path, splits: Path, scores: Path, model: Path, *, spec: FitSpec,
     manifest: Path | None = None, matrices: list[Path] | None = None, sources: list[Path] | None = None,
     code: list[Path] | None = None,
 ) -> None:  # fmt: skip
@@ -48,7 +47,6 @@ def fit(
     code : list of Path
         Source files behind the step.
     """
-    spec = spec if isinstance(spec, FitSpec) else FitSpec.model_validate(spec)
     inputs = _read_inputs(spec, manifest, matrices or [], sources or [])
     table, _ = read_parquet(labels)
     y = table["y"].to_numpy()

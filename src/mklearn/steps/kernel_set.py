@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from mklearn.atomic import read_npz, write_text
+from mklearn.contract.specs import KernelSetSpec
 from mklearn.errors import DataError
 from mklearn.provenance import stamp
 
 
-def kernel_set(matrices: list[Path], manifest: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
+def kernel_set(matrices: list[Path], manifest: Path, *, spec: KernelSetSpec, code: list[Path] | None = None) -> None:
     """Write the names and digests of the matrices of a kernel set.
 
     Raises
@@ -21,18 +21,19 @@ def kernel_set(matrices: list[Path], manifest: Path, *, spec: dict[str, Any], co
     """
     entries = {}
     first: list[str] | None = None
-    for name, path in zip(spec["pairwise"], matrices, strict=True):
+    for name, path in zip(spec.pairwise, matrices, strict=True):
         held = read_npz(path, ("ids", "sha256"))
         ids = held["ids"].tolist()
         if first is not None and ids != first:
             raise DataError(f"{path} and {matrices[0]} hold different samples; delete both and run again.")
         first = ids
         entries[name] = {"sha256": str(held["sha256"])}
+    digests = {name: entry["sha256"] for name, entry in entries.items()}
     content = {
-        "kernels": spec["kernels"],
+        "kernels": spec.kernels,
         "matrices": entries,
         "n_samples": len(first or []),
         # digests of the numbers, not of the files: rebuilding equal matrices gives the same manifest
-        "provenance": stamp(spec, {"matrices": {name: entry["sha256"] for name, entry in entries.items()}}, code or []),
+        "provenance": stamp(spec.as_dict(), {"matrices": digests}, code or []),
     }
     write_text(manifest, json.dumps(content, indent=1, sort_keys=True) + "\n")

@@ -5,28 +5,27 @@ It uses images of the whole data set, drawn at random, and no labels.
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from mklearn.atomic import write_npz
+from mklearn.contract.loading import load
+from mklearn.contract.specs import LearnSpec
 from mklearn.datasets.samples import SampleSet
 from mklearn.errors import DataError
 from mklearn.provenance import canonical, input_digests, stamp
 from mklearn.steps.log import logger
 
 
-def learn(samples: Path, learned: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
-    """Write the arrays that ``spec["learns"]`` computes from ``spec["learns_from"]`` images with the study's seed."""
+def learn(samples: Path, learned: Path, *, spec: LearnSpec, code: list[Path] | None = None) -> None:
+    """Write the arrays that ``spec.learns`` computes from ``spec.learns_from`` images with the study's seed."""
     data = SampleSet.load(samples)
     if data.images is None:
-        raise DataError(f"{samples}: has no images, which descriptor {spec['kind']!r} needs.")
-    drawn = np.random.default_rng(spec["seed"]).permutation(len(data))[: spec["learns_from"]]
+        raise DataError(f"{samples}: has no images, which descriptor {spec.kind!r} needs.")
+    drawn = np.random.default_rng(spec.seed).permutation(len(data))[: spec.learns_from]
     images = data.subset(np.sort(drawn)).images
-    module, function = spec["learns"].split(":")
-    arrays = getattr(importlib.import_module(module), function)(images, random_state=spec["seed"], **spec["parameters"])
-    logger.info("%s: learned %s", spec["kind"], ", ".join(f"{name} {array.shape}" for name, array in arrays.items()))
-    record = stamp(spec, input_digests(samples=samples), code or [])
-    write_npz(learned, **arrays, names=sorted(arrays), spec=canonical(spec), provenance=canonical(record))
+    arrays = load(spec.learns)(images, random_state=spec.seed, **spec.parameters)
+    logger.info("%s: learned %s", spec.kind, ", ".join(f"{name} {array.shape}" for name, array in arrays.items()))
+    record = stamp(spec.as_dict(), input_digests(samples=samples), code or [])
+    write_npz(learned, **arrays, names=sorted(arrays), spec=canonical(spec.as_dict()), provenance=canonical(record))

@@ -7,12 +7,12 @@ fit.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from mklearn.atomic import read_npz, write_npz
 from mklearn.contract.loading import load
+from mklearn.contract.specs import PairwiseSpec
 from mklearn.datasets.samples import SampleSet
 from mklearn.descriptors.point_sets import PointSets
 from mklearn.errors import DataError
@@ -23,10 +23,10 @@ from mklearn.steps.log import logger
 
 
 def pairwise(
-    source: Path, matrix: Path, *, spec: dict[str, Any], blocks: list[Path] | None = None,
+    source: Path, matrix: Path, *, spec: PairwiseSpec, blocks: list[Path] | None = None,
     code: list[Path] | None = None,
 ) -> None:  # fmt: skip
-    """Write the (n, n) matrix of ``spec["measure"]``: of a descriptor's features or point sets, or the user's own.
+    """Write the (n, n) matrix of ``spec.measure``: of a descriptor's features or point sets, or the user's own.
 
     If other jobs have computed ``blocks`` of its rows, merge these.
 
@@ -35,23 +35,23 @@ def pairwise(
     DataError
         A block of other samples, or rows that are missing or computed twice.
     """
-    if "matrix" in spec:
+    if spec.matrix is not None:
         data = SampleSet.load(source)
-        values, ids = data.matrices[spec["matrix"]], data.ids
+        values, ids = data.matrices[spec.matrix], data.ids
     else:
         held = read_npz(source)
         ids = held["ids"]
         if blocks:
             values = _merge_blocks(blocks, ids)
-        elif "implementation" in spec:
-            compute = load(spec["implementation"])
-            values = compute(PointSets.from_arrays(held), **spec["parameters"])
+        elif spec.implementation is not None:
+            compute = load(spec.implementation)
+            values = compute(PointSets.from_arrays(held), **(spec.parameters or {}))
         else:
-            values = MEASURES[spec["measure"]](held["features"])
-    logger.info("%s: %d x %d, %.1f MB", spec["measure"], *values.shape, values.nbytes / 1e6)
-    record = stamp(spec, input_digests(source=source, blocks=blocks), code or [])
+            values = MEASURES[spec.measure](held["features"])
+    logger.info("%s: %d x %d, %.1f MB", spec.measure, *values.shape, values.nbytes / 1e6)
+    record = stamp(spec.as_dict(), input_digests(source=source, blocks=blocks), code or [])
     write_npz(
-        matrix, matrix=values, ids=ids, spec=canonical(spec), sha256=array_digest(values),
+        matrix, matrix=values, ids=ids, spec=canonical(spec.as_dict()), sha256=array_digest(values),
         provenance=canonical(record),
     )  # fmt: skip
 

@@ -3,37 +3,37 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from mklearn.atomic import write_parquet
+from mklearn.contract.specs import ReadSpec
 from mklearn.datasets.read import read_dataset
 from mklearn.datasets.readers.image_folder import find_images
 from mklearn.provenance import digest, file_digest, input_digests, stamp
 from mklearn.steps.log import logger
 
 
-def read(samples: Path, labels: Path, *, spec: dict[str, Any], files: list[Path] | None = None,
+def read(samples: Path, labels: Path, *, spec: ReadSpec, files: list[Path] | None = None,
          code: list[Path] | None = None) -> None:  # fmt: skip
-    """Read ``files`` (or those of ``spec["paths"]``) with the reader ``spec["reader"]``.
+    """Read ``files`` (or those of ``spec.paths``) with the reader ``spec.reader``.
 
     The labels go to a Parquet table (columns id, y, label), so that splits and fits do not depend on the images.
     """
     given = files or []
-    data = read_dataset(spec, spec["paths"] if "paths" in spec else {path.name: path for path in given})
-    record = stamp(spec, _images(spec) or input_digests(files=given), code or [])
-    logger.info("%s: %d samples of %d classes", spec["dataset"], len(data), data.n_classes)
+    data = read_dataset(spec.as_dict(), spec.paths if spec.paths is not None else {path.name: path for path in given})
+    record = stamp(spec.as_dict(), _images(spec) or input_digests(files=given), code or [])
+    logger.info("%s: %d samples of %d classes", spec.dataset, len(data), data.n_classes)
     for note in data.notes:
         logger.info("note: %s", note)
-    data.save(samples, spec, record)
+    data.save(samples, spec.as_dict(), record)
     table = pd.DataFrame({"id": data.ids, "y": data.y, "label": data.classes[data.y]})
     write_parquet(labels, table, record)
 
 
-def _images(spec: dict[str, Any]) -> dict[str, str]:
+def _images(spec: ReadSpec) -> dict[str, str]:
     """Compute one digest of the names and contents of a folder's images; nothing for other data sets."""
-    if spec["reader"] != "image_folder":
+    if spec.reader != "image_folder" or spec.paths is None:
         return {}
-    root = Path(spec["paths"]["root"])
+    root = Path(spec.paths["root"])
     return {"images": digest([[path.relative_to(root).as_posix(), file_digest(path)] for path in find_images(root)])}

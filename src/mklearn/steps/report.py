@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 
 from mklearn.atomic import read_npz, read_parquet
+from mklearn.contract.fit_spec import Setting
+from mklearn.contract.specs import ReportDataset, ReportFit, ReportSpec
 from mklearn.datasets.samples import SampleSet
 from mklearn.provenance import file_digest, input_digests, stamp
 from mklearn.report import records
@@ -23,22 +25,22 @@ from mklearn.study.schema import yaml_text
 
 def report(
     scores: Path, summary: Path, record: Path, models: list[Path], samples: list[Path], page: Path, *,
-    spec: dict[str, Any], code: list[Path] | None = None, threads: int = 1,
+    spec: ReportSpec, code: list[Path] | None = None, threads: int = 1,
 ) -> None:  # fmt: skip
     """Write ``page`` (index.html) and, beside it, summary.md, summary.csv, reproduction.csv, figures/.
 
     The page carries its stamp; that of the files beside it is in provenance.json.
     """
-    datasets = [(entry, SampleSet.load(path)) for entry, path in zip(spec["datasets"], samples, strict=True)]
-    classes = {entry["id"]: data.classes for entry, data in datasets}
+    datasets = [(entry, SampleSet.load(path)) for entry, path in zip(spec.datasets, samples, strict=True)]
+    classes = {entry.id: data.classes for entry, data in datasets}
     inputs = input_digests(scores=scores, summary=summary, record=record, models=models, samples=samples)
-    provenance = stamp(spec, inputs, code or [])
+    provenance = stamp(spec.as_dict(), inputs, code or [])
     written = build_report(
         page.parent,
         study=_study(spec),
         run=_run(json.loads(record.read_text(encoding="utf-8")), provenance),
-        data=[_data_set(entry, data, spec["thumbnails"]) for entry, data in datasets],
-        fits=[fit for path, entry in zip(models, spec["fits"], strict=True) for fit in _fits(path, entry, classes)],
+        data=[_data_set(entry, data, spec.thumbnails) for entry, data in datasets],
+        fits=[fit for path, entry in zip(models, spec.fits, strict=True) for fit in _fits(path, entry, classes)],
         scores=read_parquet(scores)[0],
         summary=read_parquet(summary)[0],
         threads=threads,
@@ -47,18 +49,22 @@ def report(
     logger.info("%d files in %s", len(written), page.parent)
 
 
-def _study(spec: dict[str, Any]) -> records.StudyRecord:
-    catalogues: dict[str, Any] = {
-        name: tuple(records.CatalogueEntry(**entry) for entry in spec[name])
-        for name in ("methods", "kernels", "descriptors")
-    }
+def _study(spec: ReportSpec) -> records.StudyRecord:
+    methods, kernels, descriptors = (
+        tuple(records.CatalogueEntry(entry.id, entry.title, entry.reference) for entry in entries)
+        for entries in (spec.methods, spec.kernels, spec.descriptors)
+    )
     return records.StudyRecord(
-        id=spec["study"],
-        reference=spec["reference"] or "average",
-        best_single=tuple(spec["best_single"]),
-        remarks=tuple(records.Remark(tuple(remark["methods"]), remark["text"]) for remark in spec["remarks"]),
-        **{name: spec[name] for name in ("title", "description", "calibration")},
-        **catalogues,
+        id=spec.study,
+        title=spec.title,
+        description=spec.description,
+        reference=spec.reference or "average",
+        best_single=tuple(spec.best_single),
+        calibration=spec.calibration.model_dump() if spec.calibration else None,
+        remarks=tuple(records.Remark(tuple(remark.methods), remark.text) for remark in spec.remarks),
+        methods=methods,
+        kernels=kernels,
+        descriptors=descriptors,
     )
 
 
@@ -73,27 +79,27 @@ def _run(record: dict[str, Any], provenance: dict[str, Any]) -> records.RunRecor
     )
 
 
-def _data_set(entry: dict[str, Any], data: SampleSet, n_thumbnails: int) -> records.DataSetRecord:
+def _data_set(entry: ReportDataset, data: SampleSet, n_thumbnails: int) -> records.DataSetRecord:
     files = tuple(
-        records.DataFile(file["name"], file_digest(file["path"]), file["source"], Path(file["path"]).stat().st_size)
-        for file in entry["files"]
+        records.DataFile(file.name, file_digest(file.path), file.source, Path(file.path).stat().st_size)
+        for file in entry.files
     )
     return records.DataSetRecord(
-        id=entry["id"], title=entry["title"], n_samples=len(data), n_classes=data.n_classes, files=files,
-        thumbnails=thumbnails(data, n_thumbnails), **entry["about"],
+        id=entry.id, title=entry.title, n_samples=len(data), n_classes=data.n_classes, files=files,
+        thumbnails=thumbnails(data, n_thumbnails), **entry.about,
     )  # fmt: skip
 
 
-def _fits(path: Path, entry: dict[str, Any], classes: dict[str, np.ndarray]) -> Iterator[records.FitRecord]:
+def _fits(path: Path, entry: ReportFit, classes: dict[str, np.ndarray]) -> Iterator[records.FitRecord]:
     """Yield one record per training size."""
     arrays = read_npz(path)
-    for setting in entry["settings"]:
-        start = f"{setting['protocol']}/"
+    for setting in entry.settings:
+        start = f"{setting.protocol}/"
         own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
-        yield _fit(own, entry | setting, classes[entry["dataset"]])
+        yield _fit(own, entry, setting, classes[entry.dataset])
 
 
-def _fit(arrays: dict[str, np.ndarray], entry: dict[str, Any], classes: np.ndarray) -> records.FitRecord:
+def _fit(arrays: dict[str, np.ndarray], entry: ReportFit, setting: Setting, classes: np.ndarray) -> records.FitRecord:
     columns = ["repeat", "half_step", "step", "value", "bound"]
     history = pd.DataFrame(json.loads(str(arrays["history"])), columns=columns)
     embedding = None
@@ -103,8 +109,8 @@ def _fit(arrays: dict[str, np.ndarray], entry: dict[str, Any], classes: np.ndarr
         embedding["role"] = np.where(arrays["embedding_test"], "test", "train")
     info = json.loads(str(arrays["kernel_info"]))
     return records.FitRecord(
-        dataset=entry["dataset"], protocol=entry["protocol"], train_size=entry["train_size"], method=entry["method"],
-        method_title=entry["title"], kernel_ids=arrays["kernel_ids"].tolist(),
+        dataset=entry.dataset, protocol=setting.protocol, train_size=setting.train_size, method=entry.method,
+        method_title=entry.title, kernel_ids=arrays["kernel_ids"].tolist(),
         weights=arrays["weights"] if len(arrays["kernel_ids"]) > 1 else None,
         history=history if len(history) else None, embedding=embedding,
         kernel_info=pd.DataFrame(info[0]).rename(columns={"id": "kernel"}) if info else None,

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Any
 
+from mklearn.contract.specs import ResizeSpec
 from mklearn.datasets.resizing import resize_images
 from mklearn.datasets.samples import SampleSet
 from mklearn.errors import DataError
 from mklearn.provenance import input_digests, stamp
 
 
-def resize(samples: Path, resized: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
+def resize(samples: Path, resized: Path, *, spec: ResizeSpec, code: list[Path] | None = None) -> None:
     """Resize every image; ``spec`` has the arguments of :func:`mklearn.datasets.resizing.resize_images`."""
     data = SampleSet.load(samples)
     if data.images is None:
         raise DataError(f"{samples}: has no images to resize; omit `resize` for this data set.")
-    options = {**spec, "shape": tuple(spec["shape"])} if "shape" in spec else dict(spec)
-    images = resize_images(data.images, **options)
-    record = stamp(spec, input_digests(samples=samples), code or [])
-    dataclasses.replace(data, images=images).save(resized, spec, record)
+    images = resize_images(data.images, **spec.model_dump())
+    record = stamp(spec.as_dict(), input_digests(samples=samples), code or [])
+    dataclasses.replace(data, images=images).save(resized, spec.as_dict(), record)

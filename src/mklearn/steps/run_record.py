@@ -6,26 +6,26 @@ import json
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from mklearn.atomic import write_text
+from mklearn.contract.specs import RunSpec
 from mklearn.provenance import commit, input_digests, machine, stamp, versions
 from mklearn.steps.stage_costs import RECORDS, stage_costs
 
 
-def run_record(scores: Path, record: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
+def run_record(scores: Path, record: Path, *, spec: RunSpec, code: list[Path] | None = None) -> None:
     """Write what is needed to make the score table again, and what each stage of the run cost."""
     content = {
-        "study": spec["study"],
-        "source": spec["source"],
-        "seed": spec["seed"],
+        "study": spec.study,
+        "source": spec.source,
+        "seed": spec.seed,
         "command": os.environ.get("MKLEARN_COMMAND", ""),
         "commit": commit(),
         "utc": datetime.now(tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "versions": versions(),
         "machine": machine(),
-        "config": spec["config"],
+        "config": spec.config,
         "stages": stage_costs(RECORDS, str(scores)),
-        "provenance": stamp(spec, input_digests(scores=scores), code or []),
+        "provenance": stamp(spec.as_dict(), input_digests(scores=scores), code or []),
     }
     write_text(record, json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n")

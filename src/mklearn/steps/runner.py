@@ -36,7 +36,7 @@ def load_step(name: str) -> Any:
 def call(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], threads: int = 1) -> None:
     """Run a step with explicit paths. Parameters of the step that are lists take one file or several.
 
-    Where the step's ``spec`` is a model, the specification is validated first.
+    The specification is validated into the model that the step takes.
 
     Raises
     ------
@@ -70,11 +70,9 @@ def call(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], thre
 
 
 def _specification(name: str, spec: Mapping[str, Any], model: Any) -> Any:
-    """Return the specification as the step takes it: a dictionary, or the model of its annotation."""
-    from pydantic import BaseModel, ValidationError
+    """Return the specification as the model of the step's annotation."""
+    from pydantic import ValidationError
 
-    if not (isinstance(model, type) and issubclass(model, BaseModel)):
-        return dict(spec)
     try:
         return model.model_validate(spec)
     except ValidationError as error:

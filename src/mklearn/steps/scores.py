@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from mklearn.atomic import read_parquet, write_parquet
+from mklearn.contract.specs import LostFit, ScoresSpec
 from mklearn.provenance import commit, input_digests, stamp
 from mklearn.steps.log import logger
 from mklearn.steps.rows import COLUMNS, blank
@@ -21,29 +21,29 @@ MEASURED = ("commit", "fit_seconds", "predict_seconds", "peak_mb", "utc")
 """Columns that may differ between two runs of the same computation; all others are the same to the byte."""
 
 
-def scores(fits: list[Path], table: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
+def scores(fits: list[Path], table: Path, *, spec: ScoresSpec, code: list[Path] | None = None) -> None:
     """Concatenate the rows of all fits in the order of the plan, with the study's name and the commit in each.
 
-    ``spec["lost"]`` names the fits that have no file, because a job was killed or had an error (see
+    The fits of ``spec.lost`` have no file, because a job was killed or had an error (see
     :mod:`mklearn.engine.lost_fits`): they get a row without a value for each of their splits.
     """
     frames = [read_parquet(path)[0] for path in fits]
-    for entry in sorted(spec.get("lost", []), key=lambda entry: int(entry["position"])):
-        frames.insert(entry["position"], _without_values(entry))
+    for entry in sorted(spec.lost, key=lambda entry: entry.position):
+        frames.insert(entry.position, _without_values(entry))
     frame = pd.concat(frames, ignore_index=True)
-    frame = frame.assign(study=spec["study"], commit=commit())[ORDER]
+    frame = frame.assign(study=spec.study, commit=commit())[ORDER]
     failed = frame.loc[frame["status"] != "ok", ["dataset", "protocol", "method", "status", "message"]]
     for row in failed.drop_duplicates().itertuples(index=False):
         logger.warning("%s, %s, %s: %s: %s", row.dataset, row.protocol, row.method, row.status, row.message)
-    write_parquet(table, frame, stamp(spec, input_digests(fits=fits), code or []))
+    write_parquet(table, frame, stamp(spec.as_dict(), input_digests(fits=fits), code or []))
 
 
-def _without_values(entry: dict[str, Any]) -> pd.DataFrame:
+def _without_values(lost: LostFit) -> pd.DataFrame:
     """Return the rows of a lost fit: at each training size one for each split, or one where splits were not drawn."""
-    outcome = {"status": entry["status"], "message": entry["message"]}
+    outcome = {"status": lost.status, "message": lost.message}
     rows = [
         blank(fit, *split) | outcome
-        for fit, splits in zip(entry["fits"], entry["splits"], strict=True)
+        for fit, splits in zip(lost.fits, lost.splits, strict=True)
         for split in splits or [(0, 0, 0, 0)]
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from mklearn.atomic import read_parquet
+from mklearn.contract.loading import load
+from mklearn.contract.specs import SplitSpec
 from mklearn.datasets.splits import given
 from mklearn.errors import ConfigError
 from mklearn.provenance import input_digests, stamp
 from mklearn.steps.log import logger
 
 
-def split(labels: Path, splits: Path, *, spec: dict[str, Any], file: Path | None = None,
+def split(labels: Path, splits: Path, *, spec: SplitSpec, file: Path | None = None,
           code: list[Path] | None = None) -> None:  # fmt: skip
     """Draw splits from the labels by the protocol of ``spec``, or read them from the user's ``file``.
 
@@ -24,24 +24,23 @@ def split(labels: Path, splits: Path, *, spec: dict[str, Any], file: Path | None
     """
     table, _ = read_parquet(labels)
     ids, y = table["id"].to_numpy(dtype=str), table["y"].to_numpy()
-    parameters = dict(spec["parameters"])
+    parameters = dict(spec.parameters)
     excluded = parameters.pop("exclude_classes", [])
     classes = table.drop_duplicates("y").sort_values("y")["label"].to_numpy(dtype=str)
     unknown = sorted(set(excluded) - set(classes))
     if unknown:
         raise ConfigError(
-            f"exclude_classes of the protocol: data set {spec['dataset']!r} has no class {', '.join(unknown)}; "
+            f"exclude_classes of the protocol: data set {spec.dataset!r} has no class {', '.join(unknown)}; "
             f"valid: {', '.join(classes)}."
         )
     kept = np.flatnonzero(~np.isin(classes[y], excluded))
-    if spec["kind"] == "given":
+    if spec.kind == "given":
         drawn = given(file or parameters["path"], ids)
         drawn = drawn.restricted(kept) if excluded else drawn
     else:
-        module, function = spec["implementation"].split(":")
-        draw = getattr(importlib.import_module(module), function)
-        drawn = draw(y[kept], **parameters, seed=spec["seed"], name=spec["dataset"], classes=classes)
+        draw = load(spec.implementation)
+        drawn = draw(y[kept], **parameters, seed=spec.seed, name=spec.dataset, classes=classes)
         drawn = drawn.among(kept, len(y)) if excluded else drawn
     logger.info("%d splits; the first has %d training and %d test samples", len(drawn), len(drawn[0].train),
                 len(drawn[0].test))  # fmt: skip
-    drawn.save(splits, ids, stamp(spec, input_digests(labels=labels, file=file), code or []))
+    drawn.save(splits, ids, stamp(spec.as_dict(), input_digests(labels=labels, file=file), code or []))

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from mklearn.atomic import read_parquet, write_parquet
+from mklearn.contract.specs import SummarySpec
 from mklearn.evaluation.reproduction import compare_published, sentence, unmatched
 from mklearn.evaluation.summary import summarise
 from mklearn.provenance import input_digests, stamp
 from mklearn.steps.log import logger
 
 
-def summary(scores: Path, table: Path, *, spec: dict[str, Any], code: list[Path] | None = None) -> None:
-    """Summarise the score table; ``spec`` has the reference method, published values, titles and calibration.
+def summary(scores: Path, table: Path, *, spec: SummarySpec, code: list[Path] | None = None) -> None:
+    """Summarise the score table.
 
     The log names the data sets that are not the papers' by the calibration, and the published values without a row in
     this study.
     """
     frame, _ = read_parquet(scores)
-    published, calibration = spec["published"], spec.get("calibration")
+    published = [entry.as_dict() for entry in spec.published]
+    calibration = spec.calibration.model_dump() if spec.calibration else None
     result = summarise(
-        frame, reference=spec["reference"], published=published, titles=spec["titles"], calibration=calibration
+        frame, reference=spec.reference, published=published, titles=spec.titles, calibration=calibration
     )
     for check in compare_published(result, calibration).checks:
         if check.status == "missed":
@@ -37,4 +38,4 @@ def summary(scores: Path, table: Path, *, spec: dict[str, Any], code: list[Path]
             "published value without a row in this study: %s, training size %s, %s (%s)",
             entry["dataset"], entry["train_size"], entry["method"], entry["source"],
         )  # fmt: skip
-    write_parquet(table, result, stamp(spec, input_digests(scores=scores), code or []))
+    write_parquet(table, result, stamp(spec.as_dict(), input_digests(scores=scores), code or []))

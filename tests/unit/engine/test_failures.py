@@ -13,6 +13,7 @@ from tests.workflow.conftest import SMOKE
 
 from mklearn.__main__ import main
 from mklearn.atomic import write_parquet
+from mklearn.contract.specs import LostFit, ScoresSpec
 from mklearn.engine.failures import failures_of
 from mklearn.engine.lost_fits import name_of
 from mklearn.steps.rows import COLUMNS, blank, fit_of
@@ -49,10 +50,12 @@ class Made:
 
     def lose(self, key: Any, outdated: float | None = None, status: str = "lost") -> None:
         """Write a table in which a fit is lost."""
-        entry = {"key": list(key), "splits": [[[0, 0, 8, 8]]], "status": status, "reason": "killed",
-                 "log": "logs/x.log", "message": "killed; log: logs/x.log", "outdated": outdated}  # fmt: skip
-        table = self.targets.path("scores")
-        write_parquet(table, pd.DataFrame({"value": [0.5]}), {"spec": {"study": "smoke", "lost": [entry]}})
+        entry = LostFit(
+            position=0, key=key, fits=[], splits=[[(0, 0, 8, 8)]], status=status, reason="killed", log="logs/x.log",
+            message="killed; log: logs/x.log", outdated=outdated,
+        )  # fmt: skip
+        spec = ScoresSpec(study="smoke", lost=[entry]).as_dict()
+        write_parquet(self.targets.path("scores"), pd.DataFrame({"value": [0.5]}), {"spec": spec})
 
 
 def at(made: Made, key: Any, size: int) -> str:

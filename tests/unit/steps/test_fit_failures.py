@@ -15,6 +15,7 @@ import pytest
 
 from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
 from mklearn.contract.fit_spec import FitSpec
+from mklearn.contract.specs import LostFit, ScoresSpec
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import NotApplicable
 from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
@@ -196,9 +197,12 @@ def test_lost_fits_have_rows_in_the_order_of_the_plan(inputs: dict[str, Any], tm
     frame = rows(inputs, "Slow")
     fit = {"dataset": "d", "protocol": "p-p3", "train_size": 3, "method": "gone", "seed": 0, "kernel_set": "features"}
     sizes = [fit, {**fit, "protocol": "p-p4", "train_size": 4}]
-    entry = {"fits": sizes, "status": "lost", "message": "killed", "key": ["d", "p", "gone"]}
-    drawn = {**entry, "position": 2, "splits": [[[0, 0, 20, 10]], [[0, 0, 19, 11]]]}
-    spec = {"study": "s", "lost": [drawn, {**entry, "position": 0, "splits": [[], []]}]}
+    entry: dict[str, Any] = {
+        "fits": sizes, "status": "lost", "message": "killed; log: x", "reason": "killed", "log": "x",
+        "key": ("d", "p", "gone"), "outdated": None,
+    }  # fmt: skip
+    drawn = LostFit(**entry, position=2, splits=[[(0, 0, 20, 10)], [(0, 0, 19, 11)]])
+    spec = ScoresSpec(study="s", lost=[drawn, LostFit(**entry, position=0, splits=[[], []])])
     scores([inputs["scores"]], tmp_path / "table.parquet", spec=spec)
     table, metadata = read_parquet(tmp_path / "table.parquet")
     assert table["method"].drop_duplicates().tolist() == ["gone", "m"]
@@ -206,8 +210,8 @@ def test_lost_fits_have_rows_in_the_order_of_the_plan(inputs: dict[str, Any], tm
     assert table.iloc[[0, 1, -2, -1]]["status"].eq("lost").all()
     assert table.iloc[-2:][["train_size", "n_train", "n_test"]].to_numpy().tolist() == [[3, 20, 10], [4, 19, 11]]
     assert table.iloc[:2]["protocol"].tolist() == ["p-p3", "p-p4"]
-    assert metadata["spec"]["lost"] == spec["lost"]
-    scores([inputs["scores"]], tmp_path / "whole.parquet", spec={"study": "s"})
+    assert metadata["spec"] == spec.as_dict()
+    scores([inputs["scores"]], tmp_path / "whole.parquet", spec=ScoresSpec(study="s"))
     assert table.dtypes.to_dict() == read_parquet(tmp_path / "whole.parquet")[0].dtypes.to_dict()
 
 

@@ -107,7 +107,7 @@ def test_every_metric_has_a_row_on_every_split(files: dict[str, Any]) -> None:
 
 
 def test_a_failure_is_one_row_for_all_metrics(files: dict[str, Any]) -> None:
-    step.fit(**files, spec=spec(fails=True).as_dict())
+    step.fit(**files, spec=spec(fails=True))
     frame, _ = read_parquet(files["scores"])
     assert frame[["metric", "status", "message"]].to_numpy().tolist() == [["", "failed", "no solution"]] * 2
 

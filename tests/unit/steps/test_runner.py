@@ -83,7 +83,12 @@ def test_damaged_and_mixed_up_files_are_named(tmp_path: Path, every_step: EveryS
     broken.write_bytes(b"no zip")
     features = {"features": str(tmp_path / "f.npz")}
     with pytest.raises(DataError, match=r"broken\.npz"):
-        call("describe", {"samples": str(broken)}, features, {"kind": "table", "parameters": {"table": "x"}})
+        call(
+            "describe",
+            {"samples": str(broken)},
+            features,
+            {"kind": "table", "implementation": "", "parameters": {"table": "x"}},
+        )
     fits = [record for record in every_step.records if record["step"] == "fit"]
     one, other = (_here(every_step, next(r["inputs"] for r in fits if r["spec"]["method"]["id"] == name))
                   for name in ("kfd", "average"))  # fmt: skip
@@ -242,15 +247,16 @@ def test_a_specification_is_validated_into_the_model_of_the_step(
 JOB = """
 import os, signal, sys
 from types import SimpleNamespace
+from mklearn.contract.specs import DescriptorSpec
 from mklearn.steps import runner
 
-def describe(samples, features, *, spec):
+def describe(samples, features, *, spec: DescriptorSpec):
     print("so far", flush=True)
     {what}
 
 if {replaced}:
     runner.load_step = lambda name: describe
-spec = {{"kind": "table", "parameters": {{"table": "x"}}}}
+spec = {{"kind": "table", "implementation": "", "parameters": {{"table": "x"}}}}
 files = {{"input": {{"samples": "gone.npz"}}, "output": {{"features": "f.npz"}}}}
 runner.run("describe", SimpleNamespace(**files, threads=1, log=["log"], params=SimpleNamespace(spec=spec)))
 """

@@ -8,7 +8,6 @@ from mklearn.contract.model import Registered
 from mklearn.contract.specs import (
     CatalogueEntry,
     ReportDataset,
-    ReportDescriptor,
     ReportFile,
     ReportFit,
     ReportRemark,
@@ -65,7 +64,7 @@ def report_spec(plan: Plan) -> ReportSpec:
         reference=plan.reference,
         thumbnails=study.report.thumbnails,
         fits=fits,
-        datasets=[_dataset(plan, dataset) for dataset in plan.datasets.values()],
+        datasets=[_dataset(dataset) for dataset in plan.datasets.values()],
         calibration=study.calibration,
         remarks=[ReportRemark(methods=remark.methods, text=remark.text) for remark in study.remarks],
         best_single=_best_single(plan),
@@ -75,19 +74,12 @@ def report_spec(plan: Plan) -> ReportSpec:
     )
 
 
-def _dataset(plan: Plan, dataset: PlannedDataset) -> ReportDataset:
+def _dataset(dataset: PlannedDataset) -> ReportDataset:
     files = [
         ReportFile(name=Path(path).name, path=path, source=dataset.sources.get(path, path))
         for path in dataset.files[:FILES_SHOWN]
     ]
-    descriptors = [
-        ReportDescriptor(id=planned.id, kind=planned.spec.kind, parameters=planned.spec.parameters)
-        for (key, _), planned in plan.descriptors.items()
-        if key == dataset.key
-    ]
-    return ReportDataset(
-        id=dataset.id, title=dataset.title, about=dict(dataset.about), files=files, descriptors=descriptors
-    )
+    return ReportDataset(id=dataset.id, title=dataset.title, about=dict(dataset.about), files=files)
 
 
 def _catalogue(what: str, kinds: dict[str, str]) -> list[CatalogueEntry]:
