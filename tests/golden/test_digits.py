@@ -33,7 +33,7 @@ MEASURED = {"average": 93.84, "kfd-gauss-pixels": 92.83, "mkl-lda": 93.57}
 def study(repository: Path) -> tuple[Plan, dict[str, np.ndarray], np.ndarray]:
     plan = plan_study(read_study(repository / "config.yaml"))
     dataset = next(iter(plan.datasets.values()))
-    data = read_dataset(dataset.read, {})
+    data = read_dataset(dataset.read.as_dict(), {})
     features = {
         name: DESCRIPTORS[planned.spec.kind](data.images, **planned.spec.parameters)
         for (_, name), planned in plan.descriptors.items()

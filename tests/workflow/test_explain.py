@@ -158,7 +158,7 @@ def test_an_edit_of_a_parameter(finished: Checkout, copy_of: Any, files: dict[st
     checkout.write(study)
     verdict, reasons = explained(checkout, files["fit"])
     assert verdict == "NOT PLANNED"
-    assert "method.parameters.ridge[1]: 0.01 -> 0.5" in reasons
+    assert "method.grid.ridge[1]: 0.01 -> 0.5" in reasons
     new = re.search(r"Planned in its place is (\S+):", reasons)
     assert new is not None
     assert explained(checkout, new[1])[0] == "MISSING"

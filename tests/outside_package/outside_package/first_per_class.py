@@ -15,4 +15,4 @@ def first_per_class(y: ArrayLike, train_size: int, *, seed: int, name: str, clas
     codes = np.asarray(y)
     nth = np.array([np.sum(codes[:position] == code) for position, code in enumerate(codes)])
     train, test = np.flatnonzero(nth < train_size), np.flatnonzero(nth >= train_size)
-    return Splits((Split(0, 0, train, test, train_size),), len(codes), {"kind": "first_per_class", "name": name})
+    return Splits((Split(0, 0, train, test, train_size),), len(codes))
