@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mklearn.atomic import read_parquet
-from mklearn.contract.specs import LostFit
+from mklearn.contract.table_specs import LostFit
 from mklearn.engine.lost_fits import name_of
 from mklearn.errors import DataError
 from mklearn.study.expansion.plan import plan_study

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from mklearn.atomic import read_parquet
-from mklearn.contract.specs import LostFit
+from mklearn.contract.table_specs import LostFit
 from mklearn.datasets.splits import Splits
 from mklearn.engine.session import failures
 from mklearn.errors import UserError

@@ -12,7 +12,7 @@ import pandas as pd
 
 from mklearn.atomic import read_npz, read_parquet
 from mklearn.contract.fit_spec import Setting
-from mklearn.contract.specs import ReportDataset, ReportFit, ReportSpec
+from mklearn.contract.table_specs import ReportDataset, ReportFit, ReportSpec
 from mklearn.datasets.samples import SampleSet
 from mklearn.provenance import file_digest, input_digests, stamp
 from mklearn.report import records

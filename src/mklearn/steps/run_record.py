@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mklearn.atomic import write_text
-from mklearn.contract.specs import RunSpec
+from mklearn.contract.table_specs import RunSpec
 from mklearn.provenance import commit, input_digests, machine, stamp, versions
 from mklearn.steps.stage_costs import RECORDS, stage_costs
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from mklearn.atomic import read_parquet, write_parquet
-from mklearn.contract.specs import LostFit, ScoresSpec
+from mklearn.contract.table_specs import LostFit, ScoresSpec
 from mklearn.provenance import commit, input_digests, stamp
 from mklearn.steps.log import logger
 from mklearn.steps.rows import COLUMNS, blank

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mklearn.atomic import read_parquet, write_parquet
-from mklearn.contract.specs import SummarySpec
+from mklearn.contract.table_specs import SummarySpec
 from mklearn.evaluation.reproduction import compare_published, sentence, unmatched
 from mklearn.evaluation.summary import summarise
 from mklearn.provenance import input_digests, stamp

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from mklearn.contract.model import Slug, Strict
-from mklearn.contract.specs import Calibration, PublishedValue
+from mklearn.contract.table_specs import Calibration, PublishedValue
 from mklearn.evaluation.metrics import metric_mistakes, metric_names
 from mklearn.study.datasets import DatasetConfig, normalise_datasets
 from mklearn.study.mistakes import nearest, one_of

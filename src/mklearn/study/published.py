@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from mklearn.contract.model import Slug, Strict
-from mklearn.contract.specs import PublishedValue
+from mklearn.contract.table_specs import PublishedValue
 
 Count = Annotated[int, Field(ge=1)]
 Percent = Annotated[float, Field(ge=0, le=100)]

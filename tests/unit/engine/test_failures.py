@@ -13,7 +13,7 @@ from tests.workflow.conftest import SMOKE
 
 from mklearn.__main__ import main
 from mklearn.atomic import write_parquet
-from mklearn.contract.specs import LostFit, ScoresSpec
+from mklearn.contract.table_specs import LostFit, ScoresSpec
 from mklearn.engine.failures import failures_of
 from mklearn.engine.lost_fits import name_of
 from mklearn.steps.rows import COLUMNS, blank, fit_of

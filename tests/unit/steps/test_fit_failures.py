@@ -15,7 +15,7 @@ import pytest
 
 from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
 from mklearn.contract.fit_spec import FitSpec
-from mklearn.contract.specs import LostFit, ScoresSpec
+from mklearn.contract.table_specs import LostFit, ScoresSpec
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import NotApplicable
 from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput

@@ -81,14 +81,10 @@ def test_a_specification_is_not_changed(tmp_path: Path) -> None:
 def test_damaged_and_mixed_up_files_are_named(tmp_path: Path, every_step: EveryStep) -> None:
     broken = tmp_path / "broken.npz"
     broken.write_bytes(b"no zip")
+    table = {"kind": "table", "implementation": "", "parameters": {"table": "x"}}
     features = {"features": str(tmp_path / "f.npz")}
     with pytest.raises(DataError, match=r"broken\.npz"):
-        call(
-            "describe",
-            {"samples": str(broken)},
-            features,
-            {"kind": "table", "implementation": "", "parameters": {"table": "x"}},
-        )
+        call("describe", {"samples": str(broken)}, features, table)
     fits = [record for record in every_step.records if record["step"] == "fit"]
     one, other = (_here(every_step, next(r["inputs"] for r in fits if r["spec"]["method"]["id"] == name))
                   for name in ("kfd", "average"))  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mklearn.contract.model import Registered
-from mklearn.contract.specs import (
+from mklearn.contract.table_specs import (
     CatalogueEntry,
     ReportDataset,
     ReportFile,
