@@ -412,3 +412,17 @@ def test_data_sets_share_no_file_and_studies_share_all() -> None:
     one = planned(SMOKE)
     assert len(two.datasets) == 2
     assert all(keys(one)[what] <= keys(two)[what] for what in keys(one))
+
+
+def test_steps_read_the_planned_specifications_unchanged() -> None:
+    """Validated again, a planned specification is the same text, and fields at their defaults have their values."""
+    targets = Targets(planned(SMOKE | {"calibration": {"method": "average"}}))
+    found = [*(entry.spec for entry in targets.plan.descriptors.values()), *targets.plan.protocols.values()]
+    found += [entry.spec for entry in targets.plan.pairwise.values()] + list(targets.plan.kernel_sets.values())
+    found += [fit.spec for fit in targets.plan.fits.values()]
+    found += [targets.specification(step) for step in ("scores", "summary", "run_record", "report")]
+    for spec in found:
+        assert canonical(type(spec).model_validate(spec.as_dict()).as_dict()) == canonical(spec.as_dict())
+    calibration = summary_spec(targets.plan).calibration
+    assert calibration is not None
+    assert calibration.tolerance == 3
