@@ -1,4 +1,4 @@
-"""Errors that a user can cause and mend: each says what was wrong, where, and what to do."""
+"""Errors that a user can cause and correct. Each message says what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ class UserError(ValueError):
 
 
 class ConfigError(UserError):
-    """A study file that is not legal; lists every mistake at once."""
+    """An invalid study file or parameter. For a study file, the message lists every mistake."""
 
 
 class DataError(UserError):
-    """A file or array that can't be used: missing, corrupt, of the wrong shape, not finite, ids that do not match."""
+    """A file or array that can't be used: missing, corrupt, of the wrong shape, not finite, or with other ids."""
 
 
 class DownloadError(UserError):
-    """A file that could be had from no source, or arrived with the wrong checksum."""
+    """A download that failed from every source, or that has the wrong checksum."""
 
 
 class NotApplicable(UserError):
-    """A method that can't run on these data (one class only, too few samples). Becomes a row of the score table."""
+    """A method that can't run on these data, such as a single class. Becomes a row of the score table."""
 
 
 class SolverUnavailable(UserError):
-    """A solver asked for by name that can't run here; says what is missing and what would be used instead."""
+    """A named solver that can't run here. The message says what is missing and which solver would be used instead."""
 
 
 class SolverFailed(UserError):
