@@ -155,7 +155,9 @@ def test_steps_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
         (["step", "read", "--spec", DIGITS], "step read: missing labels, samples. It takes samples, labels, files"),
         (["step", "read", "--out", "spec=x", "--spec", DIGITS], "not known: spec"),
         (["step", "describe", "--in", "samples=gone", "--out", "features=f", "--spec", '{"kind": "table"}'],
-         "gone: no such file"),
+         "step describe: invalid specification: implementation: Field required; parameters: Field required."),
+        (["step", "describe", "--in", "samples=gone", "--out", "features=f", "--spec",
+          '{"kind": "table", "implementation": "", "parameters": {"table": "t"}}'], "gone: no such file"),
     ],
 )  # fmt: skip
 def test_mistakes_in_steps(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:

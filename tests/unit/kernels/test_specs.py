@@ -123,7 +123,7 @@ def test_columns_and_short_specs(X: np.ndarray) -> None:
         ([3], "kernel spec 0 is 3; expected a kind"),
         (
             [{"implementation": "no.such:Kernel", "pairwise": "d2"}],
-            "kernel '0': can't load `implementation` 'no.such:K",
+            "kernel '0': implementation 'no.such:K",
         ),
         ([{"implementation": "numpy:ndarray", "pairwise": "d2"}], "'numpy:ndarray' is not a subclass of"),
     ],
