@@ -7,10 +7,10 @@ from typing import Literal
 from pydantic import Field
 
 from mklearn.contract.fit_spec import Implementation
-from mklearn.contract.method import Count, ImageMethod, Method, NonNegative, Scaling, TradeOff
+from mklearn.contract.method import Count, ImageMethod, Method, NonNegative, Projection, Scaling, TradeOff
 
 
-class Bilinear(ImageMethod):
+class Bilinear(ImageMethod, Projection):
     """A projection of the rows and one of the columns, fitted anew for each number of components l1 = l2."""
 
     sizes: list[Count] = Field(default=list(range(1, 21)), min_length=1)

@@ -16,6 +16,9 @@ InputKind = Literal["kernels", "features", "images"]
 InnerFolds = Annotated[int, Field(ge=2)] | Literal["leave_one_out"]
 KernelChoice = Literal["best_single", "cv_accuracy", "oracle_single"]
 Rule = Literal["cosine", "euclidean"]
+Components = Literal["all", "one_standard_error", "best"]
+"""How many components are taken: all there are, the most whose score in the inner cross-validation is within one
+standard error of the best, or those with the best score."""
 
 
 class Implementation(Strict):
@@ -79,6 +82,7 @@ class EvaluationSpec(Strict):
 
     neighbours: Annotated[list[Rule], Field(min_length=1)]
     inner_folds: InnerFolds
+    components: Components = "best"
     metrics: Annotated[list[str], Field(min_length=1)] = ["accuracy"]
     """Metrics that are reported, by name."""
     choose_by: str = "accuracy"

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, model_validator
 
-from mklearn.contract.fit_spec import Implementation, InnerFolds, InputKind, KernelChoice
+from mklearn.contract.fit_spec import Components, Implementation, InnerFolds, InputKind, KernelChoice
 from mklearn.contract.model import Registered, Slug
 
 Value = TypeVar("Value")
@@ -55,7 +55,9 @@ class Input:
 class Method(Registered):
     """What every method has. A list in place of a tuned value is a grid that inner cross-validation chooses from."""
 
-    bookkeeping: ClassVar[frozenset[str]] = frozenset({"label", "inner_folds", "time_limit", "sizes", "iterations_at"})
+    bookkeeping: ClassVar[frozenset[str]] = frozenset(
+        {"label", "inner_folds", "time_limit", "components", "sizes", "iterations_at"}
+    )
     inputs: ClassVar[Mapping[str, Input]]
     """Inputs by name. The first is ``X`` of the estimator; the others are keyword arguments of the same name of its
     ``fit`` and, unless they are for training only, of its ``transform``, ``predict`` and ``decision_function``."""
@@ -90,6 +92,14 @@ class Method(Registered):
         """Return how components are swept: a class of :mod:`mklearn.evaluation.sweeps` and its parameters."""
         return Implementation(implementation="mklearn.evaluation.sweeps:LeadingDimensions")
 
+    def component_choice(self) -> Components | None:
+        """Return how the number of components is chosen; None: as the study says, or else :meth:`usual_choice`."""
+        return None
+
+    def usual_choice(self) -> Components:
+        """Return how the number of components is chosen if neither the method nor the study says."""
+        return "one_standard_error"
+
     def iterations(self) -> Implementation | None:
         """Return the function that fits the method after each iteration; None: those accuracies are not recorded."""
         return None
@@ -99,11 +109,30 @@ def _is_tuned(metadata: list[Any]) -> bool:
     return any(isinstance(entry, Candidates) for entry in metadata)
 
 
-class Embedding(Method):
+class Projection(Method):
+    """Methods with a number of components to choose."""
+
+    components: Components | None = None
+    """How many components are taken: ``all`` there are, the most within ``one_standard_error`` of the best score in the
+    inner cross-validation, or the ``best``; by default as the study says, or else all of a discriminant (classes - 1)
+    and one standard error for the others."""
+
+    def component_choice(self) -> Components | None:
+        """Return the method's own choice."""
+        return self.components
+
+
+class Embedding(Projection):
     """Methods whose leading components are their embedding in fewer dimensions."""
 
     n_components: Count | None = None
     """Dimensions of the embedding; by default all that the method has."""
+    supervised: ClassVar[bool] = True
+    """Whether it learns from labels, and then has by default one component fewer than there are classes."""
+
+    def usual_choice(self) -> Components:
+        """Return all of a discriminant's components, unless the study asks for a number of them to be swept."""
+        return "all" if self.supervised and self.n_components is None else "one_standard_error"
 
 
 class Classifier(Method):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -9,6 +10,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklearn.contract.fit_spec import Components
 from mklearn.errors import DataError, NotApplicable, SolverFailed
 from mklearn.nearest_neighbour import accuracy_by_dimension
 
@@ -72,21 +74,30 @@ def inner_folds(y: ArrayLike, n_folds: int | Literal["leave_one_out"], seed: int
     return [(every[dealt != fold], every[dealt == fold]) for fold in range(k)]
 
 
-def choose(mean_scores: ArrayLike) -> tuple[int, int]:
-    """Choose the candidate and the dimension with the highest mean score.
+def choose(mean_scores: ArrayLike, components: Components = "best", n_samples: int = 0) -> tuple[int, int]:
+    """Choose the candidate with the highest mean score, and its dimension.
+
+    A score near its maximum hardly says how many dimensions are best: on data sets that nobody tuned for, the fewest
+    dimensions with the best score lose up to 10 points on all of them.
 
     Parameters
     ----------
     mean_scores : array-like of shape (n_candidates, n_dimensions)
         Mean validation score; column q - 1 is for the first q dimensions. NaN where a candidate has no score.
+    components : {"all", "one_standard_error", "best"}, default="best"
+        Which dimension: the largest that the candidate has (then candidates are compared there); the largest whose
+        score is within one standard error of the best; or that of the best score, the fewest of several.
+    n_samples : int
+        Validation samples behind a mean score, for the standard error. It is ``sqrt(s (1 - s) / n_samples)`` for the
+        best score s: that of a share, and an upper bound for the mean of any score between 0 and 1.
 
     Returns
     -------
     candidate : int
         Its row, from 0.
     dimension : int
-        How many leading dimensions, from 1. Of scores within 1e-9 of the best: the fewest dimensions, then the
-        candidate that comes first. List simpler candidates first.
+        How many leading dimensions, from 1. Of scores within 1e-9 of the best: the fewest dimensions (but see
+        ``components``), then the candidate that comes first. List simpler candidates first.
 
     Raises
     ------
@@ -101,9 +112,19 @@ def choose(mean_scores: ArrayLike) -> tuple[int, int]:
     if not np.isfinite(scores).any():
         raise SolverFailed("inner cross-validation has no score to choose by: every candidate failed on some fold")
     known = np.where(np.isfinite(scores), scores, -np.inf)
+    if components == "all":
+        widths = scores.shape[1] - np.isfinite(scores[:, ::-1]).argmax(axis=1)
+        last = known[np.arange(len(known)), widths - 1]
+        candidate = int((last >= last.max() - TIE).argmax())
+        return candidate, int(widths[candidate])
     best = known >= known.max() - TIE
     column = int(best.any(axis=0).argmax())
-    return int(best[:, column].argmax()), column + 1
+    candidate = int(best[:, column].argmax())
+    if components == "one_standard_error":
+        top = min(max(float(known.max()), 0.0), 1.0)
+        error = math.sqrt(top * (1.0 - top) / n_samples)
+        column = int(np.flatnonzero(known[candidate] >= top - error - TIE)[-1])
+    return candidate, column + 1
 
 
 @dataclass(frozen=True)
@@ -116,6 +137,8 @@ class Selection:
         Position of the chosen candidate.
     dimension : int
         Chosen number of leading dimensions, from 1.
+    all_dimensions : bool
+        Whether these are all that the candidate has in every fold.
     mean_scores : ndarray of shape (n_candidates, n_dimensions)
         Mean over the folds; NaN where a candidate failed on a fold or has fewer dimensions.
     failures : dict from candidate position to message
@@ -123,6 +146,7 @@ class Selection:
 
     candidate: int
     dimension: int
+    all_dimensions: bool
     mean_scores: NDArray[np.float64]
     failures: dict[int, str]
 
@@ -136,6 +160,7 @@ def select_by_inner_cv(
     evaluate: Callable[[Candidate, NDArray[np.intp], NDArray[np.intp]], ArrayLike],
     candidates: Sequence[Candidate],
     folds: Folds,
+    components: Components = "best",
 ) -> Selection:
     """Evaluate every candidate on every inner fold and choose one, with its dimension.
 
@@ -150,6 +175,7 @@ def select_by_inner_cv(
         In order of preference for ties: the simplest first.
     folds : list of (train_idx, validation_idx)
         From :func:`inner_folds`.
+    components : see :func:`choose`
 
     Returns
     -------
@@ -178,7 +204,7 @@ def select_by_inner_cv(
             curves.append(np.asarray(np.mean([score[:width] for score in scores], axis=0)))
     if len(failures) == len(candidates):
         raise _all_failed(failures[0])
-    return _selection(curves, failures)
+    return _selection(curves, failures, components, sum(len(validation) for _, validation in folds))
 
 
 Refits = Iterator[tuple[int, NDArray[Any], NDArray[Any]]]
@@ -213,7 +239,7 @@ def hardest_first(kernel: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
 
 def select_by_leaving_one_out(
     refits: Callable[[Candidate], Refits], candidates: Sequence[Candidate], y: NDArray[Any], rules: Sequence[Any],
-    score: Callable[..., ArrayLike] = accuracy_by_dimension,
+    score: Callable[..., ArrayLike] = accuracy_by_dimension, components: Components = "best",
 ) -> dict[Any, Selection]:  # fmt: skip
     """Choose the candidate and the dimension of the highest mean score when each sample is left out in turn.
 
@@ -229,6 +255,7 @@ def select_by_leaving_one_out(
     rules : of :func:`mklearn.nearest_neighbour.accuracy_by_dimension`
     score : callable
         Scores at each leading dimension, with the arguments of that function.
+    components : see :func:`choose`
 
     Returns and errors are those of :func:`select_by_race`.
     """
@@ -238,13 +265,14 @@ def select_by_leaving_one_out(
             rest = np.delete(y, i)
             yield {rule: score(others, rest, left_out, y[i : i + 1], rule) for rule in rules}
 
-    return select_by_race(curves, candidates, len(y), rules)
+    return select_by_race(curves, candidates, len(y), rules, components, len(y))
 
 
 def select_by_race(
-    curves: Callable[[Candidate], Curves], candidates: Sequence[Candidate], n_parts: int, rules: Sequence[Any]
-) -> dict[Any, Selection]:
-    """Choose the candidate and the dimension of the highest mean score over the parts (folds, or single samples).
+    curves: Callable[[Candidate], Curves], candidates: Sequence[Candidate], n_parts: int, rules: Sequence[Any],
+    components: Components = "best", n_samples: int = 0,
+) -> dict[Any, Selection]:  # fmt: skip
+    """Choose the candidate of the highest mean score over the parts (folds, or single samples), and its dimension.
 
     The result is the same as that of every candidate on every part. The candidate with the highest reachable score is
     tried on its next part, and one that can't reach the best score any more is not tried further.
@@ -260,6 +288,7 @@ def select_by_race(
     n_parts : int
     rules : sequence
         Ways to score; each leads to its own choice.
+    components, n_samples : see :func:`choose`
 
     Returns
     -------
@@ -271,7 +300,7 @@ def select_by_race(
     SolverFailed
         Every candidate failed; the message has the first reason.
     """
-    races = [_Race(curves(candidate), n_parts, rules) for candidate in candidates]
+    races = [_Race(curves(candidate), n_parts, rules, components) for candidate in candidates]
     for rule in rules:
         while True:
             running = [race for race in races if not race.failure]
@@ -284,17 +313,19 @@ def select_by_race(
             max(hopeful, key=lambda race: race.bound(rule)).advance()
     failures = {position: race.failure for position, race in enumerate(races) if race.failure}
     unknown = np.array([np.nan])
-    return {
-        rule: _selection([race.curve(rule) if race.done and not race.failure else unknown for race in races], failures)
-        for rule in rules
-    }
+    found = {}
+    for rule in rules:
+        means = [race.curve(rule) if race.done and not race.failure else unknown for race in races]
+        found[rule] = _selection(means, failures, components, n_samples)
+    return found
 
 
 class _Race:
     """One candidate of a race: the sum of its scores at each dimension, over the parts tried so far."""
 
-    def __init__(self, curves: Curves, n_parts: int, rules: Sequence[Any]) -> None:
+    def __init__(self, curves: Curves, n_parts: int, rules: Sequence[Any], components: Components) -> None:
         self._curves = curves
+        self._components = components
         self._n_parts = n_parts
         self._sums: dict[Any, NDArray[np.float64]] = dict.fromkeys(rules, np.zeros(0))
         self._tried = 0
@@ -305,12 +336,16 @@ class _Race:
         return self._tried == self._n_parts
 
     def bound(self, rule: Any) -> float:
-        """Return the mean score that the candidate reaches if all remaining scores are 1."""
+        """Return the mean score that the candidate reaches if all remaining scores are 1, at any dimension.
+
+        The last dimension is not known before the end: a later part may have fewer.
+        """
         missed = self._tried - float(self._sums[rule].max(initial=0.0))
         return 1.0 - missed / self._n_parts
 
     def score(self, rule: Any) -> float:
-        return float(self.curve(rule).max())
+        curve = self.curve(rule)
+        return float(curve[-1] if self._components == "all" else curve.max())
 
     def curve(self, rule: Any) -> NDArray[np.float64]:
         return np.asarray(self._sums[rule] / self._n_parts)
@@ -329,12 +364,15 @@ class _Race:
         self._tried += 1
 
 
-def _selection(curves: Sequence[NDArray[np.float64]], failures: dict[int, str]) -> Selection:
+def _selection(
+    curves: Sequence[NDArray[np.float64]], failures: dict[int, str], components: Components, n_samples: int
+) -> Selection:
     """Choose from the mean scores of candidates, which may have different numbers of dimensions."""
     table = np.full((len(curves), max(curve.size for curve in curves)), np.nan)
     for row, curve in zip(table, curves, strict=True):
         row[: curve.size] = curve
-    return Selection(*choose(table), table, failures)
+    candidate, dimension = choose(table, components, n_samples)
+    return Selection(candidate, dimension, dimension == curves[candidate].size, table, failures)
 
 
 def _all_failed(first: str) -> SolverFailed:

@@ -31,6 +31,9 @@ from mklearn.evaluation.selection import (
     select_by_leaving_one_out,
     select_by_race,
 )
+from mklearn.evaluation.selection import (
+    choose as choose_one,
+)
 from mklearn.evaluation.sweeps import Outcome, Sweep, leading_scores
 
 EXPECTED = (NotApplicable, SolverFailed, np.linalg.LinAlgError)
@@ -73,7 +76,7 @@ class RuleResult:
     not_applicable : dict of metric to message
         Metrics that the method does not give.
     position : int or None
-        Position of the chosen value; None if inner cross-validation could not choose.
+        Position of the chosen value, -1 for the last; None if inner cross-validation could not choose.
     """
 
     scores: dict[str, NDArray[np.float64]]
@@ -153,11 +156,13 @@ def evaluate_split(
     fits = _Fits(inputs, method, y)
     sweep = fits.sweep
     rules = sweep.rules(evaluation.neighbours)
-    chosen: dict[str, tuple[int, int | None]] = dict.fromkeys(rules, (0, None if sweep.has_components else 0))
+    open_components = sweep.has_components and evaluation.components != "all"
+    unknown = open_components or (sweep.has_components and not choose)
+    chosen: dict[str, tuple[int, int | None]] = dict.fromkeys(rules, (0, None if unknown else -1))
     result = SplitResult()
     started = time.perf_counter()
     try:
-        if choose and (len(grid) > 1 or sweep.has_components):  # else there is nothing to choose
+        if choose and (len(grid) > 1 or open_components):  # else there is nothing to choose
             chosen = _choose(fits, grid, train, test, evaluation, seed)
     except (NotApplicable, SolverFailed) as reason:
         if len(grid) > 1:
@@ -240,10 +245,13 @@ def _choose(
     shared = fits.inputs.only_kernels and fits.sweep.leave_one_out(fits.estimator) is not None
     if evaluation.inner_folds == "leave_one_out" and shared:
         fits.prepared(train, test)
-        selections = select_by_leaving_one_out(refits, numbers, y[train], rules, score)
+        selections = select_by_leaving_one_out(refits, numbers, y[train], rules, score, evaluation.components)
     else:
-        selections = select_by_race(on_folds, numbers, len(folds), rules)
-    return {rule: (selection.candidate, selection.dimension - 1) for rule, selection in selections.items()}
+        selections = select_by_race(on_folds, numbers, len(folds), rules, evaluation.components, len(train))
+    return {
+        rule: (selection.candidate, -1 if selection.all_dimensions else selection.dimension - 1)
+        for rule, selection in selections.items()
+    }
 
 
 def _rule_result(
@@ -265,7 +273,7 @@ def _rule_result(
 def _weights_by_accuracy(
     inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], train: Indices, evaluation: EvaluationSpec, seed: int
 ) -> list[float]:
-    """Square the accuracy of each kernel alone in the inner cross-validation, at its best dimension; the sum is 1.
+    """Square the accuracy of each kernel alone in the inner cross-validation, at its chosen dimension; the sum is 1.
 
     By the first nearest-neighbour rule, with the first value of every grid. Gehler, Nowozin (2009) find such weights
     hard to beat; a kernel that fails alone gets none.
@@ -280,9 +288,12 @@ def _weights_by_accuracy(
         return fits.fit(candidate, known, asked).outcome.scores(ACCURACY, rule, y[known], y[asked])
 
     folds = inner_folds(y[train], evaluation.inner_folds, seed)
-    scores = select_by_inner_cv(evaluate, alone, folds).mean_scores
-    best = np.nan_to_num(np.nanmax(np.where(np.isnan(scores), -np.inf, scores), axis=1), neginf=0.0)
-    squared = np.maximum(best, 0.0) ** 2
+    curves = select_by_inner_cv(evaluate, alone, folds, evaluation.components).mean_scores
+    known = np.isfinite(curves).any(axis=1)
+    squared = np.zeros(len(alone))
+    for kernel in np.flatnonzero(known):
+        _, dimension = choose_one(curves[kernel : kernel + 1], evaluation.components, len(train))
+        squared[kernel] = curves[kernel, dimension - 1] ** 2
     if not squared.sum() > 0:
         raise SolverFailed("no kernel alone discriminates any class in the inner cross-validation: no weights")
     return [float(weight) for weight in squared / squared.sum()]

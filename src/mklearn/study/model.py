@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from mklearn.contract.fit_spec import Components
 from mklearn.contract.model import Slug, Strict
 from mklearn.contract.table_specs import Calibration, PublishedValue
 from mklearn.evaluation.metrics import metric_mistakes, metric_names
@@ -32,6 +33,10 @@ class Evaluation(Strict):
     """Rules of the 1-nearest-neighbour classifier; cosine is centred at the training mean."""
     inner_folds: Annotated[int, Field(ge=2)] | Literal["leave_one_out"] = 3
     """Folds of the inner cross-validation that chooses the number of components and parameters."""
+    components: Components | None = None
+    """How many components are taken, of methods that do not say: ``all`` there are, the most within
+    ``one_standard_error`` of the best score in the inner cross-validation, or the ``best``. By default all of a
+    discriminant (classes - 1), and one standard error for other embeddings."""
     metrics: Annotated[list[str], Field(min_length=1)] = ["accuracy"]
     """Metrics that are reported, by name."""
     choose_by: str = "accuracy"

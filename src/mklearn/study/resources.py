@@ -147,7 +147,10 @@ def fit_seconds(spec: FitSpec, protocol: SplitSpec, n_train: int) -> float:
     method, n_kernels = spec.method, len(spec.kernels)
     inner = spec.evaluation.inner_folds
     folds = n_train if inner == "leave_one_out" else inner
-    fits = number_of_splits(protocol) * (1 + number_of_candidates(method, n_kernels) * folds)
+    candidates = number_of_candidates(method, n_kernels)
+    if candidates == 1 and spec.evaluation.components == "all":  # nothing to choose
+        folds = 0
+    fits = number_of_splits(protocol) * (1 + candidates * folds)
     iteration = 3e-9 * n_train**3 + 3e-8 * n_kernels * n_train**2
     return fits * (FIT_SECONDS.get(method.implementation, 0.2) + number_of_iterations(method) * iteration)
 

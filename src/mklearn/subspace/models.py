@@ -77,6 +77,7 @@ class KernelPCA(OneKernel):
     reference = "Schoelkopf, Smola, Mueller 1998"
     implementation = "mklearn.subspace.kernel_pca:KernelPCA"
 
+    supervised = False
     kind: Literal["kernel_pca"]
 
 
@@ -190,6 +191,7 @@ class PCA(LinearEmbedding):
     reference = "Turk, Pentland 1991"
     implementation = "mklearn.subspace.pca:PCA"
 
+    supervised = False
     kind: Literal["pca"]
 
 

@@ -63,6 +63,26 @@ def test_choose_takes_the_best_then_the_fewest_dimensions_then_the_first():
     assert choose([[rounded, exact]]) == choose([[exact, rounded]]) == (0, 1)
 
 
+def test_choose_takes_the_most_dimensions_within_one_standard_error():
+    curve = [0.5, 0.9, 0.8, 0.88, 0.86, np.nan]
+    error = np.sqrt(0.9 * 0.1 / 100)
+    assert error == pytest.approx(0.03)
+    assert choose([curve], "one_standard_error", 100) == (0, 4)
+    assert choose([curve], "one_standard_error", 50) == (0, 5)
+    assert choose([curve], "one_standard_error", 10**6) == (0, 2)
+    assert choose([[0.2, 0.3, 0.9], [0.5, 0.9, 0.8], [0.9, 0.9, 0.2]], "one_standard_error", 100) == (
+        2,
+        2,
+    )  # candidate first
+    assert choose([[0.5, 1.0, 0.99]], "one_standard_error", 10) == (0, 2)  # no error at all: nothing is as good
+
+
+def test_choose_compares_candidates_at_all_their_dimensions():
+    assert choose([[0.9, 0.5, np.nan], [0.1, 0.6, 0.7], [0.1, 0.9, 0.7]], "all") == (1, 3)
+    assert choose([[0.9, 0.8, np.nan], [0.1, 0.6, 0.7]], "all") == (0, 2)
+    assert choose([[np.nan, np.nan], [0.1, np.nan]], "all") == (1, 1)
+
+
 def test_choose_needs_a_score():
     with pytest.raises(SolverFailed, match="no score"):
         choose([[np.nan, -np.inf]])
@@ -166,8 +186,8 @@ def test_a_race_chooses_what_trying_everything_does(seed):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10_000))
-def test_a_race_over_folds_chooses_what_trying_everything_does(seed):
+@given(st.integers(0, 10_000), st.sampled_from(["all", "one_standard_error", "best"]))
+def test_a_race_over_folds_chooses_what_trying_everything_does(seed, components):
     """By every rule, with candidates that fail, of different numbers of dimensions, and equally good ones."""
     random = np.random.default_rng(seed)
     n_folds, levels = 6, random.permutation([0.2, 0.5, 0.5, 0.8, 0.8, 0.8])
@@ -190,7 +210,7 @@ def test_a_race_over_folds_chooses_what_trying_everything_does(seed):
             tried.append((candidate, fold))
             yield {rule: table[rule][candidate][fold] for rule in table}
 
-    found = select_by_race(curves, range(6), n_folds, ["a", "b"])
+    found = select_by_race(curves, range(6), n_folds, ["a", "b"], components, 60)
     assert len(set(tried)) == len(tried)
     for rule, chosen in found.items():
 
@@ -199,7 +219,7 @@ def test_a_race_over_folds_chooses_what_trying_everything_does(seed):
                 raise SolverFailed("no solution")
             return table[rule][candidate][fold]
 
-        wanted = select_by_inner_cv(evaluate, range(6), [(fold, None) for fold in range(n_folds)])
+        wanted = select_by_inner_cv(evaluate, range(6), [(fold, range(10)) for fold in range(n_folds)], components)
         assert (chosen.candidate, chosen.dimension) == (wanted.candidate, wanted.dimension)
         assert chosen.score == pytest.approx(wanted.score)
 

@@ -82,11 +82,13 @@ def digits() -> tuple[dict[str, NDArray[np.float64]], NDArray[np.int64], NDArray
 
 def run(
     digits: Any, implementation: str = KFD, kernels: Any = KERNELS, neighbours: Any = ("euclidean",), inner: int = 3,
-    **parameters: Any,
+    components: Any = "best", **parameters: Any,
 ) -> SplitResult:  # fmt: skip
     pairwise, y, train, test = digits
     inputs = Inputs({"kernels": KernelInput(pairwise, kernels)})
-    evaluation = EvaluationSpec(neighbours=list(neighbours), inner_folds=3 if inner is None else inner)
+    evaluation = EvaluationSpec(
+        neighbours=list(neighbours), inner_folds=3 if inner is None else inner, components=components
+    )
     return evaluate_split(
         inputs, method_of(implementation, **parameters), y, train, test, evaluation=evaluation, seed=0,
         choose=inner is not None,
@@ -324,6 +326,16 @@ def test_without_inner_folds_nothing_but_the_dimension_is_left_open(digits: Any)
     assert "class 0 has one" in result.selection_message
     with pytest.raises(NotApplicable):
         run((pairwise, y, few, test), ridge=[1e-3, 1e-1])
+
+
+@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+def test_all_components_need_no_inner_folds(digits: Any) -> None:
+    """One sample of each class has a value; a grid is compared at all components, and the classes - 1 are taken."""
+    pairwise, y, train, test = digits
+    few = np.array([train[y[train] == code][0] for code in range(3)])
+    found = run((pairwise, y, few, test), components="all").rules["euclidean"]
+    assert (found.component, found.chosen_score("accuracy")) == (2, found.scores["accuracy"][-1])
+    assert run(digits, components="all", ridge=[1e-3, 1e-1]).rules["euclidean"].component == 2
 
 
 @pytest.mark.parametrize("failure", [SolverFailed, NotApplicable, np.linalg.LinAlgError])

@@ -91,6 +91,28 @@ def test_numbers_that_yaml_reads_as_text_are_numbers() -> None:
     assert keys(one) == keys(other)
 
 
+# --- components
+
+
+@pytest.mark.parametrize(
+    ("method", "study", "expected"),
+    [
+        ({"kind": "kernel_fda"}, None, "all"),
+        ({"kind": "kernel_fda", "n_components": 5}, None, "one_standard_error"),
+        ({"kind": "kernel_pca"}, None, "one_standard_error"),
+        ({"kind": "kernel_fda"}, "best", "best"),
+        ({"kind": "kernel_fda", "components": "one_standard_error"}, "best", "one_standard_error"),
+    ],
+)
+def test_components_are_as_the_method_says_then_the_study_then_its_kind(
+    method: dict[str, Any], study: str | None, expected: str
+) -> None:
+    content = changed(("methods",), {"m": method})
+    content["evaluation"] = {**content.get("evaluation", {}), **({"components": study} if study else {})}
+    (fit,) = {fit.spec.evaluation.components for fit in planned(content).fits.values()}
+    assert fit == expected
+
+
 # --- names
 
 

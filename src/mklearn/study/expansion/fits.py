@@ -124,7 +124,9 @@ def _evaluation(method_id: str, method: Method, evaluation: Evaluation) -> Evalu
         raise ConfigError(f"evaluation.{name} (methods.{method_id}): {sentence}")
     minutes = method.time_limit or evaluation.time_limit
     return EvaluationSpec(
-        neighbours=list(evaluation.neighbours), inner_folds=folds, metrics=list(evaluation.metrics),
+        neighbours=list(evaluation.neighbours), inner_folds=folds,
+        components=method.component_choice() or evaluation.components or method.usual_choice(),
+        metrics=list(evaluation.metrics),
         choose_by=evaluation.choose_by, time_limit=None if minutes == "none" else minutes,
     )  # fmt: skip
 
