@@ -150,6 +150,22 @@ def nearest_neighbour_indices(
     return nearest
 
 
+def distances_to(
+    Z_train: ArrayLike, Z_test: ArrayLike, indices: NDArray[np.intp], rule: Rule = "euclidean"
+) -> NDArray[np.float64]:
+    """Compute the distance of each test sample to one training sample each, given by its row.
+
+    With "cosine" it is 1 minus the cosine about the mean of the training embedding.
+    """
+    first, second = _embeddings(Z_train, Z_test)
+    if rule == "euclidean":
+        return np.asarray(np.linalg.norm(second - first[indices], axis=1))
+    first, second = _centre(first, second)
+    lengths = np.linalg.norm(first[indices], axis=1) * np.linalg.norm(second, axis=1)
+    inner = np.einsum("ij,ij->i", first[indices], second)
+    return np.asarray(1.0 - np.divide(inner, lengths, out=np.zeros_like(inner), where=lengths > 0.0))
+
+
 def _blocks(first: NDArray, second: NDArray) -> Iterator[slice]:
     """Yield blocks of test rows, to bound the memory of a distance matrix."""
     step = max(1, _BLOCK_ENTRIES // first.shape[0])

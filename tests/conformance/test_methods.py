@@ -224,8 +224,7 @@ def test_what_is_learned_of_samples_does_not_depend_on_test_samples(digits: Digi
     results = [evaluated(digits, kind, X, codes) for X, codes in ((samples, y), (other, other_y))]
     one, two = (next(iter(result.rules.values())) for result in results)
     assert (one.position, one.component, one.candidate) == (two.position, two.component, two.candidate)
-    rule = next(iter(results[0].rules))
-    first, second = (found.fitted.outcome.predictions(rule, y[digits.train], None) for found in (one, two))
+    first, second = (found.predictions.by_component for found in (one, two))
     assert not np.array_equal(first, second)
     for model_1, model_2 in zip(one.fitted.outcome.estimators, two.fitted.outcome.estimators, strict=True):
         for X in (samples[digits.train], samples[digits.test]):

@@ -4,8 +4,10 @@
 rule scores:
     input:
         fits=targets.all_scores(),
+        predicted=targets.all_predictions(),
     output:
         table=targets.path("scores"),
+        predictions=targets.path("predictions"),
     log:
         targets.log("scores"),
     localrule: True
@@ -23,6 +25,7 @@ rule scores:
 rule summary:
     input:
         scores=targets.path("scores"),
+        predictions=targets.path("predictions"),
     output:
         table=targets.path("summary"),
     log:

@@ -23,6 +23,7 @@ rule report:
     input:
         scores=targets.path("scores"),
         summary=targets.path("summary"),
+        predictions=targets.path("predictions"),
         record=targets.path("run_record"),
         models=targets.all_models(),
         samples=targets.all_samples(),

@@ -11,6 +11,7 @@ rule fit:
     output:
         scores=targets.path("fit_scores"),
         model=targets.path("fit_model"),
+        predictions=targets.path("fit_predictions"),
     log:
         targets.log("fit"),
     priority: ask.fit_priority  # the longest first; of the rules that fits wait for it is 1

@@ -212,7 +212,8 @@ def name_of(targets: Targets, key: tuple[str, str, str], setting: str = "") -> s
 
 def _write_tables(targets: Targets, workflow: Any, lost: Sequence[Lost]) -> str:
     """Write scores, summary, run record and page of the other fits; return a sentence that says where they are."""
-    scores, summary, record, page = map(targets.path, ("scores", "summary", "run_record", "report"))
+    names = ("scores", "predictions", "summary", "run_record", "report")
+    scores, predictions, summary, record, page = map(targets.path, names)
     missing = {entry.position for entry in lost}
 
     def without(values: Sequence[Any]) -> list[Any]:
@@ -223,7 +224,14 @@ def _write_tables(targets: Targets, workflow: Any, lost: Sequence[Lost]) -> str:
     samples = [path for path in datasets if os.path.exists(path)]
     spec |= {"fits": without(spec["fits"]), "datasets": [datasets[path] for path in samples]}
     models = without(targets.all_models())
-    shown = {"scores": scores, "summary": summary, "record": record, "models": models, "samples": samples}
+    shown = {
+        "scores": scores,
+        "predictions": predictions,
+        "summary": summary,
+        "record": record,
+        "models": models,
+        "samples": samples,
+    }
     log = Path(targets.log("lost"))
     log.parent.mkdir(parents=True, exist_ok=True)
 
@@ -231,8 +239,10 @@ def _write_tables(targets: Targets, workflow: Any, lost: Sequence[Lost]) -> str:
         with output_in(log):
             entries = [_entry(targets, entry).as_dict() for entry in lost]
             table = targets.specification("scores").as_dict() | {"lost": entries}
-            call("scores", {"fits": without(targets.all_scores())}, {"table": scores}, table)
-            call("summary", {"scores": scores}, {"table": summary}, targets.specification("summary").as_dict())
+            made = {"fits": without(targets.all_scores()), "predicted": without(targets.all_predictions())}
+            call("scores", made, {"table": scores, "predictions": predictions}, table)
+            both = {"scores": scores, "predictions": predictions}
+            call("summary", both, {"table": summary}, targets.specification("summary").as_dict())
             call("run_record", {"scores": scores}, {"record": record}, targets.specification("run_record").as_dict())
             yield "the tables"
             call("report", shown, {"page": page}, spec)

@@ -7,7 +7,18 @@ __getattr__, __dir__, __all__ = _lazy.attach(
     submod_attrs={
         "reproduction": ["Reproduction", "compare_published"],
         "selection": ["Selection", "choose", "inner_folds", "select_by_inner_cv", "select_by_race"],
-        "statistics": ["Interval", "corrected_resampled_interval", "mean", "paired_difference", "standard_deviation"],
+        "predictions": ["Predictions"],
+        "statistics": [
+            "Difference",
+            "Interval",
+            "accuracy_interval",
+            "corrected_resampled_interval",
+            "holm",
+            "mean",
+            "paired_accuracy_difference",
+            "paired_difference",
+            "standard_deviation",
+        ],
         "summary": ["SUMMARY_COLUMNS", "summarise"],
     },
 )

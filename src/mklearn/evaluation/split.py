@@ -21,6 +21,7 @@ from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.evaluation.inputs import Indices, Inputs, Prepared
 from mklearn.evaluation.metrics import ACCURACY, metric_named
+from mklearn.evaluation.predictions import RulePredictions
 from mklearn.evaluation.selection import (
     Curves,
     Folds,
@@ -34,7 +35,7 @@ from mklearn.evaluation.selection import (
 from mklearn.evaluation.selection import (
     choose as choose_one,
 )
-from mklearn.evaluation.sweeps import Outcome, Sweep, leading_scores
+from mklearn.evaluation.sweeps import MethodOutput, Outcome, Sweep, leading_scores
 
 EXPECTED = (NotApplicable, SolverFailed, np.linalg.LinAlgError)
 """Failures that are results: they become rows of the score table."""
@@ -76,7 +77,7 @@ class RuleResult:
     not_applicable : dict of metric to message
         Metrics that the method does not give.
     position : int or None
-        Position of the chosen value, -1 for the last; None if inner cross-validation could not choose.
+        Position of the chosen value; None if inner cross-validation could not choose.
     """
 
     scores: dict[str, NDArray[np.float64]]
@@ -84,6 +85,7 @@ class RuleResult:
     position: int | None
     candidate: Candidate
     fitted: Fitted
+    predictions: RulePredictions | None = None
 
     @property
     def components(self) -> list[int]:
@@ -94,14 +96,13 @@ class RuleResult:
         """The number of components that inner cross-validation chose; None for a classifier too."""
         if self.position is None or not self.components:
             return None
-        return self.components[min(self.position, len(self.components) - 1)]
+        return self.components[self.position]
 
     def chosen_score(self, metric: str) -> float | None:
         """Return the value of a metric at the chosen number of components; None if there is no choice."""
         if self.position is None:
             return None
-        values = self.scores[metric]
-        return float(values[min(self.position, values.size - 1)])
+        return float(self.scores[metric][self.position])
 
 
 @dataclass
@@ -258,16 +259,34 @@ def _rule_result(
     fitted: Fitted, candidate: Candidate, position: int | None, rule: str, y_train: NDArray[np.int64],
     y_test: NDArray[np.int64], evaluation: EvaluationSpec,
 ) -> RuleResult:  # fmt: skip
-    """Compute every metric that the method gives; the time counts as prediction."""
+    """Predict the test samples and compute every metric that the method gives; the time counts as prediction."""
     result = RuleResult({}, {}, position, candidate, fitted)
     started = time.perf_counter()
+    outputs = fitted.outcome.outputs(rule, y_train, y_test)
     for name in evaluation.metrics:
         try:
-            result.scores[name] = fitted.outcome.scores(metric_named(name), rule, y_train, y_test)
+            result.scores[name] = np.array([metric_named(name).score(output) for output in outputs])
         except NotApplicable as reason:
             result.not_applicable[name] = str(reason)
     fitted.predict_seconds += time.perf_counter() - started
+    if position is not None:
+        result.position = range(len(outputs))[min(position, len(outputs) - 1)]  # -1 is the last
+    result.predictions = _predictions(fitted.outcome, outputs, result.position, rule)
     return result
+
+
+def _predictions(outcome: Outcome, outputs: Sequence[MethodOutput], position: int | None, rule: str) -> RulePredictions:
+    nothing = np.full(len(outputs[0].y), np.nan)
+    nearest, distances = (np.full(len(nothing), -1), nothing) if position is None else outcome.nearest(rule, position)
+    try:
+        values = outputs[-1].class_scores
+    except NotApplicable:
+        values = nothing
+    if values.ndim == 2:
+        places = np.searchsorted(outputs[-1].classes, outputs[-1].labels)
+        values = values[:, 1] if values.shape[1] == 2 else values[np.arange(len(values)), places]
+    labels = np.array([output.labels for output in outputs])
+    return RulePredictions(labels, outcome.components, position, values, nearest, distances)
 
 
 def _weights_by_accuracy(

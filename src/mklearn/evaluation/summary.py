@@ -11,19 +11,28 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from mklearn.errors import DataError
 from mklearn.evaluation.metrics import metric_named
+from mklearn.evaluation.oracle import best_dimension
+from mklearn.evaluation.predictions import Predictions, common
 from mklearn.evaluation.reproduction import compare_published
 from mklearn.evaluation.statistics import (
+    Difference,
+    Interval,
+    accuracy_interval,
     corrected_resampled_interval,
+    holm,
     mean,
+    paired_accuracy_difference,
     paired_difference,
-    pool_variance,
     standard_deviation,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 SETTING = ["study", "dataset", "protocol", "train_size"]
 UNIT = ["repeat", "fold"]
@@ -34,8 +43,9 @@ SCORE_COLUMNS = [
 SUMMARY_COLUMNS = [
     "study", "dataset", "dataset_title", "protocol", "train_size", "method", "method_title", "kernel_set", "metric",
     "neighbour", "selection", "dimension", "n_repeats", "n_failed", "mean", "std", "ci_low", "ci_high", "difference",
-    "difference_low", "difference_high", "published", "published_std", "published_dimension", "published_repeats",
-    "published_source", "z", "verdict", "fit_seconds_mean", "status", "message",
+    "difference_low", "difference_high", "p_value", "p_holm", "disagreement", "published", "published_std",
+    "published_dimension", "published_repeats", "published_source", "z", "verdict", "fit_seconds_mean", "status",
+    "message",
 ]  # fmt: skip
 
 # From best to worst. A fit with one of the first three may have a value, one with another never has.
@@ -47,6 +57,7 @@ _COUNTED = ("", *_SELECTION_OF_ROWS.values())
 
 def summarise(
     scores: pd.DataFrame,
+    predictions: Predictions | None = None,
     *,
     reference: str = "average",
     published: Sequence[Mapping[str, Any]] = (),
@@ -63,6 +74,9 @@ def summarise(
         counts as k values. Rows with a selection other than "dimension" and "inner_cv" (such as "iteration") are left
         out. A failed fit that does not know its rule or selection has "" there, and a row whose ``metric`` is "" counts
         for every metric; without the column all rows are accuracies.
+    predictions : Predictions, optional
+        Predictions of the test samples, from which the intervals of accuracies are computed (see
+        :mod:`mklearn.evaluation.statistics`). Without them, and for other metrics, they are Nadeau and Bengio's.
     reference : str, default="average"
         Method id that differences are taken to: paired on common (repeat, fold), for the same metric, neighbour rule,
         selection and, if it has one, kernel set. Without such rows the difference is NaN.
@@ -77,7 +91,7 @@ def summarise(
         ``{"method", "tolerance"}`` of :func:`mklearn.evaluation.reproduction.compare_published`, which gives the
         columns ``z`` and ``verdict`` of ``oracle`` rows with a published value.
     confidence : float, default=0.95
-        Of the corrected resampled intervals (Nadeau and Bengio, 2003).
+        Of the intervals.
 
     Returns
     -------
@@ -86,7 +100,9 @@ def summarise(
         has a row, also when no repeat gave a value: then the numbers are NaN, and status and message say why.
         ``n_repeats`` counts repeats with a value, ``n_failed`` those without. For ``oracle`` only dimensions that the
         largest number of repeats reached take part; ties go to the fewest dimensions. For ``inner_cv`` the dimension is
-        the (low) median of the chosen ones.
+        the (low) median of the chosen ones. ``p_value`` is that of the difference, ``p_holm`` adjusts it for all
+        comparisons in the same setting, by the same metric and selection. ``disagreement`` is the share of
+        test samples on which exactly one of the method and the reference is right.
 
     Raises
     ------
@@ -100,8 +116,10 @@ def summarise(
         raise DataError(f"the score table lacks the columns {', '.join(missing)}")
     groups = list(_groups(scores))
     references = _references(groups, reference)
-    rows = [_row(group, _reference(group, references), confidence) for group in groups]
+    rows = [_row(group, _reference(group, references), predictions, confidence) for group in groups]
     table = pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
+    families = table.groupby([*SETTING, "metric", "selection"], dropna=False, sort=False)["p_value"]
+    table["p_holm"] = families.transform(lambda values: holm(values.to_numpy(dtype=np.float64)))
     names = titles or {}
     for kind in ("dataset", "method"):
         known = names.get(f"{kind}s", {})
@@ -111,7 +129,7 @@ def summarise(
     table = table.astype(
         dict.fromkeys(counts, "Int64")
         | {name: "float64" for name in SUMMARY_COLUMNS if name.endswith(("mean", "std", "low", "high"))}
-        | {"difference": "float64", "published": "float64", "z": "float64"}
+        | dict.fromkeys(("difference", "p_value", "p_holm", "disagreement", "published", "z"), "float64")
     )
     cells = compare_published(table[table["metric"].eq("accuracy")], calibration).cells
     table["z"] = cells["z"].reindex(table.index)
@@ -190,11 +208,8 @@ def _best_dimension(usable: pd.DataFrame, larger_is_better: bool) -> tuple[pd.Da
     """Return the rows at the best dimension of the mean curve; all rows of a method that has no dimension."""
     if usable["dimension"].isna().all():
         return usable, None
-    curve = usable.dropna(subset=["dimension"]).groupby("dimension")["value"].agg(["mean", "count"])
-    curve = curve[curve["count"] == curve["count"].max()].sort_index()  # else one lucky repeat could win a dimension
-    heights = curve["mean"] if larger_is_better else -curve["mean"]
-    best = curve.index[heights >= heights.max() - 1e-12][0]
-    return usable[usable["dimension"].eq(best).fillna(False)], int(best)
+    best = best_dimension(usable, larger_is_better)
+    return usable[usable["dimension"].eq(best).fillna(False)], best
 
 
 def _references(groups: Sequence[_Group], reference: str) -> dict[tuple[Any, ...], list[_Group]]:
@@ -224,7 +239,7 @@ def _place(group: _Group) -> tuple[Any, ...]:
     return tuple(None if pd.isna(value) else value for value in values)
 
 
-def _row(group: _Group, reference: _Group | None, confidence: float) -> dict[str, Any]:
+def _row(group: _Group, reference: _Group | None, predictions: Predictions | None, confidence: float) -> dict[str, Any]:
     values, metric = group.units["value"], metric_named(group.keys["metric"])
     row: dict[str, Any] = group.keys | {
         "dimension": group.dimension,
@@ -236,37 +251,51 @@ def _row(group: _Group, reference: _Group | None, confidence: float) -> dict[str
         "status": group.status,
         "message": group.message,
     }
-    shared = pool_variance(row["mean"], _pool(group.units)) if metric.mean_of_samples else math.inf
-    interval = corrected_resampled_interval(values, *_sizes(group.units), confidence, shared)
+    known = predictions if metric.mean_of_samples else None
+    interval = _interval(group, known, confidence)
     row |= {"ci_low": _within(interval.low, metric.bounds), "ci_high": _within(interval.high, metric.bounds)}
     if reference is not None:
-        both = group.units.join(reference.units["value"].rename("reference"), how="inner")
-        shared = math.inf
-        if metric.mean_of_samples:
-            shared = pool_variance(mean(both["value"]), _pool(both), mean(both["reference"]))
-        paired = paired_difference(both["value"], both["reference"], *_sizes(both), confidence, shared)
-        row |= {"difference": paired.mean, "difference_low": paired.low, "difference_high": paired.high}
+        paired = _paired(group, reference, known, confidence)
+        row |= {
+            "difference": paired.mean, "difference_low": paired.low, "difference_high": paired.high,
+            "p_value": paired.p_value, "disagreement": paired.disagreement,
+        }  # fmt: skip
     return row
 
 
-def _sizes(units: pd.DataFrame) -> tuple[Any, Any]:
-    """Return training and test sizes, the mean size where a failed fit does not know its own."""
-    known = units.dropna(subset=["n_train", "n_test"])
-    if known.empty:
-        return math.nan, math.nan
-    ratio_train, ratio_test = known["n_train"].mean(), known["n_test"].mean()
-    train = units["n_train"].astype("float64").fillna(ratio_train).to_numpy()
-    return train, units["n_test"].astype("float64").fillna(ratio_test).to_numpy()
+def _interval(group: _Group, predictions: Predictions | None, confidence: float) -> Interval:
+    n_train, n_test = _sizes(group.units)
+    outcomes = predictions.outcomes(group.keys) if predictions is not None else None
+    if outcomes is not None:
+        return accuracy_interval(outcomes.correct, n_train, confidence)
+    if not n_train * n_test > 0:  # no split is known
+        return Interval(math.nan, math.nan, math.nan)
+    return corrected_resampled_interval(group.units["value"], n_train, n_test, confidence)
+
+
+def _paired(group: _Group, reference: _Group, predictions: Predictions | None, confidence: float) -> Difference:
+    if reference is group:
+        return Difference(0.0, 0.0, 0.0, math.nan, 0.0)
+    both = group.units.join(reference.units["value"].rename("reference"), how="inner")
+    n_train, n_test = _sizes(both)
+    if predictions is not None:
+        one, other = predictions.outcomes(group.keys), predictions.outcomes(reference.keys)
+        if one is not None and other is not None:
+            return paired_accuracy_difference(*common(one, other), n_train, confidence)
+    if not n_train * n_test > 0:
+        return Difference(*[math.nan] * 5)
+    return paired_difference(both["value"], both["reference"], n_train, n_test, confidence)
+
+
+def _sizes(units: pd.DataFrame) -> tuple[float, float]:
+    """Return the mean numbers of training and test samples of the splits that know them; NaN if none does."""
+    known = units[["n_train", "n_test"]].astype("float64").dropna()
+    return float(known["n_train"].mean()), float(known["n_test"].mean())
 
 
 def _within(value: float, bounds: tuple[float, float]) -> float:
     """Return an end of an interval, moved between the bounds of the metric."""
     return value if math.isnan(value) else min(max(value, bounds[0]), bounds[1])
-
-
-def _pool(units: pd.DataFrame) -> float:
-    """Count the distinct samples in training and test parts together."""
-    return float((units["n_train"].astype("float64") + units["n_test"].astype("float64")).mean())
 
 
 def _worst(statuses: pd.Series) -> str:

@@ -9,6 +9,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -18,7 +19,12 @@ from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable
 from mklearn.evaluation.inputs import NamedArrays, Samples, call
 from mklearn.evaluation.metrics import Metric
-from mklearn.nearest_neighbour import nearest_neighbour_predictions, nearest_neighbour_predictions_by_dimension
+from mklearn.nearest_neighbour import (
+    distances_to,
+    nearest_neighbour_indices,
+    nearest_neighbour_predictions,
+    nearest_neighbour_predictions_by_dimension,
+)
 
 Labels = NDArray[Any]
 Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -70,7 +76,7 @@ class MethodOutput:
         """Class probabilities of the test samples, (m, n_classes)."""
         return self._applied("predict_proba")
 
-    @property
+    @cached_property
     def class_scores(self) -> NDArray[np.float64]:
         """Decision values, or the probabilities of a method that has none."""
         return self._applied("decision_function", "predict_proba")
@@ -110,12 +116,21 @@ class Outcome(ABC):
     predict_seconds: float
 
     @abstractmethod
-    def predictions(self, rule: str, y_train: Labels, position: int | None) -> Labels:
-        """Predict the test labels at one of ``components``, by its position; None: at the last one."""
-
-    @abstractmethod
     def outputs(self, rule: str, y_train: Labels, y_test: Labels) -> list[MethodOutput]:
         """Return what metrics are computed from: one output for each of ``components``, or the only one."""
+
+    def nearest(self, rule: str, position: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return the nearest training sample of each test sample at one of ``components``, and the distance to it.
+
+        A classifier has none: -1 and NaN.
+        """
+        train, test = self.embedding_at(position)
+        indices = nearest_neighbour_indices(train, test, rule)  # type: ignore[arg-type]
+        return indices, distances_to(train, test, indices, rule)  # type: ignore[arg-type]
+
+    def embedding_at(self, position: int) -> Pair:
+        """Return the embeddings with one of ``components``, by its position."""
+        raise NotApplicable("the method predicts labels and has no embedding")
 
     def scores(self, metric: Metric, rule: str, y_train: Labels, y_test: Labels) -> NDArray[np.float64]:
         """Compute a metric at each of ``components`` (one value for a classifier).
@@ -127,17 +142,14 @@ class Outcome(ABC):
         """
         return np.array([metric.score(output) for output in self.outputs(rule, y_train, y_test)])
 
-    def _position(self, position: int | None) -> int:
-        last = len(self.components) - 1
-        return last if position is None else min(position, last)
-
 
 class LeadingOutcome(Outcome):
     """An embedding whose first q columns are its embedding with q components."""
 
-    def predictions(self, rule: str, y_train: Labels, position: int | None) -> Labels:
-        train, test = self.embeddings[0]
-        return nearest_neighbour_predictions(train, y_train, test, rule, self.components[self._position(position)])  # type: ignore[arg-type]
+    def embedding_at(self, position: int) -> Pair:
+        """Return the leading columns."""
+        width = self.components[position]
+        return self.embeddings[0][0][:, :width], self.embeddings[0][1][:, :width]
 
     def outputs(self, rule: str, y_train: Labels, y_test: Labels) -> list[MethodOutput]:
         return _leading_outputs(self.estimators[0], *self.embeddings[0], y_train, y_test, rule)
@@ -149,14 +161,16 @@ class LeadingOutcome(Outcome):
 class RefitOutcome(Outcome):
     """One embedding for each number of components."""
 
-    def predictions(self, rule: str, y_train: Labels, position: int | None) -> Labels:
-        train, test = self.embeddings[self._position(position)]
-        return nearest_neighbour_predictions(train, y_train, test, rule)  # type: ignore[arg-type]
+    def embedding_at(self, position: int) -> Pair:
+        """Return the embedding that was fitted with that number of components."""
+        return self.embeddings[position]
 
     def outputs(self, rule: str, y_train: Labels, y_test: Labels) -> list[MethodOutput]:
         return [
-            MethodOutput(model, y_train, y_test, self.predictions(rule, y_train, position), self.embeddings[position])
-            for position, model in enumerate(self.estimators)
+            MethodOutput(
+                model, y_train, y_test, nearest_neighbour_predictions(train, y_train, test, rule), (train, test)
+            )  # type: ignore[arg-type]
+            for model, (train, test) in zip(self.estimators, self.embeddings, strict=True)
         ]
 
 
@@ -167,8 +181,9 @@ class PredictionOutcome(Outcome):
     labels: Labels
     test: Samples
 
-    def predictions(self, rule: str, y_train: Labels, position: int | None) -> Labels:
-        return self.labels
+    def nearest(self, rule: str, position: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return -1 and NaN for each test sample."""
+        return np.full(len(self.labels), -1), np.full(len(self.labels), np.nan)
 
     def outputs(self, rule: str, y_train: Labels, y_test: Labels) -> list[MethodOutput]:
         return [MethodOutput(self.estimators[0], y_train, y_test, self.labels, test=self.test)]

@@ -16,18 +16,19 @@ from mklearn.datasets.samples import SampleSet
 from mklearn.datasets.splits import Splits
 from mklearn.errors import DataError
 from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
+from mklearn.evaluation.predictions import prediction_table, typed
 from mklearn.provenance import canonical, code_fingerprint, input_digests, stamp
 from mklearn.steps.fit_records import FitAtSize, SplitRecord, model_arrays
-from mklearn.steps.rows import COLUMNS
+from mklearn.steps.rows import COLUMNS, fit_of
 from mklearn.steps.supervisor import SplitAborted, supervised
 
 
 def fit(
-    labels: Path, splits: Path, scores: Path, model: Path, *, spec: FitSpec,
+    labels: Path, splits: Path, scores: Path, model: Path, predictions: Path, *, spec: FitSpec,
     manifest: Path | None = None, matrices: list[Path] | None = None, sources: list[Path] | None = None,
     code: list[Path] | None = None,
 ) -> None:  # fmt: skip
-    """Fit a method on every split; write its score rows and what a report shows of the fits.
+    """Fit a method on every split; write its score rows, its predictions and what a report shows of the fits.
 
     A failure that is a result (a solver without solution, a method that does not apply, an allocation that is refused,
     the study's time limit) becomes a row with its reason; splits that were done before it keep their values. Each
@@ -37,7 +38,7 @@ def fit(
     Parameters
     ----------
     labels, splits : Path
-    scores, model : Path
+    scores, model, predictions : Path
         Written.
     spec : FitSpec
     manifest, matrices : Path, list of Path
@@ -49,16 +50,19 @@ def fit(
     """
     inputs = _read_inputs(spec, manifest, matrices or [], sources or [])
     table, _ = read_parquet(labels)
-    y = table["y"].to_numpy()
-    drawn = Splits.load(splits, table["id"].to_numpy(dtype=str))
+    y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)
+    drawn = Splits.load(splits, ids)
     fingerprint = code_fingerprint(code or [])
     rows: list[dict[str, Any]] = []
     arrays: dict[str, Any] = {}
+    predicted: list[pd.DataFrame] = []
     for setting in spec.settings:
         at_size = FitAtSize(inputs, spec, setting, y, drawn.of_size(setting.train_size), fingerprint)
         records = _records(at_size, spec.evaluation.time_limit)
         rows += [row for record in records for row in record.rows]
-        found = model_arrays(records, spec, int(y.max()) + 1)
+        found = model_arrays(records, spec)
+        made = [record.predictions for record in records if record.predictions is not None]
+        predicted.append(prediction_table(made, fit_of(spec, setting), y, ids))
         arrays |= {f"{setting.protocol}/{name}": array for name, array in found.items()}
     digests = input_digests(
         manifest=manifest, sources=sources, labels=labels, splits=splits
@@ -66,6 +70,7 @@ def fit(
     record = stamp(spec.as_dict(), digests, code or [])
     frame = pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
     write_parquet(scores, frame, record)
+    write_parquet(predictions, typed(pd.concat(predicted, ignore_index=True)), record)
     write_npz(model, **arrays, spec=canonical(spec.as_dict()), provenance=canonical(record))
 
 

@@ -20,6 +20,7 @@ from mklearn.errors import NotApplicable
 from mklearn.evaluation.inputs import Inputs
 from mklearn.evaluation.iterations import accuracy_by_iteration
 from mklearn.evaluation.oracle import best_on_test
+from mklearn.evaluation.predictions import SplitPredictions
 from mklearn.evaluation.split import EXPECTED, Fitted, RuleResult, SplitResult, evaluate_split
 from mklearn.provenance import canonical
 from mklearn.steps.log import logger, progress
@@ -36,8 +37,6 @@ class FittedArrays:
     repeat: int
     weights: NDArray[np.float64]
     kernel_info: list[dict[str, Any]]
-    confusion: NDArray[np.int32]
-    """Test samples by true class (row) and predicted class (column), at the chosen dimension."""
     history: list[dict[str, Any]]
     """Objective after every half step of an alternation."""
     embedding: dict[str, NDArray[Any]]
@@ -51,6 +50,8 @@ class SplitRecord:
     rows: list[Row]
     fitted: FittedArrays | None = None
     """None if the fit failed, and for iterations."""
+    predictions: SplitPredictions | None = None
+    """As ``fitted``."""
     of_iterations: bool = False
 
 
@@ -82,7 +83,9 @@ class FitAtSize:
         """Yield the record of each split, in order."""
         for split, result in self._results():
             if isinstance(result, SplitResult):
-                yield SplitRecord(self._score_rows(result, split), self._fitted_arrays(result, split))
+                rules = {rule: found.predictions for rule, found in result.rules.items()}
+                predictions = SplitPredictions(split.repeat, split.fold, split.train, split.test, rules)
+                yield SplitRecord(self._score_rows(result, split), self._fitted_arrays(result, split), predictions)
                 if self.spec.method.iterations is not None:
                     yield SplitRecord(self._iteration_rows(split, self.spec.method.iterations), of_iterations=True)
             else:
@@ -202,18 +205,14 @@ class FitAtSize:
     # --- arrays
 
     def _fitted_arrays(self, result: SplitResult, split: Split) -> FittedArrays:
-        neighbour, rule = next(iter(result.rules.items()))
-        fitted = rule.fitted
-        predicted = fitted.outcome.predictions(neighbour, self.y[split.train], rule.position)
-        confusion = np.zeros((self.y.max() + 1,) * 2, dtype=np.int32)
-        np.add.at(confusion, (self.y[split.test], predicted), 1)
+        fitted = next(iter(result.rules.values())).fitted
         history = [
             {"repeat": split.repeat, "fold": split.fold, "half_step": number, "step": entry["step"],
              "value": entry["objective"], "bound": entry.get("lambda_min")}
             for number, entry in enumerate(getattr(fitted.estimator, "history_", []))
         ]  # fmt: skip
         embedding = self._embedding(fitted, split)
-        return FittedArrays(split.repeat, fitted.weights, fitted.kernel_info, confusion, history, embedding)
+        return FittedArrays(split.repeat, fitted.weights, fitted.kernel_info, history, embedding)
 
     def _embedding(self, fitted: Fitted, split: Split) -> dict[str, NDArray[Any]]:
         if not fitted.outcome.embeddings:
@@ -226,8 +225,8 @@ class FitAtSize:
         }
 
 
-def model_arrays(records: Sequence[SplitRecord], spec: FitSpec, n_classes: int) -> dict[str, Any]:
-    """Collect what a report shows: weights and objective of every split, kernel diagnostics, confusion, an embedding.
+def model_arrays(records: Sequence[SplitRecord], spec: FitSpec) -> dict[str, Any]:
+    """Collect what a report shows: weights and objective of every split, kernel diagnostics, an embedding.
 
     The kernel diagnostics and the embedding are those of the first split that was fitted.
     """
@@ -238,7 +237,6 @@ def model_arrays(records: Sequence[SplitRecord], spec: FitSpec, n_classes: int) 
         "weights": np.array([fit.weights for fit in fits]).reshape(len(fits), len(kernel_ids)),
         "repeats": np.array([fit.repeat for fit in fits], dtype=np.int64),
         "kernel_info": canonical([_json(fit.kernel_info) for fit in fits[:1]]),
-        "confusion": sum((fit.confusion for fit in fits), np.zeros((n_classes, n_classes), dtype=np.int32)),
         "history": canonical(_json([entry for fit in fits for entry in fit.history])),
         **(fits[0].embedding if fits else {}),
     }

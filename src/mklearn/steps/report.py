@@ -14,6 +14,7 @@ from mklearn.atomic import read_npz, read_parquet
 from mklearn.contract.fit_spec import Setting
 from mklearn.contract.table_specs import ReportDataset, ReportFit, ReportSpec
 from mklearn.datasets.samples import SampleSet
+from mklearn.evaluation.predictions import Predictions
 from mklearn.provenance import file_digest, input_digests, stamp
 from mklearn.report import records
 from mklearn.report.build import build_report
@@ -24,8 +25,8 @@ from mklearn.study.schema import yaml_text
 
 
 def report(
-    scores: Path, summary: Path, record: Path, models: list[Path], samples: list[Path], page: Path, *,
-    spec: ReportSpec, code: list[Path] | None = None, threads: int = 1,
+    scores: Path, summary: Path, predictions: Path, record: Path, models: list[Path], samples: list[Path],
+    page: Path, *, spec: ReportSpec, code: list[Path] | None = None, threads: int = 1,
 ) -> None:  # fmt: skip
     """Write ``page`` (index.html) and, beside it, summary.md, summary.csv, reproduction.csv, figures/.
 
@@ -33,14 +34,19 @@ def report(
     """
     datasets = [(entry, SampleSet.load(path)) for entry, path in zip(spec.datasets, samples, strict=True)]
     classes = {entry.id: data.classes for entry, data in datasets}
-    inputs = input_digests(scores=scores, summary=summary, record=record, models=models, samples=samples)
+    inputs = input_digests(
+        scores=scores, summary=summary, predictions=predictions, record=record, models=models, samples=samples
+    )
+    predicted = Predictions(read_parquet(predictions)[0])
     provenance = stamp(spec.as_dict(), inputs, code or [])
     written = build_report(
         page.parent,
         study=_study(spec),
         run=_run(json.loads(record.read_text(encoding="utf-8")), provenance),
         data=[_data_set(entry, data, spec.thumbnails) for entry, data in datasets],
-        fits=[fit for path, entry in zip(models, spec.fits, strict=True) for fit in _fits(path, entry, classes)],
+        fits=[
+            fit for path, entry in zip(models, spec.fits, strict=True) for fit in _fits(path, entry, classes, predicted)
+        ],
         scores=read_parquet(scores)[0],
         summary=read_parquet(summary)[0],
         threads=threads,
@@ -90,16 +96,22 @@ def _data_set(entry: ReportDataset, data: SampleSet, n_thumbnails: int) -> recor
     )  # fmt: skip
 
 
-def _fits(path: Path, entry: ReportFit, classes: dict[str, np.ndarray]) -> Iterator[records.FitRecord]:
+def _fits(
+    path: Path, entry: ReportFit, classes: dict[str, np.ndarray], predicted: Predictions
+) -> Iterator[records.FitRecord]:
     """Yield one record per training size."""
     arrays = read_npz(path)
     for setting in entry.settings:
         start = f"{setting.protocol}/"
         own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
-        yield _fit(own, entry, setting, classes[entry.dataset])
+        keys = {"dataset": entry.dataset, **setting.model_dump(), "method": entry.method}
+        confusion = predicted.confusion(keys, len(classes[entry.dataset]))
+        yield _fit(own, entry, setting, classes[entry.dataset], confusion)
 
 
-def _fit(arrays: dict[str, np.ndarray], entry: ReportFit, setting: Setting, classes: np.ndarray) -> records.FitRecord:
+def _fit(
+    arrays: dict[str, np.ndarray], entry: ReportFit, setting: Setting, classes: np.ndarray, confusion: np.ndarray
+) -> records.FitRecord:
     columns = ["repeat", "half_step", "step", "value", "bound"]
     history = pd.DataFrame(json.loads(str(arrays["history"])), columns=columns)
     embedding = None
@@ -114,5 +126,5 @@ def _fit(arrays: dict[str, np.ndarray], entry: ReportFit, setting: Setting, clas
         weights=arrays["weights"] if len(arrays["kernel_ids"]) > 1 else None,
         history=history if len(history) else None, embedding=embedding,
         kernel_info=pd.DataFrame(info[0]).rename(columns={"id": "kernel"}) if info else None,
-        confusion=arrays.get("confusion"), classes=classes,
+        confusion=confusion, classes=classes,
     )  # fmt: skip

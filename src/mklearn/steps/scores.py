@@ -8,6 +8,7 @@ import pandas as pd
 
 from mklearn.atomic import read_parquet, write_parquet
 from mklearn.contract.table_specs import LostFit, ScoresSpec
+from mklearn.evaluation.predictions import typed
 from mklearn.provenance import commit, input_digests, stamp
 from mklearn.steps.log import logger
 from mklearn.steps.rows import COLUMNS, blank
@@ -21,8 +22,13 @@ MEASURED = ("commit", "fit_seconds", "predict_seconds", "peak_mb", "utc")
 """Columns that may differ between two runs of the same computation; all others are the same to the byte."""
 
 
-def scores(fits: list[Path], table: Path, *, spec: ScoresSpec, code: list[Path] | None = None) -> None:
+def scores(
+    fits: list[Path], predicted: list[Path], table: Path, predictions: Path, *, spec: ScoresSpec,
+    code: list[Path] | None = None,
+) -> None:  # fmt: skip
     """Concatenate the rows of all fits in the order of the plan, with the study's name and the commit in each.
+
+    The predictions of all fits (``predicted``) become one table too.
 
     The fits of ``spec.lost`` have no file, because a job was killed or had an error (see
     :mod:`mklearn.engine.lost_fits`): they get a row without a value for each of their splits.
@@ -35,7 +41,10 @@ def scores(fits: list[Path], table: Path, *, spec: ScoresSpec, code: list[Path] 
     failed = frame.loc[frame["status"] != "ok", ["dataset", "protocol", "method", "status", "message"]]
     for row in failed.drop_duplicates().itertuples(index=False):
         logger.warning("%s, %s, %s: %s: %s", row.dataset, row.protocol, row.method, row.status, row.message)
-    write_parquet(table, frame, stamp(spec.as_dict(), input_digests(fits=fits), code or []))
+    record = stamp(spec.as_dict(), input_digests(fits=fits, predicted=predicted), code or [])
+    tables = [read_parquet(path)[0] for path in predicted]
+    write_parquet(predictions, typed(pd.concat(tables, ignore_index=True)), record)
+    write_parquet(table, frame, record)
 
 
 def _without_values(lost: LostFit) -> pd.DataFrame:

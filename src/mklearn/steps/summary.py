@@ -6,14 +6,15 @@ from pathlib import Path
 
 from mklearn.atomic import read_parquet, write_parquet
 from mklearn.contract.table_specs import SummarySpec
+from mklearn.evaluation.predictions import Predictions
 from mklearn.evaluation.reproduction import compare_published, sentence, unmatched
 from mklearn.evaluation.summary import summarise
 from mklearn.provenance import input_digests, stamp
 from mklearn.steps.log import logger
 
 
-def summary(scores: Path, table: Path, *, spec: SummarySpec, code: list[Path] | None = None) -> None:
-    """Summarise the score table.
+def summary(scores: Path, predictions: Path, table: Path, *, spec: SummarySpec, code: list[Path] | None = None) -> None:
+    """Summarise the score table; intervals are computed from the predictions.
 
     The log names the data sets that are not the papers' by the calibration, and the published values without a row in
     this study.
@@ -21,8 +22,9 @@ def summary(scores: Path, table: Path, *, spec: SummarySpec, code: list[Path] | 
     frame, _ = read_parquet(scores)
     published = [entry.as_dict() for entry in spec.published]
     calibration = spec.calibration.model_dump() if spec.calibration else None
+    predicted = Predictions(read_parquet(predictions)[0])
     result = summarise(
-        frame, reference=spec.reference, published=published, titles=spec.titles, calibration=calibration
+        frame, predicted, reference=spec.reference, published=published, titles=spec.titles, calibration=calibration
     )
     for check in compare_published(result, calibration).checks:
         if check.status == "missed":
@@ -38,4 +40,6 @@ def summary(scores: Path, table: Path, *, spec: SummarySpec, code: list[Path] | 
             "published value without a row in this study: %s, training size %s, %s (%s)",
             entry["dataset"], entry["train_size"], entry["method"], entry["source"],
         )  # fmt: skip
-    write_parquet(table, result, stamp(spec.as_dict(), input_digests(scores=scores), code or []))
+    write_parquet(
+        table, result, stamp(spec.as_dict(), input_digests(scores=scores, predictions=predictions), code or [])
+    )

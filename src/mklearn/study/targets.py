@@ -111,6 +111,10 @@ class Targets:
         """Return the files with what a report shows of the fits, in the order of the plan."""
         return [self.path("fit_model", dataset=d, protocol=p, method=m) for d, p, m in self.plan.fits]
 
+    def all_predictions(self) -> list[str]:
+        """Return the predictions of all fits, in the order of the plan."""
+        return [self.path("fit_predictions", dataset=d, protocol=p, method=m) for d, p, m in self.plan.fits]
+
     def all_samples(self) -> list[str]:
         """Return all data sets at their final size."""
         return [self._samples(dataset) for dataset in self.plan.datasets.values()]
@@ -130,7 +134,8 @@ class Targets:
             *(path("learned", dataset=d, descriptor=name) for d, name in learning),
             *(path("pairwise", dataset=d, descriptor=name, measure=m) for d, name, m in plan.pairwise),
             *(path("splits", dataset=d, protocol=p) for d, p in splits),
-            *self.kernels(), *self.all_scores(), *self.all_models(), *self.everything(), path("run_record"),
+            *self.kernels(), *self.all_scores(), *self.all_models(), *self.all_predictions(),
+            *self.everything(), path("predictions"), path("run_record"),
         ]  # fmt: skip
 
     # --- specifications, and the code behind each step

@@ -85,7 +85,9 @@ def test_labels_give_one_accuracy_and_no_dimension(digits: Digits) -> None:
     assert outcome.components == []
     assert outcome.embeddings == []
     for rule in ("", *RULES):  # no neighbour is asked
-        np.testing.assert_array_equal(outcome.predictions(rule, y[digits.train], None), expected)
+        (output,) = outcome.outputs(rule, y[digits.train], y[digits.test])
+        np.testing.assert_array_equal(output.labels, expected)
+        assert set(outcome.nearest(rule, 0)[0]) == {-1}
         found = outcome.scores(ACCURACY, rule, y[digits.train], y[digits.test])
         np.testing.assert_array_equal(found, [np.mean(expected == y[digits.test])])
 
@@ -278,6 +280,8 @@ def test_predictions_are_those_that_the_accuracy_counts(sweep: Sweep, rule: str)
     X, X_test = (rng.normal(size=(len(labels), 5)) + np.eye(5)[labels] for labels in (y, y_test))
     outcome = run(PCA(n_components=4), X, X_test, y, sweep)
     accuracies = outcome.scores(ACCURACY, rule, y, y_test)
-    for place, accuracy in enumerate(accuracies):
-        assert np.mean(outcome.predictions(rule, y, place) == y_test) == accuracy
-    assert np.array_equal(outcome.predictions(rule, y, None), outcome.predictions(rule, y, len(accuracies) - 1))
+    for place, (accuracy, output) in enumerate(zip(accuracies, outcome.outputs(rule, y, y_test), strict=True)):
+        assert np.mean(output.labels == y_test) == accuracy
+        nearest, distances = outcome.nearest(rule, place)
+        assert np.array_equal(y[nearest], output.labels)
+        assert (distances >= 0).all()

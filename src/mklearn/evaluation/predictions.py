@@ -1,0 +1,203 @@
+"""Predictions of single test samples: the table that a fit leaves behind, and right or wrong of each sample from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from mklearn.evaluation.oracle import best_dimension
+
+COLUMNS = (
+    "dataset", "protocol", "train_size", "method", "repeat", "fold", "neighbour", "sample", "true", "predicted",
+    "predicted_oracle", "decision_value", "nearest", "distance",
+)  # fmt: skip
+"""A row for each test sample of each split and nearest-neighbour rule; classes are codes, samples ids.
+
+``predicted`` is with the number of components that was chosen without the test samples (missing where that failed),
+``predicted_oracle`` with the number that is best on them (missing for a classifier). ``decision_value`` is that of the
+predicted class, of two classes that of the second. ``nearest`` is the training sample that decided, and ``distance``
+the distance to it.
+"""
+SELECTED = {"inner_cv": "predicted", "oracle": "predicted_oracle"}
+"""Column of the predictions behind each selection of the summary table."""
+GROUP = ["dataset", "protocol", "train_size", "method", "neighbour"]
+
+
+@dataclass(frozen=True)
+class RulePredictions:
+    """Predictions of the m test samples of one split, by one nearest-neighbour rule.
+
+    Attributes
+    ----------
+    by_component : (p, m) array
+        Class codes with each of ``components``; for a classifier a single row.
+    components : sequence of int
+        Empty for a classifier.
+    position : int or None
+        Row that was chosen without the test samples; None if the choice failed.
+    decision_values : (m,) array
+        NaN where the method has none.
+    nearest, distances : (m,) arrays
+        Position of the nearest training sample among those of the split, -1 if none decides; and its distance.
+    """
+
+    by_component: NDArray[np.int64]
+    components: Sequence[int]
+    position: int | None
+    decision_values: NDArray[np.float64]
+    nearest: NDArray[np.intp]
+    distances: NDArray[np.float64]
+
+
+class SplitPredictions(NamedTuple):
+    """The predictions of one split by nearest-neighbour rule; ``train`` and ``test`` are indices of its samples."""
+
+    repeat: int
+    fold: int
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+    rules: Mapping[str, RulePredictions]
+
+
+def prediction_table(
+    splits: Sequence[SplitPredictions], fit: Mapping[str, Any], y: NDArray[np.int64], ids: NDArray[np.str_]
+) -> pd.DataFrame:
+    """Make the table of one fit at one training size.
+
+    Parameters
+    ----------
+    splits : sequence of SplitPredictions
+    fit : mapping
+        ``dataset``, ``protocol``, ``train_size`` and ``method``.
+    y, ids : (n,) class codes and ids of all samples.
+    """
+    oracles = {rule: _oracle(rule, splits, y) for rule in dict.fromkeys(rule for s in splits for rule in s.rules)}
+    frames = []
+    for split in splits:
+        for rule, found in split.rules.items():
+            missing = np.full(len(split.test), -1)
+            chosen = missing if found.position is None else found.by_component[found.position]
+            best = oracles[rule]
+            oracle = found.by_component[list(found.components).index(best)] if best in found.components else missing
+            frames.append(
+                pd.DataFrame({
+                    "repeat": split.repeat, "fold": split.fold, "neighbour": rule, "sample": ids[split.test],
+                    "true": y[split.test], "predicted": chosen, "predicted_oracle": oracle,
+                    "decision_value": found.decision_values,
+                    "nearest": np.where(found.nearest >= 0, ids[split.train[found.nearest]], ""),
+                    "distance": found.distances,
+                })
+            )  # fmt: skip
+    table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=list(COLUMNS))
+    for name in GROUP[:-1]:
+        table[name] = fit[name]
+    return typed(table)
+
+
+def typed(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns in order and with their types: repeated words as categories, a missing class as missing."""
+    table = table[list(COLUMNS)].astype({"repeat": "int32", "fold": "int32", "train_size": "Int32", "true": "int32"})
+    for name in SELECTED.values():
+        codes = table[name].astype("Int32")
+        table[name] = codes.mask(codes.lt(0))
+    words = ("dataset", "protocol", "method", "neighbour", "sample", "nearest")
+    return table.astype({"decision_value": "float32", "distance": "float32"} | dict.fromkeys(words, "category"))
+
+
+def _oracle(rule: str, splits: Sequence[SplitPredictions], y: NDArray[np.int64]) -> int | None:
+    """Return the number of components with the best mean accuracy on the test samples; None for a classifier."""
+    rows = [
+        {"dimension": component, "value": float(np.mean(labels == y[split.test]))}
+        for split in splits
+        if rule in split.rules
+        for component, labels in zip(split.rules[rule].components, split.rules[rule].by_component, strict=False)
+    ]
+    return best_dimension(pd.DataFrame(rows)) if rows else None
+
+
+class Outcomes(NamedTuple):
+    """Right (1) or wrong (0) for each split (row) and sample (column); NaN where a split does not test a sample."""
+
+    units: pd.MultiIndex
+    """Repeat and fold of each row."""
+    samples: pd.Index
+    correct: NDArray[np.float64]
+
+
+class Predictions:
+    """The predictions of a study, by method and setting.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Of any number of fits; columns as in ``COLUMNS``.
+    """
+
+    def __init__(self, table: pd.DataFrame) -> None:
+        self._table = table
+
+    @cached_property
+    def _groups(self) -> dict[tuple[Any, ...], pd.DataFrame]:
+        grouped = self._table.groupby(GROUP, observed=True, dropna=False, sort=False)
+        return {_key(dict(zip(GROUP, key, strict=True))): rows for key, rows in grouped}
+
+    def of(self, keys: Mapping[str, Any]) -> pd.DataFrame | None:
+        """Return the rows of a method by one rule in one setting; None if there are none."""
+        return self._groups.get(_key(keys))
+
+    def confusion(self, keys: Mapping[str, Any], n_classes: int) -> NDArray[np.int64]:
+        """Count test samples by true class (row) and predicted class (column), by the method's first rule.
+
+        The number of components is the one that was chosen without the test samples.
+        """
+        counts = np.zeros((n_classes, n_classes), dtype=np.int64)
+        rule = next((name[-1] for name in self._groups if name[:-1] == _key(keys, GROUP[:-1])), None)
+        rows = None if rule is None else self.of({**keys, "neighbour": rule})
+        if rows is not None:
+            known = rows[rows["predicted"].notna()]
+            np.add.at(counts, (known["true"].to_numpy(), known["predicted"].to_numpy(dtype=np.int64)), 1)
+        return counts
+
+    def outcomes(self, keys: Mapping[str, Any]) -> Outcomes | None:
+        """Return right or wrong of a method's test samples; None where no prediction was made in any split.
+
+        Parameters
+        ----------
+        keys : mapping
+            A row of the summary table: ``dataset``, ``protocol``, ``train_size``, ``method``, ``neighbour`` and
+            ``selection``.
+        """
+        rows = self.of(keys)
+        if rows is None:
+            return None
+        rows = rows[rows[SELECTED[keys["selection"]]].notna()]
+        if rows.empty:
+            return None
+        units = pd.MultiIndex.from_frame(rows[["repeat", "fold"]])
+        unit, unit_names = units.factorize(sort=True)
+        sample, samples = pd.factorize(rows["sample"], sort=True)
+        correct = np.full((len(unit_names), len(samples)), np.nan)
+        correct[unit, sample] = (rows[SELECTED[keys["selection"]]] == rows["true"]).to_numpy(dtype=np.float64)
+        return Outcomes(unit_names, pd.Index(samples.astype(str)), correct)
+
+
+def common(first: Outcomes, second: Outcomes) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return right or wrong of two methods, in the splits and for the samples that both have, in the same places."""
+    units = first.units.intersection(second.units, sort=False)
+    samples = first.samples.intersection(second.samples, sort=False)
+    one, other = (
+        found.correct[np.ix_(found.units.get_indexer(units), found.samples.get_indexer(samples))]
+        for found in (first, second)
+    )
+    untested = np.isnan(one) | np.isnan(other)
+    return np.where(untested, np.nan, one), np.where(untested, np.nan, other)
+
+
+def _key(keys: Mapping[str, Any], names: Sequence[str] = GROUP) -> tuple[Any, ...]:
+    return tuple(None if pd.isna(keys[name]) else keys[name] for name in names)
