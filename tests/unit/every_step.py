@@ -217,17 +217,19 @@ def model_jobs(targets: Any) -> Iterator[dict[str, Any]]:
             "manifest": targets.manifest(w), "matrices": targets.fit_matrices(w), "sources": targets.fit_sources(w),
             "labels": targets.labels(w), "splits": path("splits", dataset=dataset, protocol=protocol),
         }  # fmt: skip
-        outputs = {"scores": path("fit_scores", **vars(w)), "model": path("fit_model", **vars(w))}
+        outputs = {name: path(f"fit_{name}", **vars(w)) for name in ("scores", "model", "predictions")}
         yield job(targets, "fit", inputs, outputs, **vars(w))
 
 
 def table_jobs(targets: Any) -> Iterator[dict[str, Any]]:
-    scores, summary, record, page = map(targets.path, ("scores", "summary", "run_record", "report"))
-    yield job(targets, "scores", {"fits": targets.all_scores()}, {"table": scores})
-    yield job(targets, "summary", {"scores": scores}, {"table": summary})
+    names = ("scores", "predictions", "summary", "run_record", "report")
+    scores, predictions, summary, record, page = map(targets.path, names)
+    made = {"fits": targets.all_scores(), "predicted": targets.all_predictions()}
+    yield job(targets, "scores", made, {"table": scores, "predictions": predictions})
+    yield job(targets, "summary", {"scores": scores, "predictions": predictions}, {"table": summary})
     yield job(targets, "run_record", {"scores": scores}, {"record": record}, code=False)
     inputs = {
-        "scores": scores, "summary": summary, "record": record, "models": targets.all_models(),
+        "scores": scores, "summary": summary, "predictions": predictions, "record": record, "models": targets.all_models(),
         "samples": targets.all_samples(),
     }  # fmt: skip
     yield job(targets, "report", inputs, {"page": page})

@@ -82,7 +82,8 @@ def inputs(tmp_path: Path) -> dict[str, Any]:
         order = generator.permutation(30)
         drawn.append(Split(repeat, 0, np.sort(order[:20]), np.sort(order[20:])))
     Splits(tuple(drawn), 30).save(tmp_path / "splits.parquet", ids)
-    names = {"labels": "labels.parquet", "splits": "splits.parquet", "scores": "scores.parquet", "model": "model.npz"}
+    names = {"labels": "labels.parquet", "splits": "splits.parquet", "scores": "scores.parquet", "model": "model.npz",
+             "predictions": "predictions.parquet"}  # fmt: skip
     return {name: tmp_path / file for name, file in names.items()} | {"sources": [tmp_path / "f.npz"]}
 
 
@@ -203,7 +204,8 @@ def test_lost_fits_have_rows_in_the_order_of_the_plan(inputs: dict[str, Any], tm
     }  # fmt: skip
     drawn = LostFit(**entry, position=2, splits=[[(0, 0, 20, 10)], [(0, 0, 19, 11)]])
     spec = ScoresSpec(study="s", lost=[drawn, LostFit(**entry, position=0, splits=[[], []])])
-    scores([inputs["scores"]], tmp_path / "table.parquet", spec=spec)
+    both = [inputs["scores"]], [inputs["predictions"]]
+    scores(*both, tmp_path / "table.parquet", tmp_path / "predicted.parquet", spec=spec)
     table, metadata = read_parquet(tmp_path / "table.parquet")
     assert table["method"].drop_duplicates().tolist() == ["gone", "m"]
     assert len(table) == 2 + len(frame) + 2
@@ -211,7 +213,7 @@ def test_lost_fits_have_rows_in_the_order_of_the_plan(inputs: dict[str, Any], tm
     assert table.iloc[-2:][["train_size", "n_train", "n_test"]].to_numpy().tolist() == [[3, 20, 10], [4, 19, 11]]
     assert table.iloc[:2]["protocol"].tolist() == ["p-p3", "p-p4"]
     assert metadata["spec"] == spec.as_dict()
-    scores([inputs["scores"]], tmp_path / "whole.parquet", spec=ScoresSpec(study="s"))
+    scores(*both, tmp_path / "whole.parquet", tmp_path / "predicted.parquet", spec=ScoresSpec(study="s"))
     assert table.dtypes.to_dict() == read_parquet(tmp_path / "whole.parquet")[0].dtypes.to_dict()
 
 

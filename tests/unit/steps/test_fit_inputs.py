@@ -66,6 +66,7 @@ def files(tmp_path: Path) -> dict[str, Any]:
         "labels": tmp_path / "labels.parquet", "splits": tmp_path / "splits.parquet", "manifest": tmp_path / "set.json",
         "matrices": [tmp_path / "d.npz"], "sources": [tmp_path / "gating.npz", tmp_path / "more.npz"],
         "scores": tmp_path / "scores.parquet", "model": tmp_path / "model.npz",
+        "predictions": tmp_path / "predictions.parquet",
     }  # fmt: skip
 
 
@@ -103,7 +104,9 @@ def test_every_metric_has_a_row_on_every_split(files: dict[str, Any]) -> None:
     assert set(frame["kernel_set"]) == {"g0.5+g1.0"}
     assert set(metadata["inputs"]["sources"]) == {"gating.npz", "more.npz"}
     assert metadata["spec"] == spec().as_dict()
-    assert read_npz(files["model"])["p/confusion"].sum() == 20
+    predicted = read_parquet(files["predictions"])[0]
+    assert len(predicted) == 20
+    assert predicted["decision_value"].notna().all()
 
 
 def test_a_failure_is_one_row_for_all_metrics(files: dict[str, Any]) -> None:

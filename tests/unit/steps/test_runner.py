@@ -89,7 +89,7 @@ def test_damaged_and_mixed_up_files_are_named(tmp_path: Path, every_step: EveryS
     one, other = (_here(every_step, next(r["inputs"] for r in fits if r["spec"]["method"]["id"] == name))
                   for name in ("kfd", "average"))  # fmt: skip
     spec = next(record["spec"] for record in fits if record["spec"]["method"]["id"] == "kfd")
-    outputs = {"scores": str(tmp_path / "s"), "model": str(tmp_path / "m")}
+    outputs = {"scores": str(tmp_path / "s"), "model": str(tmp_path / "m"), "predictions": str(tmp_path / "p")}
     with pytest.raises(DataError, match="not the matrix that the manifest names"):
         call("fit", one | {"matrices": other["matrices"][:1]}, outputs, spec)
 
@@ -97,7 +97,7 @@ def test_damaged_and_mixed_up_files_are_named(tmp_path: Path, every_step: EveryS
 def test_a_fit_says_what_it_lacks(tmp_path: Path, every_step: EveryStep) -> None:
     """Without a source; and pictures that are no pictures."""
     record = next(r for r in every_step.records if r["step"] == "fit" and r["spec"]["method"]["id"] == "glram")
-    outputs = {"scores": str(tmp_path / "s"), "model": str(tmp_path / "m")}
+    outputs = {"scores": str(tmp_path / "s"), "model": str(tmp_path / "m"), "predictions": str(tmp_path / "p")}
     inputs = _here(every_step, record["inputs"])
     with pytest.raises(DataError, match="input 'images' needs a file of images among sources"):
         call("fit", inputs | {"sources": []}, outputs, record["spec"])
