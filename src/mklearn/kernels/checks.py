@@ -80,17 +80,16 @@ def as_float_array(values: ArrayLike, name: str, *, ndim: int, may_be_empty: boo
 
 
 def as_square_symmetric(values: ArrayLike, name: str) -> Array:
-    """Return a finite symmetric matrix with its rounding errors averaged out (a new array)."""
+    """Return a finite symmetric matrix: the array itself, or with its rounding errors averaged out."""
     matrix = as_float_matrix(values, name)
     if matrix.shape[0] == matrix.shape[1] and np.array_equal(matrix, matrix.T):
-        return matrix.copy()
+        return matrix
     check_symmetric(matrix, name)
-    symmetric: Array = (matrix + matrix.T) / 2
-    return symmetric
+    return (matrix + matrix.T) / 2
 
 
 def as_distances(values: ArrayLike, name: str) -> Array:
-    """Return a finite symmetric matrix, non-negative and zero on the diagonal up to rounding errors (a new array)."""
+    """Return a finite symmetric matrix, non-negative and zero on the diagonal up to rounding errors."""
     matrix = check_nonnegative(as_square_symmetric(values, name), name)
     diagonal = np.abs(np.diagonal(matrix))
     if diagonal.max() > _tolerance(matrix) * max(float(matrix.max()), float(np.finfo(matrix.dtype).tiny)):

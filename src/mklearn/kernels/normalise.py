@@ -51,10 +51,8 @@ class KernelCentring:
 
 def centre_kernel(K: ArrayLike) -> Array:
     """Compute the doubly centred kernel ``H K H``, ``H = I - 11'/n``, shape (n, n), exactly symmetric."""
-    kernel = as_square_symmetric(K, "the kernel")
-    centred = KernelCentring().fit(kernel).transform(kernel)
-    symmetric: Array = (centred + centred.T) / 2
-    return symmetric
+    centred = KernelCentring().fit(K).transform(K)
+    return (centred + centred.T) / 2
 
 
 def unit_diagonal(

@@ -121,7 +121,7 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip") -> PSDRepair:
     mass = float(np.abs(values[negative]).sum() / np.abs(values).sum()) if size else 0.0
     measured = (smallest, smallest / size if size else 0.0, int(negative.sum()), mass, values[::-1])
     if not negative.any() or policy == "none":
-        return PSDRepair(symmetric, *measured)
+        return PSDRepair(symmetric.copy(), *measured)
     if policy == "shift":
         shifted = kernel.copy()
         shifted[np.diag_indices(n)] -= smallest
