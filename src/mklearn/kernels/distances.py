@@ -73,8 +73,14 @@ def chi2_distance(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     (n, m), are in units of the features.
     """
     rows, columns, same, dtype = _pair(X, Y)
-    _check_nonnegative_features(rows, "X")
-    _check_nonnegative_features(columns, "Y")
+    for name, features in (("X", rows), ("Y", columns)):
+        if features.min() < 0:
+            sample, feature = np.unravel_index(int(features.argmin()), features.shape)
+            raise DataError(
+                f"{name} has a negative feature ({features[sample, feature]:.6g} at sample {sample}, feature {feature})"
+                "; the chi-squared distance is for non-negative features such as histograms; use squared_euclidean "
+                "instead"
+            )
     distances = np.zeros((len(rows), len(columns)))
     _compiled_chi2()(np.ascontiguousarray(rows), np.ascontiguousarray(columns), same, distances)
     if same:
@@ -112,16 +118,6 @@ def _pair(X: ArrayLike, Y: ArrayLike | None) -> tuple[Array, Array, bool, np.dty
     dtype = np.result_type(rows.dtype, columns.dtype)
     rows64 = rows.astype(np.float64, copy=False)
     return rows64, rows64 if Y is None else columns.astype(np.float64, copy=False), Y is None, dtype
-
-
-def _check_nonnegative_features(features: Array, name: str) -> None:
-    if features.min() >= 0:
-        return
-    sample, feature = np.unravel_index(int(features.argmin()), features.shape)
-    raise DataError(
-        f"{name} has a negative feature ({features[sample, feature]:.6g} at sample {sample}, feature {feature}); the "
-        "chi-squared distance is for non-negative features such as histograms; use squared_euclidean instead"
-    )
 
 
 @cache

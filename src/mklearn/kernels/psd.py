@@ -56,12 +56,8 @@ class PSDRepair:
         """Apply the repair to rows of new samples against the training samples, shape (m, n); return a new array.
 
         For "clip" and "flip" the training rows before repair give the rows of `kernel`. "shift" and "none" do not
-        change the rows: a shift is added between a training sample and itself only.
-
-        Raises
-        ------
-        DataError
-            Not finite, or a number of columns that differs from the number of training samples.
+        change the rows: a shift is added between a training sample and itself only. Rows that are not finite, or of
+        another number of training samples, raise `DataError`.
         """
         rows = as_float_matrix(K_rows, "the kernel rows")
         check_columns(rows, len(self.kernel), "the kernel rows")
@@ -142,18 +138,10 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip") -> PSDRepair:
 
 
 def spectrum_curve(eigenvalues: ArrayLike) -> list[tuple[int, float]]:
-    """Select points of a spectrum for a log-log plot: ranks about evenly spaced on a logarithmic scale.
+    """Select points (rank, share) of a spectrum, largest eigenvalue first, for a log-log plot.
 
-    Parameters
-    ----------
-    eigenvalues : array-like of shape (n,)
-        Largest first. Negative ones keep their sign.
-
-    Returns
-    -------
-    list of (rank, share)
-        Ranks from 1 to n, all of them if n is at most `SPECTRUM_POINTS`; eigenvalues as shares of the sum of their
-        absolute values. Empty for a kernel that is zero.
+    Ranks run from 1 to n, about evenly spaced on a logarithmic scale, all of them if n is at most `SPECTRUM_POINTS`.
+    Shares are signed, of the sum of the absolute eigenvalues. A kernel that is zero has no points.
     """
     values = np.asarray(eigenvalues, dtype=np.float64)
     total = float(np.abs(values).sum())

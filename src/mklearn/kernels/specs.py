@@ -201,27 +201,10 @@ class StackTransform:
 
 
 def compute_stack(X: ArrayLike, kernels: Sequence[KernelSpec], Y: ArrayLike | None = None) -> KernelStack:
-    """Compute the kernels between the samples of `X` (rows) and the training samples `Y` (columns), fitted on `Y`.
+    """Compute M kernels, (n, m), between samples `X`, (n, d), and training samples `Y`, (m, d), fitted on `Y`.
 
-    With several sets of new samples, `StackTransform` fits the kernels only once.
-
-    Parameters
-    ----------
-    X : array_like, shape (n, d)
-    kernels : sequence of specs
-        See `StackTransform`.
-    Y : array_like, shape (m, d), optional
-        The training samples. Default: `X`, which gives the training stack.
-
-    Returns
-    -------
-    KernelStack
-        M kernels, (n, m).
-
-    Raises
-    ------
-    ConfigError, DataError
-        See `StackTransform`.
+    Without `Y` they are the training kernels of `X`. Specs and errors are those of `StackTransform`, which fits the
+    kernels only once for several sets of new samples.
     """
     if Y is None:
         return StackTransform(kernels).fit(X).stack_train_
