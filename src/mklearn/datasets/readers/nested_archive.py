@@ -75,7 +75,7 @@ def read(
     wanted = set(names)
     images: dict[str, np.ndarray] = {}
     with _damaged_copy():
-        for name, data in read_members(path, wanted.__contains__, inner=inner):
+        for name, data in read_members(path, wanted.__contains__, inner):
             images[name] = decode_image(data, f"{path}: {name}", colour)
     ids = ["/".join(PurePosixPath(name).parts[1:]) for name in names]
     notes = note_strays(strays, path)
