@@ -5,10 +5,10 @@ from __future__ import annotations
 import bz2
 import csv
 import hashlib
+import json
 import subprocess
 import sys
 import zipfile
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
+from mklearn.contract.specs import DownloadSpec
 from mklearn.datasets.download import fetch
 from mklearn.datasets.read import content_check, read_dataset
 from mklearn.datasets.readers import deng_cai_mat, usps
@@ -29,8 +30,7 @@ PARTS = {"caltech101": {"per_class": 4, "draw": 0, "resize": {"pixels": 10000}}}
 
 @cache
 def read(name: str, mirror: Path) -> SampleSet:
-    source = entry(name).source(str(mirror))
-    files = {file.name: mirror / file.mirror for file in source.files if file.mirror}
+    files = {file.name: mirror / file.mirror for file in entry(name).packaging(str(mirror)) if file.mirror}
     return read_dataset(dataset_spec({"kind": "registered", "name": name, **PARTS.get(name, {})}), files)
 
 
@@ -164,7 +164,9 @@ def test_unexpected_data_set(mirror: Path) -> None:
         read_dataset(spec, {"ORL_32x32.mat": mirror / "orl" / "att_faces.zip"})
 
 
-def test_unlisted_checksum_is_accepted_by_content(mirror: Path, tmp_path: Path) -> None:
+def test_unlisted_checksum_is_accepted_by_content(
+    mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A repacked archive has another checksum and the same images."""
     packed = tmp_path / "upstream.zip"
     with (
@@ -175,11 +177,11 @@ def test_unlisted_checksum_is_accepted_by_content(mirror: Path, tmp_path: Path) 
         for name in reversed(source.namelist()):
             target.writestr(f"att_faces/{name}", source.read(name))
     known = entry("orl-resized")
-    source = known.source(str(tmp_path))
-    check = content_check(source)
+    (file,) = known.files
+    check = content_check(DownloadSpec(file=file, reader=known.reader, options=known.options))
     assert check is not None
-    fetched = fetch(source.files[0], packed, mirror=str(tmp_path), check_content=check)
-    assert (fetched.origin, fetched.verified) == ("present", "content")
+    monkeypatch.setenv("MKLEARN_MIRROR", str(tmp_path))
+    assert fetch(file, packed, check_content=check) == ("present", "content")
     assert len(read_dataset(known.spec(), {"att_faces.zip": packed})) == 400
     with pytest.raises(DataError):
         check(mirror / "coil20" / "coil-20-proc.zip")
@@ -187,19 +189,17 @@ def test_unlisted_checksum_is_accepted_by_content(mirror: Path, tmp_path: Path) 
 
 def test_packaging_on_the_mirror_comes_first(mirror: Path, tmp_path: Path) -> None:
     known = entry("usps")
-    assert known.source().files == known.source(str(tmp_path)).files == known.files
+    assert known.packaging(None) == known.packaging(str(tmp_path)) == known.files
     for place in (str(mirror), "https://mirror.example"):
-        (file,) = known.source(place).files
-        assert file.name == "usps.h5"
-    fetched = fetch(file, tmp_path / "usps.h5", mirror=str(mirror))
-    assert (fetched.origin, fetched.address) == ("mirror", f"mirror:{file.mirror}")  # no path of this machine
-    assert entry("digits").source(str(mirror)).files == ()
+        assert [file.name for file in known.packaging(place)] == ["usps.h5"]
+    assert entry("digits").packaging(str(mirror)) == []
 
 
-def test_offline_message_names_the_file(tmp_path: Path) -> None:
-    file = replace(entry("usps").files[0], urls=())
+def test_offline_message_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MKLEARN_MIRROR", str(tmp_path))
+    file = entry("usps").files[0].model_copy(update={"urls": []})
     with pytest.raises(DownloadError) as caught:
-        fetch(file, tmp_path / file.name, mirror=str(tmp_path))
+        fetch(file, tmp_path / file.name)
     for part in ("usps.bz2: download failed", "no source is known", "md5 ec16c51db3855ca6c91edd34d0e9b197"):
         assert part in str(caught.value)
 
@@ -226,8 +226,6 @@ def test_unknown_names_get_a_hint() -> None:
 
 
 def test_specification_is_plain_and_independent_of_the_mirror(monkeypatch: pytest.MonkeyPatch, mirror: Path) -> None:
-    import json
-
     monkeypatch.delenv("MKLEARN_MIRROR", raising=False)
     for name, known in registry().items():
         spec = dataset_spec({"kind": "registered", "name": name, "resize": None})
