@@ -37,7 +37,7 @@ _TIMEOUT = (15.0, 60.0)  # seconds to wait for a connection, and for the next by
 # Statuses worth another attempt: time-outs, too many requests, a server in trouble.
 _RETRY_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 
-ContentCheck = Callable[[Path], None]
+ContentCheck = Callable[[Path], object]
 """Raises DataError if the file's decoded content is not the expected one."""
 
 

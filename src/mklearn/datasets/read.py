@@ -89,7 +89,7 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
     return samples
 
 
-def content_check(spec: DownloadSpec) -> Callable[[Path], None] | None:
+def content_check(spec: DownloadSpec) -> Callable[[Path], object] | None:
     """Build a function that raises DataError if a file does not have the data set's content; None where unknown.
 
     It is known where the reader compares the decoded values with a sha256.
