@@ -37,16 +37,10 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
     Parameters
     ----------
     spec : dict
-        Made by :func:`mklearn.datasets.registry.dataset_spec`: ``reader``, ``options``, ``paths`` (own data),
-        ``resize``, ``expected``, ``registered`` (id), and the keys of
-        :func:`mklearn.datasets.selection.chosen_rows` that select samples.
+        Made by :func:`mklearn.datasets.registry.dataset_spec`.
     files : dict of str to path, optional
         Paths of the files of a registered data set by name, in any of its packagings. Own data: by default
         ``spec["paths"]``.
-
-    Returns
-    -------
-    SampleSet
 
     Raises
     ------

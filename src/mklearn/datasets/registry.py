@@ -105,13 +105,7 @@ def registry() -> dict[str, Entry]:
 
 
 def entry(name: str) -> Entry:
-    """Look up a registered data set.
-
-    Raises
-    ------
-    ConfigError
-        Unknown name; the message lists the known ones, and the nearest.
-    """
+    """Look up a registered data set; ConfigError of an unknown one lists the known ones, and the nearest."""
     known = registry()
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
@@ -126,10 +120,7 @@ def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
     Parameters
     ----------
     config : dict
-        A data set as in a study: ``kind`` is "registered" (with ``name``; optionally ``resize`` and the keys of
-        ``SELECTION``), "image_folder" (``path``, ``colour``, ``resize``), "feature_tables" (``tables``, ``labels``,
-        ``id_column``, ``label_column``) or "precomputed" (``matrices``, ``measure``, ``labels``, ``id_column``,
-        ``label_column``).
+        A data set as in a study: the fields of a model of :mod:`mklearn.study.datasets`.
 
     Returns
     -------

@@ -75,7 +75,6 @@ class Splits:
     n_samples: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "splits", tuple(self.splits))
         if not self.splits:
             raise DataError("splits: none given")
         seen = set()
