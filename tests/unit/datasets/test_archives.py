@@ -148,23 +148,20 @@ def test_symlink_in_zip(tmp_path: Path) -> None:
 # --- decompression bombs
 
 
-@pytest.fixture
-def megabyte(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lower the limit of the unpacked size."""
-    monkeypatch.setattr(archives, "_MAX_BYTES", 1_000_000)
-
-
 @pytest.mark.parametrize("make", MAKERS)
 def test_bombs(tmp_path: Path, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    archive = make(tmp_path / "x", {"zeros": bytes(20_000_000)})
+    archive = make(tmp_path / "x", {"zeros": bytes(20_000_000), "good": b"1"})
     if archive.stat().st_size < 1_000_000:
         refused(archive, "decompression bomb")
     monkeypatch.setattr(archives, "_MAX_BYTES", 1_000_000)
     monkeypatch.setattr(archives, "_MAX_RATIO", 1e9)
     refused(archive, "decompression bomb")
+    if make is not make_zip:  # members of a tar archive that are not wanted are unpacked too
+        refused(archive, "decompression bomb", only_good)
 
 
-def test_bombs_inside_a_zip(tmp_path: Path, megabyte: None) -> None:
+def test_bombs_inside_a_zip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "_MAX_BYTES", 1_000_000)
     tar = make_tar(tmp_path / "inner.tar.gz", {"zeros": bytes(20_000_000), "good": b"1"}).read_bytes()
     for inner in (tar, bytes(20_000_000), gzip.compress(b"") * 1_000_000):
         outer = make_zip(tmp_path / "outer.zip", {"inner.tar.gz": inner})
@@ -178,11 +175,6 @@ def test_bomb_in_a_header(tmp_path: Path) -> None:
         member.pax_headers = {"comment": "0" * 30_000_000}
         archive.addfile(member)
     refused(tmp_path / "x.tar.gz", "decompression bomb")
-
-
-def test_bomb_among_unwanted_members(tmp_path: Path, megabyte: None) -> None:
-    archive = make_tar(tmp_path / "x.tar.gz", {"zeros": bytes(60_000_000), "good": b"1"})
-    refused(archive, "decompression bomb", only_good)
 
 
 @pytest.mark.parametrize("make", MAKERS[:2])
