@@ -20,10 +20,6 @@ from mklearn.errors import ConfigError
 ROUNDING = ("nearest", "none")
 
 
-def _box(t: np.ndarray) -> np.ndarray:
-    return ((t >= -0.5) & (t < 0.5)).astype(float)
-
-
 def _triangle(t: np.ndarray) -> np.ndarray:
     return np.maximum(1.0 - np.abs(t), 0.0)
 
@@ -78,7 +74,7 @@ def resize_matrix(n_in: int, n_out: int, interpolation: str) -> np.ndarray:
     return weights
 
 
-def shape_of_pixels(shape: tuple[int, ...], pixels: int) -> tuple[int, int]:
+def target_shape(shape: tuple[int, ...], pixels: int) -> tuple[int, int]:
     """Compute (rows, cols) of an image of `shape` after resizing to about `pixels` pixels at equal aspect ratio.
 
     Each side is rounded, so that the product is off by half a row and half a column at most. An extremely long image
@@ -136,7 +132,7 @@ def resize_images(
         raise ConfigError(f"shape={tuple(shape)} must be (rows, cols), each at least 1")
     resized = []
     for image in images:
-        size = shape if pixels is None else shape_of_pixels(image.shape, pixels)
+        size = shape if pixels is None else target_shape(image.shape, pixels)
         assert size is not None
         resized.append(_resize(image, size[0], size[1], interpolation, rounding))
     return stack_if_regular(resized)

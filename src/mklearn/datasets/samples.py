@@ -115,17 +115,12 @@ class SampleSet:
         """
         rows = np.asarray(rows, dtype=np.int64)
         codes, y = np.unique(self.y[rows], return_inverse=True)
-        images = self.images
-        if isinstance(images, np.ndarray):
-            images = images[rows]
-        elif images is not None:
-            images = [images[row] for row in rows]
         return replace(
             self,
             ids=self.ids[rows],
             y=y.astype(np.int64),
             classes=self.classes[codes],
-            images=images,
+            images=None if self.images is None else [self.images[row] for row in rows],
             tables={name: table[rows] for name, table in self.tables.items()},
             matrices={name: matrix[np.ix_(rows, rows)] for name, matrix in self.matrices.items()},
         )

@@ -96,7 +96,7 @@ def test_equals_the_unpacked_folder(small: Path, image_files: dict[str, bytes], 
         target.write_bytes(data)
     for options, axes in (({}, 2), ({"colour": "rgb"}, 3)):  # of grey and of colour files
         ours = read(small, **options)
-        theirs = image_folder.read({"root": tmp_path / FOLDER}, **options)  # type: ignore[arg-type]
+        theirs = image_folder.read({"root": tmp_path / FOLDER}, **options)
         for field in ("ids", "y", "classes"):
             np.testing.assert_array_equal(getattr(ours, field), getattr(theirs, field))
         assert ours.images is not None

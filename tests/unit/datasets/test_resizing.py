@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from mklearn.datasets.resizing import INTERPOLATIONS, resize_images, resize_matrix, shape_of_pixels
+from mklearn.datasets.resizing import INTERPOLATIONS, resize_images, resize_matrix, target_shape
 from mklearn.errors import ConfigError
 
 PILLOW = {
@@ -126,14 +126,14 @@ def test_pixels_keeps_the_aspect_and_the_input() -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.tuples(st.integers(1, 3000), st.integers(1, 3000)), st.integers(1, 100_000))
 def test_a_pixel_budget(shape: tuple[int, int], pixels: int) -> None:
-    rows, cols = shape_of_pixels(shape, pixels)
+    rows, cols = target_shape(shape, pixels)
     assert 1 <= rows <= pixels
     assert 1 <= cols <= pixels
     # half a row and half a column, or a side that would vanish
     assert abs(rows * cols - pixels) <= (rows + cols) / 2 + 0.25 or 1 in (rows, cols)
-    assert shape_of_pixels(shape[::-1], pixels) == (cols, rows)
-    assert shape_of_pixels(shape, shape[0] * shape[1]) == shape
-    assert shape_of_pixels((1, 1_000_000), 10) == (1, 10)
+    assert target_shape(shape[::-1], pixels) == (cols, rows)
+    assert target_shape(shape, shape[0] * shape[1]) == shape
+    assert target_shape((1, 1_000_000), 10) == (1, 10)
 
 
 @pytest.mark.parametrize(

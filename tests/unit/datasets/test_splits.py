@@ -125,9 +125,6 @@ def test_several_sizes_are_drawn_independently(tmp_path: Path) -> None:
     for wrong in ([0, 2], []):
         with pytest.raises(ConfigError, match="train_size=0"):
             random_per_class(y, wrong)
-    twice = [Split(0, 0, a(0), a(1), 1), Split(0, 0, a(0), a(1), 2), Split(0, 0, a(0), a(1), 2)]
-    with pytest.raises(DataError, match="training size 2, repeat 0, fold 0 occurs twice"):
-        Splits(tuple(twice), 3)
 
 
 def a(*values: int) -> np.ndarray:
@@ -143,7 +140,8 @@ def a(*values: int) -> np.ndarray:
         ([Split(0, 0, a(-1), a(1))], "train positions"),
         ([Split(0, 0, a(0, 0), a(1))], "train samples twice"),
         ([Split(1, 2, a(0), a())], "repeat 1, fold 2 has no test samples"),
-        ([Split(0, 0, a(0), a(1)), Split(0, 0, a(1), a(0))], "occurs twice"),
+        ([Split(0, 0, a(0), a(1)), Split(0, 0, a(1), a(0))], "repeat 0, fold 0 occurs twice"),
+        ([Split(0, 0, a(0), a(1), size) for size in (1, 2, 2)], "training size 2, repeat 0, fold 0 occurs twice"),
     ],
 )
 def test_invalid_splits(splits: list[Split], message: str) -> None:

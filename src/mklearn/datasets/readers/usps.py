@@ -46,7 +46,7 @@ def read(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> Sam
     else:
         raise DataError(f"USPS is one HDF5 file or two text files, got {len(files)}: {', '.join(map(str, files))}")
     source = " and ".join(map(str, files))
-    values, digits, ids = [], [], []  # of both parts
+    values, digits, ids = [], [], []
     for part, (data, target) in parts.items():
         if data.ndim != 2 or data.shape != (len(target), _SIDE**2):
             raise DataError(f"{source}: part {part} has shape {data.shape} and {len(target)} labels")
