@@ -53,14 +53,3 @@ def learned_array(
             "same parameters."
         )
     return np.asarray(learned[name], dtype=dtype)
-
-
-def learned_with(learned: Learned, descriptor: str, **parameters: float) -> None:
-    """Raise `DataError` unless ``learned`` was computed with these values of its scalar parameters."""
-    for name, value in parameters.items():
-        if name not in learned or float(learned[name]) != value:
-            found = str(learned[name]) if name in learned else "missing"
-            raise DataError(
-                f"`learned` has {name} = {found}, expected {value}: pass what learn_{descriptor} returned for the same "
-                "parameters."
-            )

@@ -1,4 +1,4 @@
-"""What all descriptors share: shape, determinism, independence of the batch, kinds of images, clear refusals."""
+"""What descriptors that learn nothing share: length, kinds of images, invariances, clear refusals."""
 
 from __future__ import annotations
 
@@ -36,8 +36,7 @@ SMALL = {
     "lbp": {"grid": 2},
 }
 # Features that brightness (added) and contrast (a factor) leave alone.
-INVARIANT_TO_BRIGHTNESS = {"hog", "phog", "lbp"}
-INVARIANT_TO_CONTRAST = {"hog", "phog", "lbp"}
+INVARIANT = {"hog", "phog", "lbp"}
 
 every_case = pytest.mark.parametrize(("name", "parameters", "length"), CASES)
 every_name = pytest.mark.parametrize("name", sorted(SMALL))
@@ -61,31 +60,9 @@ def images() -> np.ndarray:
 
 
 @every_case
-def test_shape_and_dtype(name: str, parameters: dict, length: int, images: np.ndarray) -> None:
+def test_length_and_kinds_of_images(name: str, parameters: dict, length: int, images: np.ndarray) -> None:
     features = descriptor(name)(images, **parameters)
     assert features.shape == (6, length)
-    assert features.dtype == np.float64
-    assert np.isfinite(features).all()
-    # different images, different features
-    assert len(np.unique(features, axis=0)) == 6
-
-
-@every_case
-def test_deterministic_and_independent_of_the_batch(
-    name: str, parameters: dict, length: int, images: np.ndarray
-) -> None:
-    before = images.copy()
-    features = descriptor(name)(images, **parameters)
-    np.testing.assert_array_equal(descriptor(name)(images, **parameters), features)
-    np.testing.assert_array_equal(descriptor(name)(images[2:5], **parameters), features[2:5])
-    np.testing.assert_array_equal(descriptor(name)(images[::-1], **parameters), features[::-1])
-    np.testing.assert_array_equal(descriptor(name)([images[3]], **parameters), features[3:4])
-    np.testing.assert_array_equal(images, before)
-
-
-@every_case
-def test_kinds_of_images(name: str, parameters: dict, length: int, images: np.ndarray) -> None:
-    features = descriptor(name)(images, **parameters)
     floats = images / 255
     rgba = np.stack([floats, floats, floats, np.ones_like(floats)], axis=3)
     np.testing.assert_array_equal(descriptor(name)(floats, **parameters), features)
@@ -102,11 +79,11 @@ def test_brightness_and_contrast(name: str, parameters: dict, length: int, image
     features = descriptor(name)(image, **parameters)
     brighter = descriptor(name)(image + 0.25, **parameters)
     flatter = descriptor(name)(0.5 * image, **parameters)
-    if name in INVARIANT_TO_BRIGHTNESS:
+    if name in INVARIANT:
         np.testing.assert_allclose(brighter, features, atol=1e-9)
     else:
         assert np.abs(brighter - features).max() > 1e-3
-    if name in INVARIANT_TO_CONTRAST or parameters.get("norm") == "l2":
+    if name in INVARIANT or parameters.get("norm") == "l2":
         np.testing.assert_allclose(flatter, features, atol=1e-3 if name == "hog" else 1e-9)
     else:
         np.testing.assert_allclose(flatter, 0.5 * features, rtol=1e-12)
