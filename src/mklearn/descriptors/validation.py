@@ -27,11 +27,11 @@ def whole_number(value: Any, name: str, least: int = 1, most: int | None = None)
     return int(value)
 
 
-def positive(value: Any, name: str, most: float = np.inf) -> float:
-    """Return ``value`` as a float; raise `ConfigError` unless it is a finite number > 0 and <= ``most``."""
+def positive(value: Any, name: str) -> float:
+    """Return ``value`` as a float; raise `ConfigError` unless it is a finite number > 0."""
     number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not np.isfinite(value) or not 0 < value <= most:
-        raise invalid(value, name, "a finite number > 0" if most == np.inf else f"a number > 0 and <= {most:g}")
+    if not number or not 0 < value < np.inf:
+        raise invalid(value, name, "a finite number > 0")
     return float(value)
 
 

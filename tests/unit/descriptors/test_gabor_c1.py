@@ -47,14 +47,13 @@ def slow_filter(size: int, wavelength: float, sigma: float, degrees: float, *, c
 
 
 def slow_s1(image: np.ndarray, filters: np.ndarray) -> np.ndarray:
-    """Each filter on each window, over the window's contrast or the image's, whichever is greater."""
+    """Each filter on each window, over the contrast of the window or of one with standard deviation 1, if greater."""
     size = filters.shape[1]
     responses = np.zeros((len(filters), image.shape[0] - size + 1, image.shape[1] - size + 1))
-    for row in range(responses.shape[1]):
-        for column in range(responses.shape[2]):
-            window = image[row : row + size, column : column + size]
-            contrast = max(np.linalg.norm(window - window.mean()), size * image.std())
-            responses[:, row, column] = np.abs(np.tensordot(filters, window)) / contrast
+    for row, column in np.ndindex(*responses.shape[1:]):
+        window = image[row : row + size, column : column + size]
+        contrast = max(np.linalg.norm(window - window.mean()), size)
+        responses[:, row, column] = np.abs(np.tensordot(filters, window)) / contrast
     return responses
 
 
@@ -70,13 +69,12 @@ def slow_serre_c1(image: np.ndarray) -> list[np.ndarray]:
         pool, stride = 8 + 2 * band, 4 + band
         height, width = pair[1].shape[1:]
         c1 = np.zeros((4, (height - pool) // stride + 1, (width - pool) // stride + 1))
-        for row in range(c1.shape[1]):
-            for column in range(c1.shape[2]):
-                i, j = row * stride, column * stride
-                large = pair[1][:, i : i + pool, j : j + pool]
-                # the same centres under the smaller filter
-                small = pair[0][:, i + 1 : i + 1 + pool, j + 1 : j + 1 + pool]
-                c1[:, row, column] = np.maximum(large, small).max(axis=(1, 2))
+        for row, column in np.ndindex(*c1.shape[1:]):
+            i, j = row * stride, column * stride
+            large = pair[1][:, i : i + pool, j : j + pool]
+            # the same centres under the smaller filter
+            small = pair[0][:, i + 1 : i + 1 + pool, j + 1 : j + 1 + pool]
+            c1[:, row, column] = np.maximum(large, small).max(axis=(1, 2))
         bands.append(c1)
     return bands
 
@@ -95,16 +93,7 @@ def slow_pyramid_c1(image: np.ndarray, h: float) -> list[np.ndarray]:
     filters = np.array([slow_filter(11, 5.6, 4.5, 15 * k, circular=False) for k in range(12)])
     sides = [tuple(round(side * 2 ** (-scale / 4)) for side in image.shape) for scale in range(10)]
     scaled = [cv2.resize(image, side[::-1], interpolation=cv2.INTER_AREA) for side in sides]
-    # the floor of the contrast is that of the image itself at every scale
-    s1 = []
-    for picture in scaled:
-        deviation = picture.std()
-        responses = slow_s1(picture / deviation, filters)
-        for row, column in np.ndindex(*responses.shape[1:]):
-            window = picture[row : row + 11, column : column + 11]
-            norm = np.linalg.norm(window - window.mean())
-            responses[:, row, column] *= max(norm, 11 * deviation) / max(norm, 11.0)
-        s1.append(slow_inhibited(responses, h))
+    s1 = [slow_inhibited(slow_s1(picture, filters), h) for picture in scaled]
     scales = []
     for scale in range(9):
         height, width = s1[scale].shape[1:]

@@ -86,13 +86,22 @@ def test_features_of_different_lengths() -> None:
         features_of(images, np.ravel, "pixels")
 
 
-def test_package_is_lazy() -> None:
-    """Importing one descriptor loads neither the others nor scikit-image."""
+@pytest.mark.parametrize(
+    ("name", "needed"),
+    [
+        ("hog", {"images", "validation"}),
+        ("c2_serre", {"c2_patches", "gabor_c1", "images", "validation"}),
+        ("c2_mutch_lowe", {"c2_patches", "gabor_c1", "images", "validation"}),
+    ],
+)
+def test_importing_a_descriptor_is_light(name: str, needed: set[str]) -> None:
+    """It loads neither the other descriptors nor large libraries."""
     code = (
-        "import sys; from mklearn.descriptors.hog import hog; "
-        "loaded = {m for m in sys.modules if m.startswith('mklearn.descriptors.')}; "
-        "assert loaded == {f'mklearn.descriptors.{name}' for name in ('hog', 'images', 'validation')}, loaded; "
-        "assert 'skimage.feature' not in sys.modules; "
-        "import mklearn.descriptors as d; assert d.lbp.lbp and d.hog.hog is hog"
+        f"import sys; from mklearn.descriptors.{name} import {name}; prefix = 'mklearn.descriptors.'; "
+        f"loaded = {{m.removeprefix(prefix) for m in sys.modules if m.startswith(prefix)}}; "
+        f"assert loaded == {needed | {name}}, loaded; "
+        "heavy = {'cv2', 'numba', 'scipy.fft', 'skimage.feature', 'sklearn'} & set(sys.modules); "
+        "assert not heavy, heavy; "
+        "import mklearn.descriptors as d; assert d.lbp.lbp and d.as_grey_images"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
