@@ -96,15 +96,14 @@ def prepare_images(images: Images, model: str) -> list[Grey]:
 def serre_c1(image: Grey) -> list[Maps]:
     """Compute C1 of Serre, Wolf and Poggio (CVPR 2005): 8 bands of maxima over positions and two filter sizes.
 
-    S1 is the absolute response of a filter over the contrast of the window under it (see `window_norms`), where the
-    filter lies within the image. C1 of band b = 1, ..., 8 is the maximum of both filter sizes of the band over squares
-    of ``2 b + 6`` responses, ``b + 3`` apart.
+    The image is from `prepare_images`. S1 is the absolute response of a filter over the contrast of the window under it
+    (see `window_norms`), where the filter lies within the image. C1 of band b = 1, ..., 8 is the maximum of both
+    filter sizes of the band over squares of ``2 b + 6`` responses, ``b + 3`` apart.
 
     Returns
     -------
     list of 8 ndarrays of float32, shape (4, rows, columns)
-        Orientations, and a grid of places, coarser from band to band. Values in 0..1. The image is one of
-        `prepare_images`.
+        Orientations, and a grid of places, coarser from band to band. Values in 0..1.
 
     Notes
     -----
