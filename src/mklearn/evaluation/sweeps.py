@@ -137,7 +137,8 @@ class LeadingOutcome(Outcome):
 
     def predictions(self, rule: str, y_train: Labels, position: int | None) -> Labels:
         train, test = self.embeddings[0]
-        return nearest_neighbour_predictions(train, y_train, test, rule, self.components[self._position(position)])  # type: ignore[arg-type]
+        q = self.components[self._position(position)]
+        return nearest_neighbour_predictions(train[:, :q], y_train, test[:, :q], rule)  # type: ignore[arg-type]
 
     def outputs(self, rule: str, y_train: Labels, y_test: Labels) -> list[MethodOutput]:
         return _leading_outputs(self.estimators[0], *self.embeddings[0], y_train, y_test, rule)
