@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mklearn.base.parameters import NONNEGATIVE, one_of
 from mklearn.bilinear.alternation import Problem
 from mklearn.bilinear.embedding import BilinearEmbedding
-from mklearn.bilinear.scatter import Scatter, Side, StackedScatter, class_differences, energy, scatter_pair
+from mklearn.bilinear.scatter import Scatter, Side, StackedScatter, class_differences, energy
 from mklearn.errors import NotApplicable
 from mklearn.optimize.eigen import generalized_eigh_stack
 from mklearn.optimize.graph_embedding import Scaling, rescale_columns
@@ -136,7 +136,7 @@ class FisherProblem:
 
     def steps(self, side: Side, projections: Sequence[Array], sizes: Sequence[int]) -> list[tuple[Array, float]]:
         """See `Problem`: leading generalised eigenvectors, and their trace ratio."""
-        between, within = scatter_pair(side, (self.between, self.within), projections)
+        between, within = (scatter.one_sided(side, projections) for scatter in (self.between, self.within))
         length = within.shape[1]
         ridges = self.ridge * np.trace(within, axis1=1, axis2=2) / length
         regular = within + ridges[:, None, None] * np.eye(length)
