@@ -3,11 +3,9 @@
 The projections of size l are not the leading part of those of size l + 1: a sweep needs a fit for every l. Computed
 once are checks, class means, and stacked differences or their second moments.
 
-Cost, for n images of r x r pixels, sizes 1..l and T iterations: the differences cost O(n r^2). A half step costs
-O(n r^2 l + r^3) from stacked differences. From second moments, which are computed once in O(n r^4) and hold r^4 / 4
-numbers, it costs O(r^4 / 4 + r^3) for any n and l. The cheaper form is chosen: for 32 x 32 pixels second moments from
-about 26 images on (2 MB), for large images the differences. All sizes iterate side by side, with one matrix product and
-one stacked eigenproblem. Results differ by rounding only.
+For n images of r x r pixels, a half step costs O(n r^2 l + r^3) from stacked differences. From second moments, which
+are computed once in O(n r^4) and hold r^4 / 4 numbers, it costs O(r^4 / 4 + r^3) for any n and l. The cheaper form is
+chosen. All sizes iterate side by side, with one matrix product and one stacked eigenproblem.
 """
 
 from __future__ import annotations

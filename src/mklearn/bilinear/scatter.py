@@ -35,13 +35,8 @@ class Scatter(Protocol):
 class StackedScatter:
     """Weighted sum of the scatters of stacks of matrices.
 
-    A step costs O(N rows cols l + N side^2 l) for N matrices in all, both terms matrix products.
-
-    Attributes
-    ----------
-    terms : sequence of (weight, rows_first, cols_first)
-        A weight of any sign and a stack of shape (N_k, rows, cols), stored twice: as (rows, N_k, cols) and as
-        (cols, N_k, rows), so that the products of either side run over contiguous rows.
+    ``terms`` are (weight, rows_first, cols_first): a weight of any sign and a stack of shape (N_k, rows, cols), stored
+    twice, as (rows, N_k, cols) and as (cols, N_k, rows), so that the products of either side run over contiguous rows.
     """
 
     terms: tuple[tuple[float, Array, Array], ...]

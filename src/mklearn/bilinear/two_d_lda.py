@@ -58,14 +58,12 @@ class TwoDLDA(BilinearEmbedding):
 
     Raises
     ------
-    DataError
-        X not finite or of an unexpected shape, y missing or malformed.
+    DataError, ConfigError
+        As for `mklearn.bilinear.glram.GLRAM`; also y missing or malformed.
     NotApplicable
         One class only, more components than rows or columns, or classes without variation.
     SolverFailed
         A singular within-class scatter with ``ridge=0``.
-    ConfigError
-        Invalid ``n_components``, ``shape`` or ``init``.
 
     References
     ----------
