@@ -52,21 +52,11 @@ _NEGLIGIBLE = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Coefficients of a projection, with their eigenvalues.
+    """Coefficients of a projection, with their eigenvalues."""
 
-    Attributes
-    ----------
-    coefficients : array of shape (n, p)
-        A. In each column the entry of largest absolute value is positive.
-    eigenvalues : array of shape (p,)
-        a'Sa / a'S'a of the columns, ascending: the first column discriminates best.
-    ridge_amount : float
-        rho.
-    """
-
-    coefficients: Array
-    eigenvalues: Array
-    ridge_amount: float
+    coefficients: Array  # (n, p), A: in each column the entry of largest absolute value is positive
+    eigenvalues: Array  # (p,), a'Sa / a'S'a of the columns, ascending: the first column discriminates best
+    ridge_amount: float  # rho
 
 
 def ridge_amount(kernel: NDArray[Any], graph: GraphPair, ridge: float, *, dimension: int | None = None) -> float:
