@@ -123,14 +123,14 @@ def draw_dense_sift(image: np.ndarray) -> Image.Image:
 
 
 def draw_c2_serre(image: np.ndarray) -> Image.Image:
-    (prepared,) = gabor_c1.prepare_images([image], gabor_c1.SHORT_SIDE, "c2_serre")
+    (prepared,) = gabor_c1.prepare_images([image], "c2_serre")
     band = c2_serre.PATCH_BAND
     margin, pool = gabor_c1.SERRE_SIZES[2 * band + 1] // 2, gabor_c1.SERRE_POOLS[band]
     return draw_strongest(prepared, gabor_c1.serre_c1(prepared)[band], margin, pool, pool // 2)
 
 
 def draw_c2_mutch_lowe(image: np.ndarray) -> Image.Image:
-    (prepared,) = gabor_c1.prepare_images([image], gabor_c1.SHORT_SIDE, "c2_mutch_lowe")
+    (prepared,) = gabor_c1.prepare_images([image], "c2_mutch_lowe")
     responses, margin = gabor_c1.pyramid_c1(prepared, 0.5)[0], gabor_c1.PYRAMID_SIZE // 2
     return draw_strongest(prepared, responses, margin, gabor_c1.PYRAMID_POOL, gabor_c1.PYRAMID_STRIDE)
 

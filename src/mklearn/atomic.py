@@ -37,16 +37,8 @@ _METADATA_KEY = b"mklearn"
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary name in the folder of `path`; rename it to `path` on success, remove it on failure.
 
-    Parameters
-    ----------
-    path : path
-        Final name of the file. Its folder is created. The temporary name keeps the suffix, because writers choose the
-        format by it.
-
-    Yields
-    ------
-    Path
-        A name that does not exist yet; the body must write a file there.
+    The folder is created. The temporary name does not exist yet; it keeps the suffix, because writers choose the format
+    by it.
 
     Raises
     ------
@@ -113,19 +105,12 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def write_npz(path: str | os.PathLike[str], **arrays: Any) -> None:
-    """Write named arrays as uncompressed NPZ; equal arrays give equal bytes.
-
-    Parameters
-    ----------
-    path : path
-        Target file.
-    **arrays : array_like
-        Names may contain a slash. Object arrays are refused: nothing is pickled.
+    """Write named arrays as uncompressed NPZ; equal arrays give equal bytes. Names may contain a slash.
 
     Raises
     ------
     DataError
-        An array has dtype object, or the file can't be written.
+        An array has dtype object (nothing is pickled), or the file can't be written.
     """
     converted = {name: np.asanyarray(array) for name, array in arrays.items()}
     for name, array in converted.items():
@@ -143,19 +128,7 @@ def write_npz(path: str | os.PathLike[str], **arrays: Any) -> None:
 
 
 def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None) -> dict[str, np.ndarray]:
-    """Read the arrays of an NPZ file and verify their checksums.
-
-    Parameters
-    ----------
-    path : path
-        File written by :func:`write_npz` or ``numpy.savez``.
-    names : tuple of str, optional
-        Arrays to read; all by default.
-
-    Returns
-    -------
-    dict of str to ndarray
-        Arrays by name, in the order of the file.
+    """Read the arrays of an NPZ file, or those of `names`, and verify their checksums.
 
     Raises
     ------
@@ -190,17 +163,7 @@ def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None)
 
 
 def write_parquet(path: str | os.PathLike[str], frame: pd.DataFrame, metadata: dict[str, Any] | None = None) -> None:
-    """Write a table as Parquet with a JSON description in the file's metadata.
-
-    Parameters
-    ----------
-    path : path
-        Target file.
-    frame : DataFrame
-        The index is dropped.
-    metadata : dict, optional
-        JSON types only; :func:`read_parquet` returns it.
-    """
+    """Write a table, without its index, as Parquet with a description of JSON types in the file's metadata."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

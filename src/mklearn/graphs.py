@@ -59,7 +59,7 @@ class ClassStructure:
 
     @cached_property
     def _averaging(self) -> sparse.csr_array:
-        """The (c, n) matrix N_c^-1 H' that maps sample rows to class means."""
+        """The (c, n) matrix that maps sample rows to class means."""
         weights = 1.0 / self.counts[self.codes]
         return sparse.csr_array((weights, (self.codes, np.arange(self.n))), shape=(self.n_classes, self.n))
 
@@ -151,8 +151,6 @@ class GraphPair:
     ----------
     L, L_prime : LaplacianOperator
         ``L`` is minimised relative to ``L_prime``. Dense or sparse matrices are wrapped.
-    name : str
-        Short name of the graph ("lda", "lde", ...).
     sense : {"minimise", "maximise"}
         "maximise" if L is maximised (the maximum margin criterion).
 
@@ -164,7 +162,6 @@ class GraphPair:
 
     L: LaplacianOperator
     L_prime: LaplacianOperator
-    name: str = "custom"
     sense: Literal["minimise", "maximise"] = "minimise"
 
     def __post_init__(self) -> None:
@@ -259,7 +256,7 @@ def lda_graph(y: ArrayLike) -> GraphPair:
     those of one class (as printed; only then is L' the total scatter).
     """
     classes = class_structure(y)
-    return GraphPair(within_laplacian(classes), total_laplacian(classes.n), name="lda")
+    return GraphPair(within_laplacian(classes), total_laplacian(classes.n))
 
 
 def mmc_graph(y: ArrayLike, weight: float = 1.0) -> GraphPair:
@@ -280,7 +277,7 @@ def mmc_graph(y: ArrayLike, weight: float = 1.0) -> GraphPair:
         raise ConfigError(f"Invalid value {weight!r} for `weight`: expected a finite number >= 0.")
     classes = class_structure(y)
     L = ClassOperator(classes.n, identity=-float(weight), means=1.0 + float(weight), total=-1.0, classes=classes)
-    return GraphPair(L, ClassOperator(classes.n, identity=1.0, total=0.0), name="mmc", sense="maximise")
+    return GraphPair(L, ClassOperator(classes.n, identity=1.0, total=0.0), sense="maximise")
 
 
 def pca_graph(n: int) -> GraphPair:
@@ -294,25 +291,7 @@ def pca_graph(n: int) -> GraphPair:
     """
     if not isinstance(n, (int, np.integer)) or n < 2:
         raise DataError(f"Invalid value {n!r} for `n`: expected an integer >= 2, the number of samples.")
-    return GraphPair(ClassOperator(int(n), identity=0.0, total=0.0), total_laplacian(int(n)), name="pca")
-
-
-def laplacian(W: Any) -> MatrixOperator:
-    """Compute ``diag(W 1) - W`` of a dense or sparse affinity; an asymmetric W is replaced by (W + W')/2.
-
-    Raises
-    ------
-    DataError
-        W is not square or not finite.
-    """
-    if not sparse.issparse(W):
-        W = np.asarray(W, dtype=np.float64)
-    _check_square(W, "The affinity")
-    if sparse.issparse(W):
-        symmetric = (sparse.csr_array(W) + sparse.csr_array(W).T) / 2
-        return MatrixOperator(sparse.diags_array(np.asarray(symmetric.sum(axis=1))) - symmetric)
-    symmetric = (W + W.T) / 2
-    return MatrixOperator(np.diag(symmetric.sum(axis=1)) - symmetric)
+    return GraphPair(ClassOperator(int(n), identity=0.0, total=0.0), total_laplacian(int(n)))
 
 
 def kernel_squared_distances(K: ArrayLike) -> Floats:
@@ -334,7 +313,6 @@ def lde_graph(
     k: int = 5,
     k_prime: int = 20,
     counting: Counting = "class",
-    normalise: Literal["mean_degree", "none"] = "mean_degree",
 ) -> GraphPair:
     """Build the graph pair of local discriminant embedding.
 
@@ -342,18 +320,15 @@ def lde_graph(
 
     Parameters
     ----------
-    distances : list of arrays of shape (n, n), array of shape (M, n, n), or array of shape (n, d)
-        A list (or 3-D array) holds distances, squared or not, one per descriptor; their graphs are averaged, so
-        affinities are multiples of 1/M. A 2-D array holds features, compared by Euclidean distance.
+    distances : list of M arrays of shape (n, n), or array of shape (n, d)
+        A list holds distances, squared or not, one per descriptor; their graphs are averaged. An array holds features,
+        compared by Euclidean distance.
     y : array of shape (n,)
     k, k_prime : int
         Number of neighbours in W and in W'.
     counting : {"class", "global"}
         - "class": the k nearest samples of the same class, and the k' nearest of all other classes.
         - "global": among the k (k') nearest of all samples, those of the same (of another) class.
-    normalise : {"mean_degree", "none"}
-        "mean_degree" divides each affinity by its mean degree, so that L and L' have one scale for all k and k'; it
-        changes results only through the ridge. "none" keeps the paper's 0/1 affinities.
 
     Returns
     -------
@@ -377,13 +352,12 @@ def lde_graph(
     neighbours are counted; with few samples and many classes "global" leaves hardly any edge inside a class, hence the
     default. In a class of at most k samples all other members are neighbours (k is clipped per class, as is customary);
     a class of one sample has no edge in W. Equal distances are ordered by sample index.
+
+    Deviation: each affinity is divided by its mean degree, so that L and L' have one scale for all k and k'. This
+    changes results only through the ridge.
     """
-    for name, value, valid in (
-        ("counting", counting, get_args(Counting)),
-        ("normalise", normalise, ("mean_degree", "none")),
-    ):
-        if value not in valid:
-            raise ConfigError(f"Invalid value {value!r} for `{name}`: expected one of {', '.join(map(repr, valid))}.")
+    if counting not in get_args(Counting):
+        raise ConfigError(f"Invalid value {counting!r} for `counting`: expected 'class' or 'global'.")
     k, k_prime = _neighbour_count("k", k), _neighbour_count("k_prime", k_prime)
     stack = _distance_list(distances)
     n = stack[0].shape[0]
@@ -412,13 +386,14 @@ def lde_graph(
                 f"No two samples of {what} are neighbours with counting={counting!r}: raise {name}, or use "
                 "counting='class' and more than one sample per class."
             )
-    if normalise == "mean_degree":
-        W, W_prime = W * (n / W.sum()), W_prime * (n / W_prime.sum())
-    return GraphPair(laplacian(W), laplacian(W_prime), name="lde")
+    W, W_prime = W * (n / W.sum()), W_prime * (n / W_prime.sum())
+    return GraphPair(_laplacian(W), _laplacian(W_prime))
 
 
-def lpp_graph(d2: ArrayLike, k: int = 5, heat: float | Literal["mean"] | None = "mean") -> GraphPair:
+def lpp_graph(d2: ArrayLike, k: int = 5) -> GraphPair:
     """Build the graph pair of locality preserving projections: L = D - W on nearest neighbours, L' = D, the degrees.
+
+    The affinity of neighbours is w_ij = exp(-d2_ij / t), with t the mean of d2 over the edges.
 
     Parameters
     ----------
@@ -426,9 +401,6 @@ def lpp_graph(d2: ArrayLike, k: int = 5, heat: float | Literal["mean"] | None = 
         Squared distances of the samples.
     k : int
         Number of nearest neighbours, clipped to n - 1; an edge joins i and j if either is a neighbour of the other.
-    heat : float, "mean" or None
-        t in w_ij = exp(-d2_ij / t), in units of squared distance. "mean" is the mean of d2 over the edges; None gives
-        every edge weight 1.
 
     Returns
     -------
@@ -440,7 +412,7 @@ def lpp_graph(d2: ArrayLike, k: int = 5, heat: float | Literal["mean"] | None = 
     DataError
         Distances are not square, symmetric and finite.
     ConfigError
-        k < 1 or heat <= 0.
+        k < 1.
     """
     k = _neighbour_count("k", k)
     (d,) = _distance_list([d2])
@@ -448,16 +420,17 @@ def lpp_graph(d2: ArrayLike, k: int = 5, heat: float | Literal["mean"] | None = 
     near = _nearest(d, ~np.eye(n, dtype=bool), k)
     rows, columns = np.nonzero(near | near.T)
     lengths = d[rows, columns]
-    if heat is None:
-        weights = np.ones(len(lengths))
-    else:
-        t = float(lengths.mean()) if heat == "mean" else heat
-        if isinstance(t, str) or not np.isfinite(t) or t < 0 or (t == 0 and heat != "mean"):
-            raise ConfigError(f"Invalid value {heat!r} for `heat`: expected a finite number > 0, 'mean' or None.")
-        weights = np.exp(-lengths / t) if t > 0 else np.ones(len(lengths))
+    t = float(lengths.mean())
+    weights = np.exp(-lengths / t) if t > 0 else np.ones(len(lengths))
     W = sparse.csr_array((weights, (rows, columns)), shape=(n, n))
     degrees = sparse.diags_array(np.asarray(W.sum(axis=1)))
-    return GraphPair(laplacian(W), MatrixOperator(degrees), name="lpp")
+    return GraphPair(_laplacian(W), MatrixOperator(degrees))
+
+
+def _laplacian(W: sparse.csr_array) -> MatrixOperator:
+    """Compute ``diag(W 1) - W`` of the symmetric part of a sparse affinity."""
+    symmetric = (W + W.T) / 2
+    return MatrixOperator(sparse.diags_array(np.asarray(symmetric.sum(axis=1))) - symmetric)
 
 
 def _check_square(matrix: Any, name: str) -> None:
@@ -472,21 +445,13 @@ def _neighbour_count(name: str, k: int) -> int:
 
 
 def _distance_list(distances: Any) -> list[Floats]:
-    """Return one or more checked (n, n) distances from a list, a 3-D array or features."""
-    if isinstance(distances, Sequence) and len(distances) == 0:
-        raise DataError("The list of distances is empty: expected one (n, n) distance or more.")
-    if isinstance(distances, (list, tuple)) and np.ndim(distances[0]) == 2:
+    """Return one or more checked (n, n) distances from a list of them, or from features."""
+    if isinstance(distances, Sequence):
         stack: list[Floats] = [np.asarray(d, dtype=np.float64) for d in distances]
     else:
-        array = np.asarray(distances, dtype=np.float64)
-        if array.ndim == 3:
-            stack = list(array)
-        elif array.ndim == 2:
-            stack = [_feature_distances(array)]
-        else:
-            raise DataError(
-                f"Distances have shape {array.shape}: expected a list of (n, n) distances or (n, d) features."
-            )
+        stack = [_feature_distances(np.asarray(distances, dtype=np.float64))]
+    if not stack or stack[0].ndim != 2:
+        raise DataError("Invalid distances: expected a list of one or more (n, n) distances, or (n, d) features.")
     n = stack[0].shape[0]
     for i, d in enumerate(stack):
         if d.shape != (n, n) or n < 2:
@@ -499,6 +464,8 @@ def _distance_list(distances: Any) -> list[Floats]:
 
 
 def _feature_distances(X: Floats) -> Floats:
+    if X.ndim != 2:
+        raise DataError(f"The features have shape {X.shape}: expected (n, d), or a list of (n, n) distances.")
     if not np.isfinite(X).all():
         raise DataError("The features are not finite: they contain NaN or infinity.")
     if X.shape[0] == X.shape[1] and X.shape[0] > 1 and not np.diag(X).any() and np.array_equal(X, X.T):

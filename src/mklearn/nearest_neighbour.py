@@ -58,13 +58,8 @@ def accuracy_by_dimension(
     ridge, test samples are closer to the mean than training samples, and the Euclidean rule then favours the few
     training samples near the mean.
     """
-    first, second = _embeddings(Z_train, Z_test)
-    labels_train = _labels(y_train, first.shape[0], "y_train")
-    labels_test = _labels(y_test, second.shape[0], "y_test")
-    hits = np.zeros(first.shape[1], dtype=np.int64)
-    for rows, dimension, nearest in _sweep(first, second, rule):
-        hits[dimension - 1] += np.count_nonzero(labels_train[nearest] == labels_test[rows])
-    return hits / second.shape[0]
+    predicted = nearest_neighbour_predictions_by_dimension(Z_train, y_train, Z_test, rule)
+    return np.asarray((predicted == _labels(y_test, predicted.shape[1], "y_test")).mean(axis=1))
 
 
 def nearest_neighbour_predictions_by_dimension(
@@ -88,43 +83,20 @@ def nearest_neighbour_predictions_by_dimension(
 
 
 def nearest_neighbour_predictions(
-    Z_train: ArrayLike,
-    y_train: ArrayLike,
-    Z_test: ArrayLike,
-    rule: Rule = "euclidean",
-    dimension: int | None = None,
+    Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, rule: Rule = "euclidean"
 ) -> NDArray:
-    """Predict labels with the first ``dimension`` components of an embedding (all by default).
+    """Predict labels (m,) with all components of an embedding.
 
-    Parameters
-    ----------
-    Z_train : array-like of shape (n, p)
-    y_train : array-like of shape (n,)
-    Z_test : array-like of shape (m, p)
-    rule : {"euclidean", "cosine"}, default="euclidean"
-        As in :func:`accuracy_by_dimension`.
-    dimension : int from 1 to p, optional
-        Number of leading components to use.
-
-    Returns
-    -------
-    labels : ndarray of shape (m,), of the type of ``y_train``
-
-    Raises
-    ------
-    DataError
-        As in :func:`accuracy_by_dimension`, or a dimension outside 1..p.
+    Parameters and errors are those of :func:`accuracy_by_dimension`.
     """
-    labels = _labels(y_train, _embeddings(Z_train, Z_test)[0].shape[0], "y_train")
-    return labels[nearest_neighbour_indices(Z_train, Z_test, rule, dimension)]
+    nearest = nearest_neighbour_indices(Z_train, Z_test, rule)
+    return _labels(y_train, len(np.asarray(Z_train)), "y_train")[nearest]
 
 
-def nearest_neighbour_indices(
-    Z_train: ArrayLike, Z_test: ArrayLike, rule: Rule = "euclidean", dimension: int | None = None
-) -> NDArray[np.intp]:
-    """Find the nearest training sample of each test sample, with the first ``dimension`` components.
+def nearest_neighbour_indices(Z_train: ArrayLike, Z_test: ArrayLike, rule: Rule = "euclidean") -> NDArray[np.intp]:
+    """Find the nearest training sample of each test sample, with all components of an embedding.
 
-    Parameters and errors are those of :func:`nearest_neighbour_predictions`.
+    Parameters and errors are those of :func:`accuracy_by_dimension`.
 
     Returns
     -------
@@ -132,21 +104,15 @@ def nearest_neighbour_indices(
         Rows of ``Z_train``; of several at the same distance, the first.
     """
     first, second = _embeddings(Z_train, Z_test)
-    width = first.shape[1] if dimension is None else int(dimension)
-    if not 1 <= width <= first.shape[1]:
-        raise DataError(
-            f"dimension is {dimension}: it must lie between 1 and {first.shape[1]}, the components of the embedding"
-        )
     nearest = np.empty(second.shape[0], dtype=np.intp)
     if rule == "euclidean":  # no sweep needed; cdist sums squared differences, so ties stay exact
         from scipy.spatial.distance import cdist
 
         for rows in _blocks(first, second):
-            nearest[rows] = cdist(second[rows, :width], first[:, :width], "sqeuclidean").argmin(axis=1)
+            nearest[rows] = cdist(second[rows], first, "sqeuclidean").argmin(axis=1)
         return nearest
-    for rows, q, indices in _sweep(first[:, :width], second[:, :width], rule):
-        if q == width:
-            nearest[rows] = indices
+    for rows, _, indices in _sweep(first, second, rule):
+        nearest[rows] = indices  # the last is with all components
     return nearest
 
 

@@ -101,8 +101,12 @@ def _code_of(modules: tuple[str, ...]) -> tuple[str, ...]:
             continue
         seen[module] = path
         todo.extend(_imports(path))
-    kept = [path for module, path in seen.items() if module not in SILENT and not _only_re_exports(module, path)]
-    return tuple(sorted(str(file) for path in kept for file in (path, *_data_files(path))))
+    files = []
+    for module, path in seen.items():
+        only_re_exports = path.name == "__init__.py" and module.split(".")[0] == "mklearn"
+        if module not in SILENT and not only_re_exports:
+            files += [path, *_data_files(path)]
+    return tuple(sorted(map(str, files)))
 
 
 def step_code(step: str, spec: Mapping[str, Any] | None = None) -> list[str]:
@@ -160,10 +164,6 @@ def _source(module: str) -> Path | None:
         if path.is_file():
             return path
     return None
-
-
-def _only_re_exports(module: str, path: Path) -> bool:
-    return path.name == "__init__.py" and module.split(".")[0] == "mklearn"
 
 
 def _data_files(module: Path) -> list[Path]:

@@ -43,11 +43,10 @@ def read_stamp(path: Path) -> Stamp | None:
         The file is of a kind that holds a stamp, and can't be read.
     """
     own = _READERS.get(path.suffix)
-    found = own(path) if own else None
-    if found is None:
-        beside = stamp_beside(path)
-        found = None if beside is None else load_json(beside)
-    return found
+    if own and (found := own(path)) is not None:
+        return found
+    beside = stamp_beside(path)
+    return None if beside is None else load_json(beside)
 
 
 def stamp_beside(path: Path) -> Path | None:

@@ -40,7 +40,7 @@ WITHOUT_PAPER = {"pixels", "table"}
 def images(mirror: Path) -> NDArray[Any]:
     """ORL, the first image of 12 people."""
     known = entry("orl")
-    files = {file.name: mirror / file.mirror for file in known.source(str(mirror)).files if file.mirror}
+    files = {file.name: mirror / file.mirror for file in known.packaging(str(mirror)) if file.mirror}
     held = read_dataset(dataset_spec({"kind": "registered", "name": "orl"}), files)
     assert isinstance(held.images, np.ndarray)
     return held.images[::10][:12]

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from mklearn.contract.fit_spec import Implementation, InputSpec, MethodSpec, Setting
 from mklearn.contract.specs import ReadSpec, SplitSpec
 from mklearn.datasets.samples import SampleSet
+from mklearn.optimize.kernel_weights import ENUMERATION_LIMIT
+from mklearn.steps.describe import BATCH
 from mklearn.study import resources
 from mklearn.study.expansion.plan import plan_study
 from mklearn.study.job_resources import JobResources
@@ -231,13 +233,6 @@ def test_licences_are_claimed_by_methods_that_may_solve_semidefinite_programs(de
     assert resources.licences(clarabel, 3) == 0
 
 
-def test_the_limit_of_enumeration_is_that_of_the_solver() -> None:
-    from mklearn.optimize.kernel_weights import ENUMERATION_LIMIT
-
-    assert ENUMERATION_LIMIT == resources.ENUMERATED_KERNELS
-
-
-def test_the_size_of_a_batch_is_that_of_the_step() -> None:
-    from mklearn.steps.describe import BATCH
-
-    assert BATCH == resources.BATCH
+def test_limits_are_those_of_the_solver_and_of_the_step() -> None:
+    assert resources.ENUMERATED_KERNELS == ENUMERATION_LIMIT
+    assert resources.BATCH == BATCH

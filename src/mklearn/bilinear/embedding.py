@@ -62,7 +62,9 @@ class BilinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             Class labels; ignored by unsupervised methods.
         """
         images, labels, dtype = self._training_images(X, y)
-        self._set_fitted(images, dtype, self._solve(self._problem(images, labels, None)))
+        problem, sizes = self._problem(images, labels, None), self._sizes()
+        found = alternate(problem, self._start(sizes), self._fixed_side, sizes, self.max_iter, self.tol)
+        self._set_fitted(images, dtype, found)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.floating]:
@@ -151,16 +153,12 @@ class BilinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         side = 1 if self._fixed_side == "right" else 0
         return starting_projection(self.init, self.shape_[side], sizes[side], self.random_state)
 
-    def _solve(self, problem: Problem) -> Alternation:
-        sizes = self._sizes()
-        return alternate(problem, self._start(sizes), self._fixed_side, sizes, self.max_iter, self.tol)
-
     def _set_fitted(self, images: Array, dtype: np.dtype[Any], found: Alternation) -> None:
         """Set the attributes that all these estimators have."""
         self.left_components_ = found.left
         self.right_components_ = found.right
         self.objective_history_ = found.history
-        self.n_iter_ = found.n_iter
+        self.n_iter_ = len(found.history) // 2
         self.status_ = found.status
         self.embedding_ = self._embed(images, dtype)
 

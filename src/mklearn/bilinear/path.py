@@ -3,24 +3,22 @@
 The projections of size l are not the leading part of those of size l + 1: a sweep needs a fit for every l. Computed
 once are checks, class means, and stacked differences or their second moments.
 
-Cost, for n images of r x r pixels, sizes 1..l and T iterations: the differences cost O(n r^2). A half step costs
-O(n r^2 l + r^3) from stacked differences. From second moments, which are computed once in O(n r^4) and hold r^4 / 4
-numbers, it costs O(r^4 / 4 + r^3) for any n and l. The cheaper form is chosen: for 32 x 32 pixels second moments from
-about 26 images on (2 MB), for large images the differences. All sizes iterate side by side, with one matrix product and
-one stacked eigenproblem. Results differ by rounding only.
+For n images of r x r pixels, a half step costs O(n r^2 l + r^3) from stacked differences. From second moments, which
+are computed once in O(n r^4) and hold r^4 / 4 numbers, it costs O(r^4 / 4 + r^3) for any n and l. The cheaper form is
+chosen. All sizes iterate side by side, with one matrix product and one stacked eigenproblem.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import islice
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from mklearn.bilinear.alternation import Alternation, alternate_all, iterates
+from mklearn.bilinear.alternation import alternate, alternate_all
 from mklearn.bilinear.embedding import BilinearEmbedding
 from mklearn.errors import ConfigError
 
@@ -30,28 +28,10 @@ Method = TypeVar("Method", bound=BilinearEmbedding)
 def fit_path(
     estimator: Method, X: ArrayLike, y: ArrayLike | None = None, sizes: Iterable[Any] = range(1, 21)
 ) -> list[Method]:
-    """Fit a clone of the estimator for each size.
+    """Fit a clone of the estimator (GLRAM, TwoDLDA or TwoDMMC) for each size, a value of ``n_components``.
 
-    Parameters
-    ----------
-    estimator : GLRAM, TwoDLDA or TwoDMMC
-        Not modified; cloned for each size.
-    X, y
-        As for the estimator's ``fit``.
-    sizes : iterable of int or (int, int)
-        Values of ``n_components``.
-
-    Returns
-    -------
-    list of fitted estimators, in the order of ``sizes``
-        As if fitted one by one, up to rounding.
-
-    Raises
-    ------
-    ConfigError
-        ``sizes`` is empty.
-    UserError
-        As the estimator's ``fit``; `NotApplicable` if a size is too large.
+    The result equals single fits up to rounding. Errors are those of ``fit``, `NotApplicable` if a size is too large,
+    and `ConfigError` if there is no size.
     """
     wanted = list(sizes)
     if not wanted:
@@ -73,20 +53,9 @@ def fit_path(
 
 
 def fit_iterations(estimator: Method, X: ArrayLike, y: ArrayLike | None = None, iterations: int = 20) -> list[Method]:
-    """Return the estimator after 1, 2, ..., ``iterations`` iterations, at the cost of one fit.
+    """Return clones of the estimator after 1, 2, ..., ``iterations`` iterations, at the cost of one fit.
 
-    Parameters
-    ----------
-    estimator : GLRAM, TwoDLDA or TwoDMMC
-        Not modified; its ``max_iter`` and ``tol`` are ignored.
-    X, y
-        As for the estimator's ``fit``.
-    iterations : int
-
-    Returns
-    -------
-    list of fitted estimators
-        Entry t - 1 equals a fit with ``max_iter=t, tol=0``; its ``status_`` is "max_iter".
+    Entry t - 1 equals a fit with ``max_iter=t, tol=0``; its ``status_`` is "max_iter".
     """
     if iterations < 1:
         raise ConfigError(f"iterations={iterations}: must be at least 1")
@@ -97,11 +66,11 @@ def fit_iterations(estimator: Method, X: ArrayLike, y: ArrayLike | None = None, 
     sizes = first._sizes()
     problem = first._problem(images, labels, None)
     _share_fitted(models)
-    history: list[float] = []
-    steps = islice(iterates(problem, first._start(sizes), first._fixed_side, sizes), iterations)
-    for t, (model, iterate) in enumerate(zip(models, steps, strict=True), start=1):
-        history += iterate.values
-        model._set_fitted(images, dtype, Alternation(iterate.left, iterate.right, np.array(history), t, "max_iter"))
+    projection, history = first._start(sizes), np.empty(0)
+    for model in models:
+        found = alternate(problem, projection, first._fixed_side, sizes, max_iter=1, tol=0.0)
+        projection, history = found.projection(first._fixed_side), np.append(history, found.history)
+        model._set_fitted(images, dtype, replace(found, history=history))
     return models
 
 

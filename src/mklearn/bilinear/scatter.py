@@ -24,18 +24,10 @@ class Scatter(Protocol):
     """Scatter of matrices D_i (rows, cols) with weights w_i."""
 
     def one_sided(self, side: Side, projections: Sequence[Array]) -> Array:
-        """Compute the one-sided scatter for each of k projections of the other side.
+        """Compute the one-sided scatter, (k, rows, rows) or (k, cols, cols), for k projections of the other side.
 
-        Parameters
-        ----------
-        side : {"left", "right"}
-            "left": sum_i w_i D_i R R'D_i' for R (cols, l); "right": sum_i w_i D_i'L L'D_i for L (rows, l).
-        projections : sequence of k arrays
-            R or L; their numbers of columns may differ.
-
-        Returns
-        -------
-        array of shape (k, rows, rows) or (k, cols, cols)
+        "left": sum_i w_i D_i R R'D_i' for R (cols, l); "right": sum_i w_i D_i'L L'D_i for L (rows, l). The numbers of
+        columns l may differ.
         """
 
 
@@ -43,13 +35,8 @@ class Scatter(Protocol):
 class StackedScatter:
     """Weighted sum of the scatters of stacks of matrices.
 
-    A step costs O(N rows cols l + N side^2 l) for N matrices in all, both terms matrix products.
-
-    Attributes
-    ----------
-    terms : sequence of (weight, rows_first, cols_first)
-        A weight of any sign and a stack of shape (N_k, rows, cols), stored twice: as (rows, N_k, cols) and as
-        (cols, N_k, rows), so that the products of either side run over contiguous rows.
+    ``terms`` are (weight, rows_first, cols_first): a weight of any sign and a stack of shape (N_k, rows, cols), stored
+    twice, as (rows, N_k, cols) and as (cols, N_k, rows), so that the products of either side run over contiguous rows.
     """
 
     terms: tuple[tuple[float, Array, Array], ...]
@@ -127,49 +114,26 @@ class StackedScatter:
 
 @dataclass(frozen=True, eq=False)
 class CondensedScatter:
-    """A scatter as a linear map from RR' to the one-sided scatter, both symmetric and stored by upper triangles.
+    """A scatter as a linear map from RR' to the one-sided scatter, both symmetric and stored by upper triangles."""
 
-    Attributes
-    ----------
-    moments : array of shape (rows (rows + 1) / 2, cols (cols + 1) / 2)
-    triangles : storage of symmetric matrices of size rows, and of size cols
-    """
-
-    moments: Array
-    triangles: tuple[_Triangle, _Triangle]
+    moments: Array  # (rows (rows + 1) / 2, cols (cols + 1) / 2)
+    triangles: tuple[_Triangle, _Triangle]  # of size rows, and of size cols
 
     def one_sided(self, side: Side, projections: Sequence[Array]) -> Array:
         """See `Scatter`: computed by one matrix product."""
-        return self.one_sided_of_packed(side, self.packed(side, projections))
-
-    def packed(self, side: Side, projections: Sequence[Array]) -> Array:
-        """Pack projections for `one_sided_of_packed`: valid for all scatters of images of one shape."""
-        return self.triangles[1 if side == "left" else 0].packed(projections)
-
-    def one_sided_of_packed(self, side: Side, packed: Array) -> Array:
-        """Compute `one_sided` of packed projections."""
+        of_rows, of_cols = self.triangles
         if side == "left":
-            return self.triangles[0].unpacked(packed @ self.moments.T)
-        return self.triangles[1].unpacked(packed @ self.moments)
+            return of_rows.unpacked(of_cols.packed(projections) @ self.moments.T)
+        return of_cols.unpacked(of_rows.packed(projections) @ self.moments)
 
 
 @dataclass(frozen=True, eq=False)
 class _Triangle:
-    """The upper triangle of symmetric matrices of one size.
+    """The upper triangle of symmetric matrices of one size."""
 
-    Attributes
-    ----------
-    positions : int array of shape (entries,)
-        Position of each entry of the triangle in the flattened matrix.
-    multiplicity : array of shape (entries,)
-        How many entries of the matrix each stands for, 1 or 2.
-    index : int array of shape (size, size)
-        Position of each entry of the matrix in the triangle.
-    """
-
-    positions: NDArray[np.intp]
-    multiplicity: Array
-    index: NDArray[np.intp]
+    positions: NDArray[np.intp]  # (entries,), of each entry of the triangle in the flattened matrix
+    multiplicity: Array  # (entries,), how many entries of the matrix each stands for, 1 or 2
+    index: NDArray[np.intp]  # (size, size), position of each entry of the matrix in the triangle
 
     @classmethod
     def of(cls, size: int) -> _Triangle:
@@ -192,30 +156,11 @@ class _Triangle:
         return triangles[..., self.index]
 
 
-def scatter_pair(side: Side, scatters: tuple[Scatter, Scatter], projections: Sequence[Array]) -> tuple[Array, Array]:
-    """Compute `one_sided` of two scatters of the same images; condensed scatters share the packed projections."""
-    first, second = scatters
-    if isinstance(first, CondensedScatter) and isinstance(second, CondensedScatter):
-        packed = first.packed(side, projections)
-        return first.one_sided_of_packed(side, packed), second.one_sided_of_packed(side, packed)
-    return first.one_sided(side, projections), second.one_sided(side, projections)
-
-
 def class_differences(images: Array, labels: NDArray[np.intp]) -> tuple[Array, Array]:
     """Compute the matrices whose second moments are the between- and the within-class scatter.
 
-    Parameters
-    ----------
-    images : array of shape (n, rows, cols)
-    labels : array of shape (n,)
-        Class codes 0..c-1; each must occur.
-
-    Returns
-    -------
-    between : array of shape (c, rows, cols)
-        sqrt(n_k) (M_k - M): class means about the mean.
-    within : array of shape (n, rows, cols)
-        X_i - M_k of its class: residuals.
+    They are sqrt(n_k) (M_k - M), shape (c, rows, cols), and X_i - M_k of its class, shape (n, rows, cols). The labels
+    are class codes 0..c-1; each must occur.
     """
     n = len(images)
     # Centred first: the differences are then as exact as the pixels, however bright the images.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mklearn.base.parameters import NONNEGATIVE, one_of
 from mklearn.bilinear.alternation import Problem
 from mklearn.bilinear.embedding import BilinearEmbedding
-from mklearn.bilinear.scatter import Scatter, Side, StackedScatter, class_differences, energy, scatter_pair
+from mklearn.bilinear.scatter import Scatter, Side, StackedScatter, class_differences, energy
 from mklearn.errors import NotApplicable
 from mklearn.optimize.eigen import generalized_eigh_stack
 from mklearn.optimize.graph_embedding import Scaling, rescale_columns
@@ -58,14 +58,12 @@ class TwoDLDA(BilinearEmbedding):
 
     Raises
     ------
-    DataError
-        X not finite or of an unexpected shape, y missing or malformed.
+    DataError, ConfigError
+        As for `mklearn.bilinear.glram.GLRAM`; also y missing or malformed.
     NotApplicable
         One class only, more components than rows or columns, or classes without variation.
     SolverFailed
         A singular within-class scatter with ``ridge=0``.
-    ConfigError
-        Invalid ``n_components``, ``shape`` or ``init``.
 
     References
     ----------
@@ -136,7 +134,7 @@ class FisherProblem:
 
     def steps(self, side: Side, projections: Sequence[Array], sizes: Sequence[int]) -> list[tuple[Array, float]]:
         """See `Problem`: leading generalised eigenvectors, and their trace ratio."""
-        between, within = scatter_pair(side, (self.between, self.within), projections)
+        between, within = (scatter.one_sided(side, projections) for scatter in (self.between, self.within))
         length = within.shape[1]
         ridges = self.ridge * np.trace(within, axis1=1, axis2=2) / length
         regular = within + ridges[:, None, None] * np.eye(length)

@@ -57,12 +57,10 @@ class TwoDMMC(BilinearEmbedding):
 
     Raises
     ------
-    DataError
-        X not finite or of an unexpected shape, y missing or malformed.
+    DataError, ConfigError
+        As for `mklearn.bilinear.glram.GLRAM`; also y missing or malformed.
     NotApplicable
         One class only, more components than rows or columns, or ``trade_off="trace_ratio"`` if no class varies.
-    ConfigError
-        Invalid ``n_components``, ``shape`` or ``init``.
 
     References
     ----------

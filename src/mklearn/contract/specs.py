@@ -25,15 +25,23 @@ class Spec(Strict):
 
 
 class FileSpec(Spec):
-    """A file to download, as the registry describes it."""
+    """A file to download: an entry of the registry of data sets."""
 
     name: str
+    """Local file name."""
     urls: list[str] = []
+    """Upstream's addresses, in order of preference."""
     sha256: list[str] = []
+    """Accepted checksums; one match of either kind is enough."""
     md5: list[str] = []
+    """Accepted too, where nothing better is published."""
     bytes: int | None = None
+    """Size of the mirror's copy, for messages."""
     mirror: str | None = None
+    """Path below the root of a mirror; None if no mirror has the file."""
     content_check: bool = False
+    """Whether a file with an unlisted checksum is accepted if its decoded content is the expected one, because the
+    checksum of upstream's own file is unknown."""
 
 
 class DownloadSpec(Spec):
@@ -73,7 +81,6 @@ class ResizeSpec(Spec):
     pixels: int | None = None
     interpolation: str = "area"
     rounding: str = "nearest"
-    anti_alias: bool = True
 
 
 class SplitSpec(Spec):

@@ -19,7 +19,6 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import IO, Any, BinaryIO
 
@@ -33,33 +32,15 @@ _DECOMPRESS: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh"
 _DAMAGED = (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, RuntimeError, ValueError)
 # Bytes of a tar archive per member beside its content: header, long name, padding.
 _TAR_OVERHEAD = 2048
-
-
-@dataclass(frozen=True)
-class Limits:
-    """The most that an archive may contain.
-
-    Parameters
-    ----------
-    files : int
-        Number of members.
-    total_bytes : int
-        Unpacked size: of the wanted members of a zip archive, of all members of a tar archive.
-    ratio : float
-        Unpacked size over the archive's own size. Deflate reaches at most about 1030; photographs stay below 2.
-    """
-
-    files: int = 200_000
-    total_bytes: int = 8 * 1024**3
-    ratio: float = 200.0
+_MAX_MEMBERS = 200_000
+# Unpacked size: of the wanted members of a zip archive, of all members of a tar archive.
+_MAX_BYTES = 8 * 1024**3
+# Unpacked size over the archive's own size. Deflate reaches at most about 1030; photographs stay below 2.
+_MAX_RATIO = 200.0
 
 
 def read_members(
-    archive: str | os.PathLike[str],
-    wanted: Wanted | None = None,
-    limits: Limits = Limits(),
-    *,
-    inner: str | None = None,
+    archive: str | os.PathLike[str], wanted: Wanted, inner: str | None = None
 ) -> Iterator[tuple[str, bytes]]:
     """Read the regular files of an archive as a stream, in the archive's order.
 
@@ -67,10 +48,8 @@ def read_members(
     ----------
     archive : path
         A zip or tar(.gz, .bz2, .xz) archive.
-    wanted : callable, optional
-        Given a name, tells whether to read that member; all are read by default. The other names are checked too.
-    limits : Limits
-        Budget of the archive; with `inner`, of each of the two archives.
+    wanted : callable
+        Given a name, tells whether to read that member. The other names are checked too.
     inner : str, optional
         Read a tar archive inside the zip archive `archive`: its file name, in any folder. Neither archive is held in
         memory.
@@ -83,15 +62,15 @@ def read_members(
     Raises
     ------
     DataError
-        No archive or a damaged one; a name outside the archive's folder, a link, a device or a repeated name; limits
-        exceeded; no file `inner`, or several.
+        No archive or a damaged one; a name outside the archive's folder, a link, a device or a repeated name; too many
+        members, or a decompression bomb; no file `inner`, or several.
     """
     path = existing_file(archive)
     size = path.stat().st_size
     with _damage(str(path)), path.open("rb") as stream:
-        budget = _Budget(str(path), size, limits)
+        budget = _Budget(str(path), size)
         if inner is not None:
-            yield from _read_inner(stream, inner, wanted, budget, _Budget(f"{path}: {inner}", size, limits))
+            yield from _read_inner(stream, inner, wanted, budget, _Budget(f"{path}: {inner}", size))
         elif stream.peek(4)[:4] in _ZIP_MAGIC:  # zipfile.is_zipfile also accepts a tar archive that ends with a zip
             for name, content in _zip_members(stream, wanted, budget):
                 yield name, content.read()
@@ -99,7 +78,7 @@ def read_members(
             yield from _read_tar(stream, wanted, budget)
 
 
-def member_names(archive: str | os.PathLike[str], inner: str | None = None, limits: Limits = Limits()) -> list[str]:
+def member_names(archive: str | os.PathLike[str], inner: str | None = None) -> list[str]:
     """List the names of the regular files of an archive; see :func:`read_members`."""
     names: list[str] = []
 
@@ -107,7 +86,7 @@ def member_names(archive: str | os.PathLike[str], inner: str | None = None, limi
         names.append(name)
         return False
 
-    for _ in read_members(archive, record, limits, inner=inner):
+    for _ in read_members(archive, record, inner):
         raise AssertionError("no member was wanted")
     return names
 
@@ -115,18 +94,17 @@ def member_names(archive: str | os.PathLike[str], inner: str | None = None, limi
 class _Budget:
     """Bytes that may still be unpacked from one archive: the sizes that an archive states may be wrong."""
 
-    def __init__(self, label: str, packed_bytes: int, limits: Limits) -> None:
+    def __init__(self, label: str, packed_bytes: int) -> None:
         self.label = label
-        self.limits = limits
         # A small archive of text may exceed the ratio; a megabyte does no harm.
-        self._left = min(limits.total_bytes, max(int(packed_bytes * limits.ratio), _CHUNK))
+        self._left = min(_MAX_BYTES, max(int(packed_bytes * _MAX_RATIO), _CHUNK))
         self._members = 0
         self._seen: set[str] = set()
 
     def spend(self, count: int) -> None:
         self._left -= count
         if self._left < 0:
-            limits = f"{self.limits.ratio:g} times its own size or {self.limits.total_bytes} bytes"
+            limits = f"{_MAX_RATIO:g} times its own size or {_MAX_BYTES} bytes"
             raise DataError(f"{self.label}: unpacks to more than {limits}; refused as a decompression bomb")
 
     def checked_name(self, name: str, is_folder: bool) -> str:
@@ -138,8 +116,8 @@ class _Budget:
         if str(path) in self._seen:
             raise DataError(f"{self.label}: contains {name!r} twice; archive refused")
         self._members += 1
-        if self._members > self.limits.files:
-            raise DataError(f"{self.label}: more than the {self.limits.files} members allowed")
+        if self._members > _MAX_MEMBERS:
+            raise DataError(f"{self.label}: more than the {_MAX_MEMBERS} members allowed")
         if not is_folder:
             self._seen.add(str(path))
         return str(path)
@@ -174,7 +152,7 @@ def _damage(label: str) -> Iterator[None]:
         raise DataError(f"{label}: not a readable zip or tar archive ({error}); damaged or of another kind") from error
 
 
-def _zip_members(stream: BinaryIO, wanted: Wanted | None, budget: _Budget) -> Iterator[tuple[str, io.BufferedReader]]:
+def _zip_members(stream: BinaryIO, wanted: Wanted, budget: _Budget) -> Iterator[tuple[str, io.BufferedReader]]:
     with zipfile.ZipFile(stream) as archive:
         chosen = []
         for member in archive.infolist():  # every name is checked before anything is read
@@ -182,7 +160,7 @@ def _zip_members(stream: BinaryIO, wanted: Wanted | None, budget: _Budget) -> It
             # A mode of 0 is an archive made outside Unix; a mode without a file type is a regular file.
             if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
                 raise DataError(f"{budget.label}: member {member.filename!r} is a link or a special file; refused")
-            if not member.is_dir() and (wanted is None or wanted(name)):
+            if not member.is_dir() and wanted(name):
                 if member.flag_bits & 0x1:
                     raise DataError(f"{budget.label}: member {name!r} is encrypted")
                 chosen.append((name, member))
@@ -192,7 +170,7 @@ def _zip_members(stream: BinaryIO, wanted: Wanted | None, budget: _Budget) -> It
 
 
 def _read_inner(
-    stream: BinaryIO, inner: str, wanted: Wanted | None, outer_budget: _Budget, inner_budget: _Budget
+    stream: BinaryIO, inner: str, wanted: Wanted, outer_budget: _Budget, inner_budget: _Budget
 ) -> Iterator[tuple[str, bytes]]:
     label = outer_budget.label
     names: list[str] = []
@@ -213,7 +191,7 @@ def _read_inner(
         raise DataError(f"{label}: contains no file {inner} (found {others}); another archive, or a damaged one")
 
 
-def _read_tar(stream: io.BufferedReader, wanted: Wanted | None, budget: _Budget) -> Iterator[tuple[str, bytes]]:
+def _read_tar(stream: io.BufferedReader, wanted: Wanted, budget: _Budget) -> Iterator[tuple[str, bytes]]:
     magic = stream.peek(6)[:6]
     source: Any = next((opened(stream) for start, opened in _DECOMPRESS.items() if magic.startswith(start)), stream)
     metered = io.BufferedReader(_Metered(source, budget), _CHUNK)
@@ -226,7 +204,7 @@ def _read_tar(stream: io.BufferedReader, wanted: Wanted | None, budget: _Budget)
                 continue
             if not member.isreg() or member.issparse():  # a sparse file unpacks to zeros that no stream counts
                 raise DataError(f"{budget.label}: member {member.name!r} is a link or a special file; refused")
-            if wanted is None or wanted(name):
+            if wanted(name):
                 content = archive.extractfile(member)
                 assert content is not None
                 yield name, content.read()

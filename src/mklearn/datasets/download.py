@@ -8,6 +8,7 @@ complete and correct.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import shutil
@@ -17,15 +18,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlsplit, urlunsplit
 
-import requests
-from pooch import HTTPDownloader, file_hash
-
 from mklearn.atomic import DISK_FULL, disk_errors, sync_and_rename
-from mklearn.datasets.registry import MIRROR_VARIABLE, FileEntry, local_folder
+from mklearn.contract.specs import FileSpec
+from mklearn.datasets.registry import MIRROR_VARIABLE, local_folder
 from mklearn.errors import DataError, DownloadError
+
+if TYPE_CHECKING:
+    import requests
 
 _logger = logging.getLogger(__name__)
 _CHUNK = 1 << 16
@@ -35,30 +37,14 @@ _TIMEOUT = (15.0, 60.0)  # seconds to wait for a connection, and for the next by
 # Statuses worth another attempt: time-outs, too many requests, a server in trouble.
 _RETRY_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 
-ContentCheck = Callable[[Path], None]
+ContentCheck = Callable[[Path], object]
 """Raises DataError if the file's decoded content is not the expected one."""
 
 
-@dataclass(frozen=True)
-class FetchedFile:
-    """Provenance of a verified file.
+class FetchedFile(NamedTuple):
+    """Origin of a verified file ("present", "mirror" or "upstream"), and its proof ("sha256", "md5" or "content")."""
 
-    Parameters
-    ----------
-    sha256, bytes
-        Checksum and size.
-    origin : {"present", "mirror", "upstream"}
-        Kind of source.
-    address : str
-        URL without credentials, "mirror:" and the path below the mirror's root, or the name of a present file.
-    verified : {"sha256", "md5", "content"}
-        What proved the file correct.
-    """
-
-    sha256: str
-    bytes: int
     origin: str
-    address: str
     verified: str
 
 
@@ -75,35 +61,23 @@ class _SourceFailed(Exception):
     """A source has no such file, or a wrong one."""
 
 
-def fetch(
-    file: FileEntry,
-    target: str | os.PathLike[str],
-    *,
-    mirror: str | None = None,
-    check_content: ContentCheck | None = None,
-) -> FetchedFile:
+def fetch(file: FileSpec, target: str | os.PathLike[str], *, check_content: ContentCheck | None = None) -> FetchedFile:
     """Provide a verified copy of a file at `target`.
 
-    Sources in order: the file already at `target`, the mirror, the URLs of the file's entry. A source whose file has no
-    accepted checksum counts as failed, and the next one is tried. Progress is a bar on stderr if that is a terminal,
+    Sources in order: the file already at `target`, the mirror (environment variable MKLEARN_MIRROR: a folder, file://
+    or http(s):// URL with the file at ``file.mirror`` below it), the URLs of the file's entry. A source whose file has
+    no accepted checksum counts as failed, and the next one is tried. Progress is a bar on stderr if that is a terminal,
     otherwise a log line per tenth of the file (INFO).
 
     Parameters
     ----------
-    file : FileEntry
-        Registry entry of the file.
+    file : FileSpec
+        The file's entry in the registry.
     target : path
         Final path; its folder is created.
-    mirror : str, optional
-        Folder, file:// or http(s):// URL with the file at ``file.mirror`` below it. By default the environment
-        variable MKLEARN_MIRROR.
     check_content : callable, optional
         Check of a file with an unlisted checksum. Only used for entries with ``content_check``, whose upstream
         checksum is unknown.
-
-    Returns
-    -------
-    FetchedFile
 
     Raises
     ------
@@ -111,20 +85,20 @@ def fetch(
         Every source failed. The message lists each failure, and which file to put where.
     """
     target = Path(target)
-    mirror = mirror or os.environ.get(MIRROR_VARIABLE) or None
+    mirror = os.environ.get(MIRROR_VARIABLE) or None
     part = target.with_name(target.name + ".part")
     failures: list[str] = []
     with disk_errors(target, DownloadError):
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.is_file():
             try:
-                return _verified(file, target, "present", target.name, check_content)
+                return FetchedFile("present", _proof(file, target, check_content))
             except _SourceFailed as error:
                 failures.append(f"the present file: {error}")
                 _logger.warning("%s: %s; a correct copy replaces it if one is found", target, error)
         for source in _sources(file, mirror, part):
             try:
-                fetched = _fetch_from(source, file, part, check_content)
+                verified = _verified_transfer(source, file, part, check_content)
             except _SourceFailed as error:
                 failures.append(f"{source.address}: {error}")
                 _logger.warning("%s from %s: %s", file.name, source.address, error)
@@ -136,11 +110,11 @@ def fetch(
                 raise
             else:
                 sync_and_rename(part, target)
-                return fetched
+                return FetchedFile(source.origin, verified)
     raise DownloadError(_failure_message(file, target, mirror, failures))
 
 
-def _sources(file: FileEntry, mirror: str | None, part: Path) -> Iterator[_Source]:
+def _sources(file: FileSpec, mirror: str | None, part: Path) -> Iterator[_Source]:
     if mirror is not None and file.mirror is not None:
         folder = local_folder(mirror)
         if folder is not None:
@@ -150,50 +124,49 @@ def _sources(file: FileEntry, mirror: str | None, part: Path) -> Iterator[_Sourc
             transfer = partial(_download, url, part)
         yield _Source("mirror", f"mirror:{file.mirror}", transfer)
     for url in file.urls:
-        yield _Source("upstream", public_url(url), partial(_download, url, part))
+        yield _Source("upstream", _public_url(url), partial(_download, url, part))
 
 
-def _fetch_from(source: _Source, file: FileEntry, part: Path, check_content: ContentCheck | None) -> FetchedFile:
+def _verified_transfer(
+    source: _Source, file: FileSpec, part: Path, check_content: ContentCheck | None, may_repeat: bool = True
+) -> str:
+    """Transfer the file to `part`, and return what proves it correct."""
     resumed = source.transfer()
     try:
-        return _verified(file, part, source.origin, source.address, check_content)
+        return _proof(file, part, check_content)
     except _SourceFailed:
         part.unlink(missing_ok=True)
-        if not resumed:
+        if not (resumed and may_repeat):
             raise
     # The part of an earlier transfer may belong to another version of the file.
     _logger.info("%s: the resumed file is wrong; downloading it again from the beginning", file.name)
-    source.transfer()
-    try:
-        return _verified(file, part, source.origin, source.address, check_content)
-    except _SourceFailed:
-        part.unlink(missing_ok=True)
-        raise
+    return _verified_transfer(source, file, part, check_content, may_repeat=False)
 
 
-def _verified(
-    file: FileEntry, path: Path, origin: str, address: str, check_content: ContentCheck | None
-) -> FetchedFile:
-    """Return the provenance of a file with an accepted checksum or the expected content."""
-    sha256, md5 = file_hash(path, "sha256"), file_hash(path, "md5")
+def _proof(file: FileSpec, path: Path, check_content: ContentCheck | None) -> str:
+    """Return what proves a file correct: an accepted checksum, or the expected content."""
+    sha256, md5 = _checksum(path, "sha256"), _checksum(path, "md5")
     if sha256 in file.sha256:
-        verified = "sha256"
-    elif md5 in file.md5:
-        verified = "md5"
-    else:
-        wrong = _wrong_checksum(file, path, sha256, md5)
-        if not file.content_check or check_content is None:
-            raise _SourceFailed(wrong)
-        try:
-            check_content(path)
-        except DataError as error:
-            raise _SourceFailed(f"{wrong}; its content is wrong too: {error}") from error
-        verified = "content"
-        _logger.info("%s: checksum %s is not listed, but the decoded content is correct", file.name, sha256)
-    return FetchedFile(sha256, path.stat().st_size, origin, address, verified)
+        return "sha256"
+    if md5 in file.md5:
+        return "md5"
+    wrong = _wrong_checksum(file, path, sha256, md5)
+    if not file.content_check or check_content is None:
+        raise _SourceFailed(wrong)
+    try:
+        check_content(path)
+    except DataError as error:
+        raise _SourceFailed(f"{wrong}; its content is wrong too: {error}") from error
+    _logger.info("%s: checksum %s is not listed, but the decoded content is correct", file.name, sha256)
+    return "content"
 
 
-def _wrong_checksum(file: FileEntry, path: Path, sha256: str, md5: str) -> str:
+def _checksum(path: Path, algorithm: str) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, algorithm).hexdigest()
+
+
+def _wrong_checksum(file: FileSpec, path: Path, sha256: str, md5: str) -> str:
     if file.sha256 or not file.md5:
         expected, found = "sha256 " + (" or ".join(file.sha256) or "unknown"), sha256
     else:
@@ -215,8 +188,10 @@ def _copy(source: Path, part: Path) -> bool:
 
 def _download(url: str, part: Path) -> bool:
     """Download to `part` with retries; return whether bytes of an earlier transfer were kept."""
+    import requests  # here, with pooch below: importing them takes as long as most steps
+
     name, reason = part.stem, ""
-    _logger.info("%s: downloading from %s", name, public_url(url))
+    _logger.info("%s: downloading from %s", name, _public_url(url))
     for attempt in range(_ATTEMPTS):
         if attempt:
             pause = _FIRST_PAUSE * 2 ** (attempt - 1)
@@ -231,15 +206,23 @@ def _download(url: str, part: Path) -> bool:
             reason = f"the server answered {status} {error.response.reason}"
             if status not in _RETRY_STATUS:
                 raise _SourceFailed(reason) from error
-        except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError) as error:
-            reason = _failure_reason(error)
+        # The messages of requests are not shown: their URLs may hold credentials.
+        except requests.exceptions.SSLError:  # also a ConnectionError
+            reason = "no secure connection (SSL error)"
+        except (requests.ConnectionError, requests.Timeout) as error:
+            late = isinstance(error, requests.Timeout) or "Read timed out" in str(error)
+            reason = "no answer in time" if late else "no connection"
+        except requests.exceptions.ChunkedEncodingError:
+            reason = "the connection broke off"
         except requests.RequestException as error:
-            raise _SourceFailed(_failure_reason(error)) from error
+            raise _SourceFailed(type(error).__name__) from error
     raise _SourceFailed(f"{reason} ({_ATTEMPTS} attempts)")
 
 
 def _request(url: str, part: Path, progressbar: bool | _ProgressLog) -> bool:
     """Make one request for what `part` lacks; return whether the server continued it."""
+    from pooch import HTTPDownloader
+
     kept = part.stat().st_size if part.is_file() else 0
     # Ranges and lengths must count bytes of the file, not of a compressed transfer.
     headers = {"Accept-Encoding": "identity"}
@@ -249,7 +232,7 @@ def _request(url: str, part: Path, progressbar: bool | _ProgressLog) -> bool:
 
         def restart_if_whole(response: requests.Response, **_: Any) -> None:
             nonlocal kept
-            if kept and response.status_code == requests.codes.ok:
+            if kept and response.status_code == 200:
                 stream.truncate(0)
                 kept = 0
 
@@ -284,34 +267,23 @@ class _ProgressLog:
         pass
 
 
-def public_url(url: str) -> str:
+def _public_url(url: str) -> str:
     """Remove user name, password and query, which may hold a token, from a URL that is logged or published."""
     parts = urlsplit(url)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-def _failure_reason(error: requests.RequestException) -> str:
-    """Describe a failure without the URL in requests' own messages, which may hold credentials."""
-    if isinstance(error, requests.exceptions.SSLError):
-        return "no secure connection (SSL error)"
-    if isinstance(error, requests.Timeout) or "Read timed out" in str(error):
-        return "no answer in time"
-    if isinstance(error, requests.exceptions.ChunkedEncodingError):
-        return "the connection broke off"
-    return "no connection" if isinstance(error, requests.ConnectionError) else type(error).__name__
-
-
-def _failure_message(file: FileEntry, target: Path, mirror: str | None, failures: list[str]) -> str:
+def _failure_message(file: FileSpec, target: Path, mirror: str | None, failures: list[str]) -> str:
     checksum = [f"sha256 {value}" for value in file.sha256] + [f"md5 {value}" for value in file.md5]
     size = f", about {file.bytes} bytes" if file.bytes else ""
     lines = [f"{file.name}: download failed from every source."]
     lines += [f"  tried {failure}" for failure in failures] or ["  no source is known"]
     if mirror is not None:
-        lines.append(f"  the mirror is {public_url(mirror)}")
+        lines.append(f"  the mirror is {_public_url(mirror)}")
     lines.append("What to do, offline or if the site is gone:")
     lines.append(f"  put the file at {target} ({' or '.join(checksum) or 'checksum unknown'}{size})")
     if file.urls:
-        lines.append(f"  it is published at {' or '.join(map(public_url, file.urls))}")
+        lines.append(f"  it is published at {' or '.join(map(_public_url, file.urls))}")
     if file.mirror is not None:
         lines.append(f"  or set {MIRROR_VARIABLE} to a folder or URL that has {file.mirror} below it")
     return "\n".join(lines)

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from mklearn.atomic import write_parquet
+from mklearn.datasets.readers.tabular import column_text, read_frame, require_columns, sample_positions
 from mklearn.datasets.samples import some
 from mklearn.datasets.splits import generator
 from mklearn.errors import ConfigError, DataError, NotApplicable
@@ -65,8 +67,6 @@ class Pairs:
 
     def save(self, path: str | os.PathLike[str], ids: np.ndarray) -> None:
         """Write a Parquet table for :func:`given_pairs`: columns fold, first, second (ids) and same."""
-        import pandas as pd
-
         ids = np.asarray(ids)
         columns = {"fold": self.fold, "first": ids[self.first], "second": ids[self.second], "same": self.same}
         write_parquet(path, pd.DataFrame(columns), {"n_samples": self.n_samples})
@@ -132,8 +132,6 @@ def given_pairs(path: str | os.PathLike[str], ids: np.ndarray, y: np.ndarray) ->
     DataError
         A column is missing, an id is unknown, or ``same`` contradicts the labels; the message names the file.
     """
-    from mklearn.datasets.readers.tabular import column_text, read_frame, require_columns, sample_positions
-
     path = Path(path)
     frame = read_frame(path, ("first", "second"))
     require_columns(frame.columns, ("fold", "first", "second"), path)

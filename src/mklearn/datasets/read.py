@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from mklearn.contract.loading import load
-from mklearn.datasets.registry import SELECTION, Source
+from mklearn.contract.specs import DownloadSpec
+from mklearn.datasets.registry import SELECTION
 from mklearn.datasets.samples import SampleSet
 from mklearn.datasets.selection import chosen_rows
 from mklearn.errors import ConfigError, DataError
@@ -36,16 +37,10 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
     Parameters
     ----------
     spec : dict
-        Made by :func:`mklearn.datasets.registry.dataset_spec`: ``reader``, ``options``, ``paths`` (own data),
-        ``resize``, ``expected``, ``registered`` (id), and the keys of
-        :func:`mklearn.datasets.selection.chosen_rows` that select samples.
+        Made by :func:`mklearn.datasets.registry.dataset_spec`.
     files : dict of str to path, optional
         Paths of the files of a registered data set by name, in any of its packagings. Own data: by default
         ``spec["paths"]``.
-
-    Returns
-    -------
-    SampleSet
 
     Raises
     ------
@@ -88,20 +83,14 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
     return samples
 
 
-def content_check(source: Source) -> Callable[[Path], None] | None:
-    """Build a function that raises DataError if a file is not this source's data; None where that is unknown.
+def content_check(spec: DownloadSpec) -> Callable[[Path], object] | None:
+    """Build a function that raises DataError if a file does not have the data set's content; None where unknown.
 
-    It accepts a file with an unlisted checksum: possible for sources of one file whose reader compares the decoded
-    values with a known sha256.
+    It is known where the reader compares the decoded values with a sha256.
     """
-    if len(source.files) != 1 or not source.options.get("content_sha256"):
+    if not spec.options.get("content_sha256"):
         return None
-    name = source.files[0].name
-
-    def check(path: Path) -> None:
-        _reader(source.reader)({name: path}, **source.options)
-
-    return check
+    return lambda path: _reader(spec.reader)({spec.file.name: path}, **spec.options)
 
 
 def _reader(name: str) -> Callable[..., SampleSet]:

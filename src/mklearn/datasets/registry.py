@@ -6,9 +6,7 @@ Imports stay light: every cluster job imports this module to parse its study.
 from __future__ import annotations
 
 import difflib
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files as package_files
 from pathlib import Path
@@ -17,7 +15,10 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 import yaml
+from pydantic import Field
 
+from mklearn.contract.model import Strict
+from mklearn.contract.specs import FileSpec
 from mklearn.errors import ConfigError
 from mklearn.extensions import entry_points, package_of
 
@@ -29,55 +30,7 @@ LABELS_KEY = "LABELS"
 """Key of the labels file among the paths of own tables; ids of descriptors and kernels are lower case."""
 
 
-@dataclass(frozen=True)
-class FileEntry:
-    """One file to download.
-
-    Parameters
-    ----------
-    name : str
-        Local file name.
-    urls : tuple of str
-        Upstream's addresses, in order of preference.
-    sha256, md5 : tuple of str
-        Accepted checksums; one match of either kind is enough. MD5 only where nothing better is published.
-    bytes : int, optional
-        Size of the mirror's copy, for messages.
-    mirror : str, optional
-        Path below the root of a mirror; None if no mirror has the file.
-    content_check : bool
-        The checksum of upstream's own file is unknown: a file with an unlisted checksum is accepted if its decoded
-        content is the expected one.
-    """
-
-    name: str
-    urls: tuple[str, ...] = ()
-    sha256: tuple[str, ...] = ()
-    md5: tuple[str, ...] = ()
-    bytes: int | None = None
-    mirror: str | None = None
-    content_check: bool = False
-
-    @classmethod
-    def of(cls, fields: Mapping[str, Any]) -> FileEntry:
-        """Build an entry from YAML or JSON, whose lists become tuples."""
-        typed: dict[str, Any] = dict(fields)
-        for key in ("urls", "sha256", "md5"):
-            typed[key] = tuple(fields.get(key, ()))
-        return cls(**typed)
-
-
-@dataclass(frozen=True)
-class Source:
-    """One packaging of a data set: its files, and the reader for them."""
-
-    files: tuple[FileEntry, ...]
-    reader: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Entry:
+class Entry(Strict):
     """One registered data set.
 
     `files` is upstream's packaging, `alternatives` are others of the same samples. One reader reads them all, so that
@@ -86,36 +39,30 @@ class Entry:
 
     id: str
     title: str
-    files: tuple[FileEntry, ...]
+    files: list[FileSpec]
     reader: str
-    expected: Mapping[str, Any]
+    expected: dict[str, Any]
     licence: str
     citation: str
     homepage: str
-    alternatives: tuple[tuple[FileEntry, ...], ...] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)
-    resize: Mapping[str, Any] | None = None
+    alternatives: list[list[FileSpec]] = Field(default_factory=list)
+    options: dict[str, Any] = Field(default_factory=dict)
+    resize: dict[str, Any] | None = None
     note: str = ""
     package: str = ""
     """The package that brings it; empty for mklearn's own."""
 
-    def source(self, mirror: str | None = None) -> Source:
-        """Return the packaging to use: the first that the mirror has, otherwise upstream's.
+    def packaging(self, mirror: str | None) -> list[FileSpec]:
+        """Return the files to use: of the first packaging that the mirror has, otherwise upstream's.
 
-        Parameters
-        ----------
-        mirror : str, optional
-            Folder or URL of a mirror; by default the environment variable MKLEARN_MIRROR. A folder is searched; a
-            mirror on the web is assumed to have every file with a path below a mirror.
+        A mirror that is a folder (path or file:// URL) is searched; one on the web is assumed to have every file with a
+        path below a mirror.
         """
-        mirror = mirror or os.environ.get(MIRROR_VARIABLE) or None
-        chosen = self.files
         if mirror is not None:
             for files in (self.files, *self.alternatives):
                 if all(_on_mirror(file, mirror) for file in files):
-                    chosen = files
-                    break
-        return Source(chosen, self.reader, self.options)
+                    return files
+        return self.files
 
     def n_samples(self, selection: Mapping[str, Any]) -> int:
         """Estimate the number of samples that a selection (keys of ``SELECTION``) leaves, before anything is read."""
@@ -127,13 +74,8 @@ class Entry:
 
     def spec(self) -> dict[str, Any]:
         """Build the specification for :func:`mklearn.datasets.read.read_dataset` from builtin types."""
-        return {
-            "registered": self.id,
-            "reader": self.reader,
-            "options": _plain(self.options),
-            "resize": None if self.resize is None else _plain(self.resize),
-            "expected": _plain(self.expected),
-        }
+        fields = {"reader": self.reader, "options": self.options, "resize": self.resize, "expected": self.expected}
+        return _plain({"registered": self.id, **fields})
 
 
 @cache
@@ -148,12 +90,12 @@ def registry() -> dict[str, Entry]:
         The file of a package can't be read, or has a data set that is registered already.
     """
     text = package_files("mklearn.datasets").joinpath("registry.yaml").read_text(encoding="utf-8")
-    found = {name: _entry(name, fields) for name, fields in yaml.safe_load(text).items()}
+    found = {name: Entry(id=name, **fields) for name, fields in yaml.safe_load(text).items()}
     for point in entry_points()["datasets"]:
         package = package_of(point)
         try:
             text = package_files(point.module).joinpath(point.attr).read_text(encoding="utf-8")
-            more = {name: _entry(name, fields | {"package": package}) for name, fields in yaml.safe_load(text).items()}
+            more = {name: Entry(id=name, package=package, **fields) for name, fields in yaml.safe_load(text).items()}
         except Exception as error:  # whatever importing the package or reading its file raises
             raise ConfigError(f"package {package}: data sets of {point.value} can't be read: {error}") from error
         for name in found.keys() & more.keys():
@@ -163,13 +105,7 @@ def registry() -> dict[str, Entry]:
 
 
 def entry(name: str) -> Entry:
-    """Look up a registered data set.
-
-    Raises
-    ------
-    ConfigError
-        Unknown name; the message lists the known ones, and the nearest.
-    """
+    """Look up a registered data set; ConfigError of an unknown one lists the known ones, and the nearest."""
     known = registry()
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
@@ -184,52 +120,39 @@ def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
     Parameters
     ----------
     config : dict
-        A data set of the study's configuration: ``kind`` is "registered" (with ``name``; optionally
-        ``resize`` and the keys of ``SELECTION``), "image_folder" (``path``, ``colour``, ``resize``), "feature_tables"
-        (``tables``, ``labels``, ``id_column``, ``label_column``) or "precomputed" (``matrices``, ``measure``,
-        ``labels``, ``id_column``, ``label_column``).
+        A data set as in a study: the fields of a model of :mod:`mklearn.study.datasets`.
 
     Returns
     -------
     dict
-        Keys ``reader``, ``options`` and ``resize`` (or None); for own data ``paths`` (name -> path), for registered
+        Keys ``reader``, ``options`` and, where given, ``resize``; for own data ``paths`` (name -> path), for registered
         ones ``registered`` (id), ``expected`` and, where given, the keys of ``SELECTION``.
 
     Raises
     ------
     ConfigError
-        An unknown kind or name, or a selection that the registry knows to be impossible.
+        An unknown kind or name.
     """
     given = _plain(config)
     kind = given.pop("kind", "registered")
     if kind == "registered":
         if "name" not in given:
             raise ConfigError("a registered data set needs `name`, its id in the registry")
-        known = entry(given["name"])
-        mistakes = selection_mistakes(known, given)
-        if mistakes:
-            raise ConfigError(f"data set {known.id}: " + " ".join(f"{key}: {text}" for key, text in mistakes))
-        spec = known.spec()
-        if "resize" in given:
-            spec["resize"] = given["resize"]
-            # the registry expects images of its own size
-            spec["expected"] = {key: value for key, value in spec["expected"].items() if key != "image_shape"}
-        spec.update({key: given[key] for key in SELECTION if key in given})
+        spec = entry(given["name"]).spec()
+        spec.update({key: given[key] for key in ("resize", *SELECTION) if key in given})
+        if "resize" in given:  # the registry expects images of its own size
+            spec["expected"].pop("image_shape", None)
         return spec
     if kind == "image_folder":
-        return {
-            "reader": kind,
-            "options": {"colour": given.get("colour", "grey")},
-            "paths": {"root": given["path"]},
-            "resize": given.get("resize"),
-        }
+        options, paths = {"colour": given.get("colour", "grey")}, {"root": given["path"]}
+        return _plain({"reader": kind, "options": options, "paths": paths, "resize": given.get("resize")})
     if kind in ("feature_tables", "precomputed"):
         tables = given["tables"] if kind == "feature_tables" else given["matrices"]
         options = {key: given[key] for key in ("id_column", "label_column", "measure") if key in given}
         if "labels" in given:
             options["labels"] = LABELS_KEY
             tables = {**tables, LABELS_KEY: given["labels"]}
-        return {"reader": kind, "options": options, "paths": tables, "resize": None}
+        return {"reader": kind, "options": options, "paths": tables}
     valid = "registered, image_folder, feature_tables, precomputed"
     raise ConfigError(f"data set kind {kind!r} is unknown; valid: {valid}")
 
@@ -267,18 +190,11 @@ def local_folder(mirror: str) -> Path | None:
     return Path(mirror).expanduser()
 
 
-def _on_mirror(file: FileEntry, mirror: str) -> bool:
+def _on_mirror(file: FileSpec, mirror: str) -> bool:
     if file.mirror is None:
         return False
     folder = local_folder(mirror)
     return folder is None or (folder / file.mirror).is_file()
-
-
-def _entry(name: str, fields: dict[str, Any]) -> Entry:
-    files, *alternatives = (
-        tuple(map(FileEntry.of, files)) for files in (fields.pop("files"), *fields.pop("alternatives", []))
-    )
-    return Entry(id=name, files=files, alternatives=tuple(alternatives), **fields)
 
 
 def _plain(value: Any) -> Any:

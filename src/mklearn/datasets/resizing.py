@@ -20,10 +20,6 @@ from mklearn.errors import ConfigError
 ROUNDING = ("nearest", "none")
 
 
-def _box(t: np.ndarray) -> np.ndarray:
-    return ((t >= -0.5) & (t < 0.5)).astype(float)
-
-
 def _triangle(t: np.ndarray) -> np.ndarray:
     return np.maximum(1.0 - np.abs(t), 0.0)
 
@@ -50,7 +46,7 @@ INTERPOLATIONS = ("area", *_FILTERS)
 
 
 @lru_cache(maxsize=256)
-def resize_matrix(n_in: int, n_out: int, interpolation: str = "area", anti_alias: bool = True) -> np.ndarray:
+def resize_matrix(n_in: int, n_out: int, interpolation: str) -> np.ndarray:
     """Compute the (n_out, n_in) matrix that resizes one axis; rows sum to 1. Read-only, because it is cached.
 
     Parameters
@@ -58,10 +54,8 @@ def resize_matrix(n_in: int, n_out: int, interpolation: str = "area", anti_alias
     n_in, n_out : int
         Pixels before and after.
     interpolation : {"area", "bilinear", "bicubic", "lanczos"}
-        "area" is the mean over the area that an output pixel covers, exact for fractional factors too.
-    anti_alias : bool
-        Widen the filter by the factor of shrinking. Without it, shrinking ignores most input pixels, as some published
-        pipelines did. No effect on "area".
+        "area" is the mean over the area that an output pixel covers, exact for fractional factors too. The other
+        filters are widened by the factor of shrinking.
     """
     scale = n_in / n_out
     if interpolation == "area":
@@ -71,7 +65,7 @@ def resize_matrix(n_in: int, n_out: int, interpolation: str = "area", anti_alias
         weights = np.clip(np.minimum(high, pixel + 1) - np.maximum(low, pixel), 0.0, None)
     else:
         function, support = _FILTERS[interpolation]
-        width = max(scale, 1.0) if anti_alias else 1.0
+        width = max(scale, 1.0)
         centre = (np.arange(n_out) + 0.5) * scale
         offset = np.arange(n_in)[None, :] + 0.5 - centre[:, None]
         weights = np.where(np.abs(offset) < support * width, function(offset / width), 0.0)
@@ -80,17 +74,12 @@ def resize_matrix(n_in: int, n_out: int, interpolation: str = "area", anti_alias
     return weights
 
 
-def target_shape(
-    shape: tuple[int, ...], *, size: tuple[int, int] | None = None, pixels: int | None = None
-) -> tuple[int, int]:
-    """Compute (rows, cols) after resizing an image of `shape`: `size`, or about `pixels` pixels at equal aspect ratio.
+def target_shape(shape: tuple[int, ...], pixels: int) -> tuple[int, int]:
+    """Compute (rows, cols) of an image of `shape` after resizing to about `pixels` pixels at equal aspect ratio.
 
     Each side is rounded, so that the product is off by half a row and half a column at most. An extremely long image
     becomes one pixel wide and `pixels` long.
     """
-    if size is not None:
-        return size
-    assert pixels is not None
     factor = math.sqrt(pixels / (shape[0] * shape[1]))
     rows, cols = (min(max(1, round(side * factor)), pixels) for side in shape[:2])
     return rows, cols
@@ -101,7 +90,6 @@ def resize_images(
     shape: Sequence[int] | None = None,
     pixels: int | None = None,
     interpolation: str = "area",
-    anti_alias: bool = True,
     rounding: str = "nearest",
 ) -> np.ndarray | list[np.ndarray]:
     """Resize grey or colour images.
@@ -117,8 +105,6 @@ def resize_images(
         smaller ones enlarged (MKL-DR's Caltech images: 60000).
     interpolation : {"area", "bilinear", "bicubic", "lanczos"}
         See :func:`resize_matrix`. "area" is meant for shrinking: enlarged pixels become blocks with sharp edges.
-    anti_alias : bool
-        See :func:`resize_matrix`.
     rounding : {"nearest", "none"}
         Of integer images: "nearest" rounds half to even, clips to the range of the type and keeps the type; "none"
         gives the unrounded values as float64. Floating-point images keep their type and are neither rounded nor
@@ -134,20 +120,6 @@ def resize_images(
     ConfigError
         Not exactly one of `shape` and `pixels`, an unknown filter or rounding, a size below 1.
     """
-    size = _check_arguments(shape, pixels, interpolation, rounding)
-    if isinstance(images, np.ndarray) and images.dtype != object:
-        new = target_shape(images.shape[1:3], size=size, pixels=pixels)
-        return _resize(images, new, interpolation, anti_alias, rounding)
-    resized = []
-    for image in images:
-        new = target_shape(image.shape, size=size, pixels=pixels)
-        resized.append(_resize(image[None], new, interpolation, anti_alias, rounding)[0])
-    return stack_if_regular(resized)
-
-
-def _check_arguments(
-    shape: Sequence[int] | None, pixels: int | None, interpolation: str, rounding: str
-) -> tuple[int, int] | None:
     if (shape is None) == (pixels is None):
         raise ConfigError("resizing needs exactly one of shape=(rows, cols) and pixels=number, got both or neither")
     if interpolation not in INTERPOLATIONS:
@@ -156,33 +128,30 @@ def _check_arguments(
         raise ConfigError(f"rounding={rounding!r} is unknown; valid: {', '.join(ROUNDING)}")
     if pixels is not None and pixels < 1:
         raise ConfigError(f"pixels={pixels} must be at least 1")
-    if shape is None:
-        return None
-    if len(shape) != 2 or min(shape) < 1:
+    if shape is not None and (len(shape) != 2 or min(shape) < 1):
         raise ConfigError(f"shape={tuple(shape)} must be (rows, cols), each at least 1")
-    return int(shape[0]), int(shape[1])
+    resized = []
+    for image in images:
+        size = shape if pixels is None else target_shape(image.shape, pixels)
+        assert size is not None
+        resized.append(_resize(image, size[0], size[1], interpolation, rounding))
+    return stack_if_regular(resized)
 
 
-def _resize(
-    stack: np.ndarray, size: tuple[int, int], interpolation: str, anti_alias: bool, rounding: str
-) -> np.ndarray:
-    """Resize a stack of images, shape (n, rows, cols[, 3])."""
-    if stack.shape[1:3] == size:
-        return stack
-    left = resize_matrix(stack.shape[1], size[0], interpolation, anti_alias)
-    right = resize_matrix(stack.shape[2], size[1], interpolation, anti_alias)
-    result = np.empty((len(stack), *size, *stack.shape[3:]))
-    for k, image in enumerate(stack):  # one by one: a float64 copy of all originals could be large
-        values = image.astype(np.float64, copy=False)
-        if values.ndim == 2:
-            result[k] = left @ values @ right.T
-        else:
-            for channel in range(values.shape[2]):
-                result[k, :, :, channel] = left @ values[:, :, channel] @ right.T
-    if stack.dtype.kind == "f":
-        return result.astype(stack.dtype, copy=False)
+def _resize(image: np.ndarray, rows: int, cols: int, interpolation: str, rounding: str) -> np.ndarray:
+    if image.shape[:2] == (rows, cols):
+        return image
+    left = resize_matrix(image.shape[0], rows, interpolation)
+    right = resize_matrix(image.shape[1], cols, interpolation)
+    values = image.astype(np.float64, copy=False)
+    if values.ndim == 2:
+        result = left @ values @ right.T
+    else:
+        result = np.stack([left @ values[:, :, channel] @ right.T for channel in range(values.shape[2])], axis=2)
+    if image.dtype.kind == "f":
+        return result.astype(image.dtype, copy=False)
     if rounding == "none":
         return result
-    limits = np.iinfo(stack.dtype)
+    limits = np.iinfo(image.dtype)
     # Sums such as 0.25 * (a + b + c + d) have an error of 1e-14 that would decide ties: remove it before rounding.
-    return np.clip(np.rint(np.round(result, 9)), limits.min, limits.max).astype(stack.dtype)
+    return np.clip(np.rint(np.round(result, 9)), limits.min, limits.max).astype(image.dtype)

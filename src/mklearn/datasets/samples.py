@@ -18,7 +18,6 @@ from mklearn.provenance import canonical
 
 MEASURES = ("kernel", "distance", "squared_euclidean", "chi2")
 Images = np.ndarray | list[np.ndarray] | None
-_FORMAT = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +59,12 @@ class SampleSet:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "ids", _strings(self.ids, "ids"))
-        object.__setattr__(self, "classes", _strings(self.classes, "classes"))
-        object.__setattr__(self, "y", _codes(self.y))
-        object.__setattr__(self, "tables", {name: np.asarray(table) for name, table in self.tables.items()})
-        object.__setattr__(self, "matrices", {name: np.asarray(matrix) for name, matrix in self.matrices.items()})
-        object.__setattr__(self, "measures", dict(self.measures))
-        object.__setattr__(self, "notes", tuple(self.notes))
+        for name, kinds, dtype in (("ids", None, str), ("classes", None, str), ("y", "iu", np.int64)):
+            array = np.asarray(getattr(self, name))
+            if array.ndim != 1 or (kinds and array.dtype.kind not in kinds):
+                what = "integers" if kinds else "names"
+                raise DataError(f"{name}: expected a one-dimensional array of {what}, got {array.dtype} {array.shape}")
+            object.__setattr__(self, name, array.astype(dtype))
         if isinstance(self.images, Sequence):
             object.__setattr__(self, "images", stack_if_regular([np.asarray(image) for image in self.images]))
         self._check_labels()
@@ -85,13 +83,9 @@ class SampleSet:
     def from_labels(
         cls, ids: Sequence[str] | np.ndarray, labels: Sequence[str] | np.ndarray, **content: Any
     ) -> SampleSet:
-        """Build a sample set from one label per sample; classes are in natural order.
+        """Build a sample set from one label per sample; classes are in natural order ("2" before "10").
 
-        Parameters
-        ----------
-        ids, labels : (n,) sequences of str
-        **content
-            The other parameters of the class.
+        `content` has the other parameters of the class.
         """
         y, classes = encode_labels(labels)
         return cls(ids=np.asarray(ids), y=y, classes=classes, **content)
@@ -117,29 +111,16 @@ class SampleSet:
     def subset(self, rows: Sequence[int] | np.ndarray) -> SampleSet:
         """Select samples by position, in the given order; classes without a selected sample are dropped.
 
-        Parameters
-        ----------
-        rows : (k,) ints
-            Positions without repetition.
-
-        Returns
-        -------
-        SampleSet
-            A list of images becomes an array if the selected ones have one shape.
+        A list of images becomes an array if the selected ones have one shape.
         """
         rows = np.asarray(rows, dtype=np.int64)
         codes, y = np.unique(self.y[rows], return_inverse=True)
-        images = self.images
-        if isinstance(images, np.ndarray):
-            images = images[rows]
-        elif images is not None:
-            images = [images[row] for row in rows]
         return replace(
             self,
             ids=self.ids[rows],
             y=y.astype(np.int64),
             classes=self.classes[codes],
-            images=images,
+            images=None if self.images is None else [self.images[row] for row in rows],
             tables={name: table[rows] for name, table in self.tables.items()},
             matrices={name: matrix[np.ix_(rows, rows)] for name, matrix in self.matrices.items()},
         )
@@ -186,24 +167,12 @@ class SampleSet:
         if unknown:
             raise DataError(f"measures name {', '.join(unknown)}, but there is no such matrix")
 
-    def save(
-        self,
-        path: str | os.PathLike[str],
-        spec: Mapping[str, Any] | None = None,
-        provenance: Mapping[str, Any] | None = None,
-    ) -> None:
+    def save(self, path: str | os.PathLike[str], provenance: Mapping[str, Any] | None = None) -> None:
         """Write the sample set to one uncompressed NPZ; equal content gives equal bytes.
 
-        Parameters
-        ----------
-        path : path
-            Target file, conventionally ``*.npz``.
-        spec, provenance : dict
-            How the data were made and from which files (JSON types); stored in the file.
+        `provenance` tells how the data were made and from which files (JSON types); it is stored in the file.
         """
         arrays: dict[str, Any] = {
-            "format": _FORMAT,
-            "spec": canonical(dict(spec or {})),
             "provenance": canonical(dict(provenance or {})),
             "ids": self.ids,
             "y": self.y,
@@ -237,11 +206,9 @@ class SampleSet:
             The file is missing, corrupt, or no sample set; the message names it.
         """
         arrays = read_npz(path)
-        missing = [name for name in ("format", "ids", "y", "classes", "measures", "notes") if name not in arrays]
+        missing = [name for name in ("ids", "y", "classes", "measures", "notes") if name not in arrays]
         if missing:
             raise DataError(f"{path}: not a data set of mklearn: it lacks {', '.join(missing)}")
-        if int(arrays["format"]) != _FORMAT:
-            raise DataError(f"{path}: written in format {int(arrays['format'])}, this version reads {_FORMAT}")
         images: Images = arrays.get("images")
         if "image_shapes" in arrays:
             images = _split_buffer(arrays["image_buffer"], arrays["image_shapes"], Path(path))
@@ -267,17 +234,7 @@ def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
 
 
 def encode_labels(labels: Sequence[str] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Encode labels as class codes 0..c-1, the classes in natural order ("2" before "10").
-
-    Parameters
-    ----------
-    labels : (n,) sequence of str
-
-    Returns
-    -------
-    y : (n,) int64 array
-    classes : (c,) array of str
-    """
+    """Encode (n,) labels as class codes 0..c-1 (int64) and the (c,) names of the classes, in natural order."""
     names = sorted({str(label) for label in labels}, key=natural_key)
     code = {name: index for index, name in enumerate(names)}
     return np.array([code[str(label)] for label in labels], dtype=np.int64), np.array(names, dtype=str)
@@ -318,20 +275,6 @@ def check_numbers(values: np.ndarray, what: str, rows: np.ndarray, columns: np.n
             f"{what}: {int(bad.sum())} values missing or infinite: columns {some(columns[bad.any(axis=0)])}, "
             f"samples {some(rows[bad.any(axis=1)])}"
         )
-
-
-def _strings(values: Any, what: str) -> np.ndarray:
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise DataError(f"{what} must be one-dimensional, got shape {array.shape}")
-    return array.astype(str)
-
-
-def _codes(values: Any) -> np.ndarray:
-    array = np.asarray(values)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise DataError(f"y must be a one-dimensional integer array, got {array.dtype} of shape {array.shape}")
-    return array.astype(np.int64)
 
 
 def _split_buffer(buffer: np.ndarray, shapes: np.ndarray, path: Path) -> list[np.ndarray]:

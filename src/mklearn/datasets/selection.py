@@ -39,10 +39,8 @@ def chosen_rows(
         Class codes.
     names : (c,) array of str
         Class names, in the data set's order.
-    classes : sequence of str, optional
-        Classes to keep; all by default.
-    exclude_classes : sequence of str, optional
-        Classes to leave out.
+    classes, exclude_classes : sequence of str, optional
+        Classes to keep (all by default), and to leave out.
     first_classes : int, optional
         Keep only the first of the remaining classes, in the data set's order.
     per_class : int, optional
@@ -76,15 +74,14 @@ def chosen_rows(
                 "lower per_class or put these classes into exclude_classes"
             )
         for code, rows in of_class.items():
-            order = _generator(dataset, draw, str(names[code])).permutation(len(rows))
-            of_class[code] = rows[order]
+            rng = np.random.default_rng([zlib.crc32(dataset.encode()), draw, zlib.crc32(str(names[code]).encode())])
+            of_class[code] = rows[rng.permutation(len(rows))]
     return np.sort(np.concatenate([rows[:per_class] for rows in of_class.values()])).astype(np.int64)
 
 
 def _kept_classes(
     names: np.ndarray, include: Sequence[str] | None, exclude: Sequence[str] | None, first: int | None
 ) -> list[int]:
-    """Find the codes of the classes to keep."""
     mistakes = []
     for key, listed in (("classes", include), ("exclude_classes", exclude)):
         unknown = sorted(set(listed or ()) - set(names.tolist()))
@@ -107,7 +104,3 @@ def _kept_classes(
             f"at least two classes are needed, and classes, exclude_classes and first_classes leave {len(kept)}"
         )
     return kept
-
-
-def _generator(dataset: str, draw: int, name: str) -> np.random.Generator:
-    return np.random.default_rng([zlib.crc32(dataset.encode()), draw, zlib.crc32(name.encode())])

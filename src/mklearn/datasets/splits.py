@@ -17,8 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from mklearn.atomic import read_parquet, write_parquet
+from mklearn.datasets.readers.tabular import column_text, read_frame, sample_positions
 from mklearn.datasets.samples import some
 from mklearn.errors import ConfigError, DataError, NotApplicable
 
@@ -32,7 +34,7 @@ class Split:
     Parameters
     ----------
     repeat, fold : int
-        Counted from 0; fold is 0 where there are no folds.
+        Counted from 0; `fold` is 0 where there are no folds.
     train, test : (k,) int64 arrays
         Positions of samples, ascending and disjoint.
     train_size : int, optional
@@ -73,7 +75,6 @@ class Splits:
     n_samples: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "splits", tuple(self.splits))
         if not self.splits:
             raise DataError("splits: none given")
         seen = set()
@@ -106,13 +107,7 @@ class Splits:
         return self.splits[index]
 
     def of_size(self, train_size: int | None) -> list[Split]:
-        """Return the splits of one training size, or with None those of a protocol without sizes.
-
-        Raises
-        ------
-        DataError
-            There are no such splits.
-        """
+        """Return the splits of one training size (None: of a protocol without sizes); DataError if there are none."""
         found = [split for split in self.splits if split.train_size == train_size]
         if not found:
             raise DataError(f"splits: none of training size {train_size}")
@@ -135,16 +130,8 @@ class Splits:
     def save(self, path: str | os.PathLike[str], ids: np.ndarray, provenance: Mapping[str, Any] | None = None) -> None:
         """Write a Parquet table with columns train_size, repeat, fold, role, index and id.
 
-        Parameters
-        ----------
-        path : path
-        ids : (n_samples,) array of str
-            Ids of the data set.
-        provenance : dict, optional
-            How the splits were drawn and from what; stored in the file's metadata.
+        `ids` are those of the data set; `provenance` tells how the splits were drawn and from what.
         """
-        import pandas as pd
-
         if len(ids) != self.n_samples:
             raise DataError(f"{path}: {len(ids)} ids for splits of {self.n_samples} samples")
         parts = [(split, role, getattr(split, role)) for split in self.splits for role in ROLES]
@@ -165,25 +152,21 @@ class Splits:
         write_parquet(path, frame, {"n_samples": self.n_samples, **recorded})
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], ids: np.ndarray | None = None) -> Splits:
-        """Read a file written by :meth:`save`.
+    def load(cls, path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
+        """Read a file written by :meth:`save` for the samples with these ids.
 
-        Parameters
-        ----------
-        path : path
-        ids : (n_samples,) array of str, optional
-            Ids of the data set that the splits are used with; must be those that the splits were made for.
+        Raises
+        ------
+        DataError
+            Not such a file, or made for other samples.
         """
         frame, metadata = read_parquet(path)
         if "n_samples" not in metadata:
             raise DataError(f"{path}: not a file of splits written by mklearn")
-        if ids is not None:
-            index = frame["index"].to_numpy()
-            if len(ids) != metadata["n_samples"] or not np.array_equal(
-                np.asarray(ids)[index], frame["id"].to_numpy(dtype=str)
-            ):
-                raise DataError(f"{path}: made for other samples than those of the data set; delete it and run again")
-        return cls(_from_frame(frame, Path(path)), metadata["n_samples"])
+        n_samples = metadata["n_samples"]
+        if len(ids) != n_samples or not np.array_equal(np.asarray(ids)[frame["index"]], frame["id"].to_numpy(str)):
+            raise DataError(f"{path}: made for other samples than those of the data set; delete it and run again")
+        return cls(_from_frame(frame, Path(path)), n_samples)
 
 
 def generator(name: str, size: int, repeat: int, seed: int = 0) -> np.random.Generator:
@@ -214,7 +197,7 @@ def random_per_class(
     seed : int
         Non-negative.
     name : str
-        Name of the data set, part of the seed.
+        Name of the data set.
     test_size : int, optional
         Maximum number of test samples per class, drawn at random; by default all the rest.
     classes : (c,) array of str, optional
@@ -310,7 +293,7 @@ def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
     ----------
     path : path
         Columns ``role`` ("train" or "test"), and ``id`` or ``index`` (position, from 0; ignored if there are ids);
-        optionally ``repeat`` and ``fold``, 0 by default.
+        optionally ``repeat`` and ``fold``, 0 by default. Others are ignored.
     ids : (n,) array of str
         Ids of the data set.
 
@@ -319,8 +302,6 @@ def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
     DataError
         A column is missing, a role or id is unknown, or the splits are invalid; the message names the file.
     """
-    from mklearn.datasets.readers.tabular import column_text, read_frame, sample_positions
-
     path = Path(path)
     frame = read_frame(path, ("id", "role")).reset_index(drop=True)
     columns = set(frame.columns)
@@ -332,7 +313,7 @@ def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
         raise DataError(f"{path}: unknown roles {some(wrong)}; valid: train, test")
     if "id" in columns:
         frame["index"] = sample_positions(column_text(frame["id"], path, "id"), ids, path)
-    frame["train_size"] = 0  # a user's splits have no sizes
+    frame["train_size"] = pd.NA  # a user's splits have no sizes
     for name in ("repeat", "fold", "index"):
         frame[name] = _whole_numbers(frame[name], path, name) if name in frame else 0
     try:
@@ -343,20 +324,15 @@ def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
 
 def _from_frame(frame: Any, path: Path) -> tuple[Split, ...]:
     splits = []
-    if "train_size" not in frame:  # written before splits had sizes
-        frame = frame.assign(train_size=0)
-    sizes = frame["train_size"].fillna(0).astype(np.int64)  # 0: no sizes
-    for (size, repeat, fold), rows in frame.groupby([sizes, "repeat", "fold"], sort=True):
-        parts = {role: np.sort(rows.loc[rows["role"] == role, "index"].to_numpy(dtype=np.int64)) for role in ROLES}
-        splits.append(Split(int(repeat), int(fold), parts["train"], parts["test"], int(size) or None))
+    for (size, repeat, fold), rows in frame.groupby(["train_size", "repeat", "fold"], dropna=False):
+        train, test = (np.sort(rows["index"][rows["role"] == role].to_numpy(dtype=np.int64)) for role in ROLES)
+        splits.append(Split(int(repeat), int(fold), train, test, None if pd.isna(size) else int(size)))
     if not splits:
         raise DataError(f"{path}: contains no splits")
     return tuple(splits)
 
 
 def _whole_numbers(values: Any, path: Path, column: str) -> np.ndarray:
-    import pandas as pd
-
     numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=float)
     bad = ~np.isfinite(numbers) | (np.mod(numbers, 1) != 0)
     if bad.any():

@@ -9,25 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.descriptors.c2_patches import PATCH_SIZES, check_parameters, patch_sizes, response
+from mklearn.descriptors.c2_patches import PATCH_SIZES, patch_sizes, response
 from mklearn.descriptors.gabor_c1 import (
     PYRAMID_ORIENTATIONS,
     PYRAMID_POOL,
     PYRAMID_SCALES,
     PYRAMID_SIZE,
     PYRAMID_STRIDE,
-    SHORT_SIDE,
     Maps,
     prepare_images,
     pyramid_c1,
     pyramid_sides,
 )
-from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of
-from mklearn.descriptors.validation import Learned, invalid, learned_array, learned_with, whole_number
+from mklearn.descriptors.images import Grey, Images, features_of
+from mklearn.descriptors.validation import Learned, invalid, learned_array, whole_number
 from mklearn.errors import DataError
 
-# The shortest side for which the largest patch fits into the first scale.
-LEAST_SIDE = 95
 # A patch is searched for within this share of the image's sides around its position, and within this many scales.
 # [common]
 POSITION_RANGE = 0.05
@@ -35,26 +32,15 @@ SCALE_RANGE = 1
 
 
 def learn_c2_mutch_lowe(
-    images: Images,
-    *,
-    random_state: int,
-    n_patches: int = 2040,
-    short_side: int = SHORT_SIDE,
-    inhibition: float = 0.5,
-    sigma: float = 1.0,
+    images: Images, *, random_state: int, n_patches: int = 2040, inhibition: float = 0.5
 ) -> dict[str, NDArray]:
     """Cut sparse patches of C1 at random places and scales of random images.
 
     At each place of a patch, only the orientation with the largest response is kept.
 
-    Parameters
-    ----------
-    images : see `mklearn.descriptors.images.as_grey_images`
-        Training images, or all images of a data set: labels are not used.
-    random_state : int
-        Seed of the draw of images, scales and places.
-    n_patches, short_side, inhibition, sigma
-        See `c2_mutch_lowe`.
+    `images` are the training images, or all images of a data set: labels are not used. `random_state` is the seed of
+    the draw of images, scales and places. The other parameters are those of `c2_mutch_lowe`. A patch from a flat part
+    of an image is as likely as any other, and can be all zero.
 
     Returns
     -------
@@ -68,19 +54,15 @@ def learn_c2_mutch_lowe(
           the image;
         - ``scales``, shape (n_patches,), int64: 0, ..., 8, among the scales in which the patch fits;
         - ``origins``, shape (n_patches, 3), int64: index of the image, row and column of the patch in its C1;
-        - ``short_side`` and ``inhibition``, shape ().
+        - ``inhibition``, shape ().
 
     Raises
     ------
     DataError, ConfigError
         As `c2_mutch_lowe`.
-
-    Notes
-    -----
-    A patch from a flat part of an image is as likely as any other, and can be all zero.
     """
-    _check(n_patches, short_side, inhibition, sigma)
-    grey = prepare_images(as_grey_images(images), short_side, "c2_mutch_lowe")
+    _check(n_patches, inhibition)
+    grey = prepare_images(images, "c2_mutch_lowe")
     rng = np.random.default_rng(whole_number(random_state, "random_state", 0))
     image_of = rng.integers(len(grey), size=n_patches)
     place = rng.random((n_patches, 3))
@@ -113,25 +95,16 @@ def learn_c2_mutch_lowe(
         "positions": positions,
         "scales": scales,
         "origins": origins,
-        "short_side": np.array(short_side),
         "inhibition": np.array(float(inhibition)),
     }
 
 
-def c2_mutch_lowe(
-    images: Images,
-    *,
-    learned: Learned,
-    n_patches: int = 2040,
-    short_side: int = SHORT_SIDE,
-    inhibition: float = 0.5,
-    sigma: float = 1.0,
-) -> Grey:
+def c2_mutch_lowe(images: Images, *, learned: Learned, n_patches: int = 2040, inhibition: float = 0.5) -> Grey:
     """Compute the C2 features of Mutch and Lowe [1]_, C2-ML in MKL-DR (NIPS 2008).
 
     S1 and C1 are those of `mklearn.descriptors.gabor_c1.pyramid_c1`. A patch P has one orientation at each of its s x s
     places. S2 compares it with the responses X of these orientations in a window of C1. C2 is the maximum
-    ``max_X exp(-||X - P||^2 / (2 sigma^2 (s / 4)^2))`` over windows near the patch's position: with centres within 5 %
+    ``max_X exp(-||X - P||^2 / (2 (s / 4)^2))`` [common] over windows near the patch's position: with centres within 5 %
     of the image's height and width, in its own scale and the adjacent ones. Compare features by "squared_euclidean".
 
     Parameters
@@ -142,13 +115,9 @@ def c2_mutch_lowe(
         The result of `learn_c2_mutch_lowe` for the same parameters.
     n_patches : int
         Number of features. Not given in MKL-DR; Mutch and Lowe have about twice the default [common].
-    short_side : int
-        Short side in pixels to which images are resized, aspect kept, at least 95. 140 [common].
     inhibition : float
         h in 0..1: orientations of a place with less than ``min + h (max - min)`` over its orientations are set to zero,
         in S1 and in C1. 0.5 [common].
-    sigma : float
-        Width of S2 on patches of 4 x 4 places. 1 [common].
 
     Returns
     -------
@@ -170,16 +139,16 @@ def c2_mutch_lowe(
 
     Deviations: where the 5 % contain no window, as in coarse scales, the nearest one is used; scales that are too small
     for a patch are omitted. S1 divides by the contrast of a window about its mean, with a floor
-    (`mklearn.descriptors.gabor_c1.Windows.norms`). Distances are in single precision. The paper's feature selection by
+    (`mklearn.descriptors.gabor_c1.window_norms`). Distances are in single precision. The paper's feature selection by
     the weights of a support vector machine needs labels and is omitted.
 
     References
     ----------
     .. [1] Mutch, Lowe, "Multiclass object recognition with sparse, localized features", CVPR 2006.
     """
-    _check(n_patches, short_side, inhibition, sigma)
-    sizes, *others = _checked_patches(learned, n_patches, short_side, inhibition)
-    grey = prepare_images(as_grey_images(images), short_side, "c2_mutch_lowe")
+    _check(n_patches, inhibition)
+    sizes, *others = _checked_patches(learned, n_patches, inhibition)
+    grey = prepare_images(images, "c2_mutch_lowe")
     search = _compiled_search()
 
     def extract(image: Grey) -> NDArray:
@@ -187,7 +156,7 @@ def c2_mutch_lowe(
         shapes = np.array([maps.shape[1:] for maps in c1], dtype=np.int64)
         sides = np.array(pyramid_sides(image.shape)[: len(c1)], dtype=np.int64)
         responses = np.concatenate([maps.ravel() for maps in c1])
-        return response(search(responses, shapes, sides, sizes, *others).astype(np.float64), sizes, sigma)
+        return response(search(responses, shapes, sides, sizes, *others).astype(np.float64), sizes)
 
     return features_of(grey, extract, "c2_mutch_lowe")
 
@@ -261,13 +230,13 @@ def _search(
     return distances
 
 
-def _check(n_patches: int, short_side: int, inhibition: float, sigma: float) -> None:
-    check_parameters(n_patches, short_side, sigma, LEAST_SIDE)
+def _check(n_patches: int, inhibition: float) -> None:
+    whole_number(n_patches, "n_patches")
     if not (isinstance(inhibition, int | float) and 0 <= inhibition <= 1):
         raise invalid(inhibition, "inhibition", "a number from 0 to 1")
 
 
-def _checked_patches(learned: Learned, n_patches: int, short_side: int, inhibition: float) -> list[NDArray]:
+def _checked_patches(learned: Learned, n_patches: int, inhibition: float) -> list[NDArray]:
     """Return sizes, values, orientations, positions and scales; raise `DataError` if they don't fit the parameters."""
     length = max(PATCH_SIZES) ** 2
     expected: dict[str, tuple[tuple[int, ...], type]] = {
@@ -281,7 +250,11 @@ def _checked_patches(learned: Learned, n_patches: int, short_side: int, inhibiti
         name: np.ascontiguousarray(learned_array(learned, name, shape, "c2_mutch_lowe", dtype))
         for name, (shape, dtype) in expected.items()
     }
-    learned_with(learned, "c2_mutch_lowe", short_side=short_side, inhibition=inhibition)
+    if (found := float(learned_array(learned, "inhibition", (), "c2_mutch_lowe"))) != inhibition:
+        raise DataError(
+            f"`learned` has inhibition = {found}, expected {inhibition}: pass what learn_c2_mutch_lowe returned for "
+            "the same parameters."
+        )
     # the compiled search does not check these indices
     valid = (
         np.isin(arrays["sizes"], PATCH_SIZES).all()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.descriptors.validation import positive, whole_number
-
 # Places of C1 per side of a patch. [ports] [common]: see `mklearn.descriptors.gabor_c1`.
 PATCH_SIZES = (4, 8, 12, 16)
 
@@ -18,14 +16,7 @@ def patch_sizes(n_patches: int) -> NDArray[np.int64]:
     return np.repeat(np.array(PATCH_SIZES, dtype=np.int64), counts)
 
 
-def check_parameters(n_patches: int, short_side: int, sigma: float, least_side: int) -> None:
-    """Raise `ConfigError` for invalid parameters of a C2 model."""
-    whole_number(n_patches, "n_patches")
-    whole_number(short_side, "short_side", least_side)
-    positive(sigma, "sigma")
-
-
-def response(distance: NDArray[np.float64], size: NDArray | int, sigma: float) -> NDArray[np.float64]:
-    """Compute ``exp(-distance / (2 sigma^2 (size / 4)^2))`` for squared distances to patches."""
-    features: NDArray[np.float64] = np.exp(-distance / (2 * sigma**2 * (size / 4) ** 2))
+def response(distance: NDArray[np.float64], size: NDArray | int) -> NDArray[np.float64]:
+    """Compute ``exp(-distance / (2 (size / 4)^2))`` for squared distances to patches."""
+    features: NDArray[np.float64] = np.exp(-distance / (2 * (size / 4) ** 2))
     return features

@@ -5,49 +5,36 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.descriptors.c2_patches import PATCH_SIZES, check_parameters, patch_sizes, response
-from mklearn.descriptors.gabor_c1 import SERRE_ORIENTATIONS, SHORT_SIDE, Maps, prepare_images, serre_c1, windows_of
-from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of
-from mklearn.descriptors.validation import Learned, learned_array, learned_with, whole_number
+from mklearn.descriptors.c2_patches import PATCH_SIZES, patch_sizes, response
+from mklearn.descriptors.gabor_c1 import SERRE_ORIENTATIONS, Maps, prepare_images, serre_c1, windows_of
+from mklearn.descriptors.images import Grey, Images, features_of
+from mklearn.descriptors.validation import Learned, learned_array, whole_number
 
 # Patches are cut from the second band, of filters of 11 and 13 pixels. [ports]
 PATCH_BAND = 1
-# The shortest side for which the largest patch fits into that band.
-LEAST_SIDE = 97
 
 
-def learn_c2_serre(
-    images: Images, *, random_state: int, n_patches: int = 1000, short_side: int = SHORT_SIDE, sigma: float = 1.0
-) -> dict[str, NDArray]:
+def learn_c2_serre(images: Images, *, random_state: int, n_patches: int = 1000) -> dict[str, NDArray]:
     """Cut patches of C1 at random places of random images, with all orientations of each place.
 
-    Parameters
-    ----------
-    images : see `mklearn.descriptors.images.as_grey_images`
-        Training images, or all images of a data set: labels are not used.
-    random_state : int
-        Seed of the draw of images and places.
-    n_patches, short_side, sigma
-        See `c2_serre`.
+    `images` are the training images, or all images of a data set: labels are not used. `random_state` is the seed of
+    the draw of images and places. The other parameters are those of `c2_serre`. A patch from a flat part of an image
+    is as likely as any other, and can be all zero.
 
     Returns
     -------
     dict
         For each size s of 4, 8, 12, 16: ``patches_<s>``, shape (m_s, 4, s, s), float32, with ``sum(m_s) = n_patches``
         (the m_s differ by one at most, smaller sizes have more), and ``origins_<s>``, shape (m_s, 3), int64: index of
-        the image, row and column of the patch in its C1. ``short_side``, shape ().
+        the image, row and column of the patch in its C1.
 
     Raises
     ------
     DataError, ConfigError
         As `c2_serre`.
-
-    Notes
-    -----
-    A patch from a flat part of an image is as likely as any other, and can be all zero.
     """
-    check_parameters(n_patches, short_side, sigma, LEAST_SIDE)
-    grey = prepare_images(as_grey_images(images), short_side, "c2_serre")
+    whole_number(n_patches, "n_patches")
+    grey = prepare_images(images, "c2_serre")
     rng = np.random.default_rng(whole_number(random_state, "random_state", 0))
     image_of = rng.integers(len(grey), size=n_patches)
     place = rng.random((n_patches, 2))
@@ -61,7 +48,7 @@ def learn_c2_serre(
             row, column = (place[patch] * (np.array(c1.shape[1:]) - size + 1)).astype(np.int64)
             origins[patch] = number, row, column
             cut[patch] = c1[:, row : row + size, column : column + size]
-    learned: dict[str, NDArray] = {"short_side": np.array(short_side)}
+    learned: dict[str, NDArray] = {}
     for size in PATCH_SIZES:
         index = np.flatnonzero(size_of == size)
         shape = (index.size, SERRE_ORIENTATIONS, size, size)
@@ -70,19 +57,12 @@ def learn_c2_serre(
     return learned
 
 
-def c2_serre(
-    images: Images,
-    *,
-    learned: Learned,
-    n_patches: int = 1000,
-    short_side: int = SHORT_SIDE,
-    sigma: float = 1.0,
-) -> Grey:
+def c2_serre(images: Images, *, learned: Learned, n_patches: int = 1000) -> Grey:
     """Compute the C2 features of Serre, Wolf and Poggio [1]_, C2-SWP in MKL-DR (NIPS 2008).
 
     S1 and C1 are those of `mklearn.descriptors.gabor_c1.serre_c1`. S2 compares each patch P, of s x s places and all 4
     orientations, with all windows X of C1 of its size in all bands. C2 is the maximum of S2 over windows and bands:
-    ``max_X exp(-||X - P||^2 / (2 sigma^2 (s / 4)^2))``. Compare features by "squared_euclidean".
+    ``max_X exp(-||X - P||^2 / (2 (s / 4)^2))``. Compare features by "squared_euclidean".
 
     Parameters
     ----------
@@ -92,12 +72,6 @@ def c2_serre(
         The result of `learn_c2_serre` for the same parameters.
     n_patches : int
         Number of features. Not given in MKL-DR; 1,000 is [common].
-    short_side : int
-        Short side in pixels to which images are resized, aspect kept, at least 97. 140 is [common], there as the
-        height.
-    sigma : float
-        Width of S2 on patches of 4 x 4 places. The paper has a factor of the squared distance whose value was not
-        available; 1 is Mutch and Lowe's [common].
 
     Returns
     -------
@@ -117,23 +91,23 @@ def c2_serre(
     -----
     [ports] and [common] mark parameters that were not checked against the paper: see `mklearn.descriptors.gabor_c1`.
 
-    Deviations: ``(s / 4)^2``, which makes patches of different sizes comparable, is Mutch and Lowe's [common]. S1
-    divides by the contrast of a window about its mean, with a floor (`mklearn.descriptors.gabor_c1.Windows.norms`).
+    Deviations: the paper has a factor of the squared distance whose value was not available; ours, ``1 / 2`` over
+    ``(s / 4)^2``, which makes patches of different sizes comparable, is Mutch and Lowe's [common]. S1
+    divides by the contrast of a window about its mean, with a floor (`mklearn.descriptors.gabor_c1.window_norms`).
     Places where a filter or a patch leaves the image are omitted. Distances are in single precision.
 
     References
     ----------
     .. [1] Serre, Wolf, Poggio, "Object recognition with features inspired by visual cortex", CVPR 2005.
     """
-    check_parameters(n_patches, short_side, sigma, LEAST_SIDE)
+    whole_number(n_patches, "n_patches")
     size_of = patch_sizes(n_patches)
     patches = []
     for size in PATCH_SIZES:
         shape = (int(np.sum(size_of == size)), SERRE_ORIENTATIONS, size, size)
         held = learned_array(learned, f"patches_{size}", shape, "c2_serre", np.float32)
         patches.append(held.reshape(len(held), SERRE_ORIENTATIONS * size**2))
-    learned_with(learned, "c2_serre", short_side=short_side)
-    grey = prepare_images(as_grey_images(images), short_side, "c2_serre")
+    grey = prepare_images(images, "c2_serre")
     norms = [np.einsum("ij,ij->i", matrix, matrix) for matrix in patches]
     # ||X - P||^2 = ||X||^2 - 2 X'P + ||P||^2
     crosses = [-2 * matrix for matrix in patches]
@@ -150,7 +124,7 @@ def c2_serre(
                     scores = cross @ windows
                     scores += np.einsum("ij,ij->j", windows, windows)
                     np.minimum(least, scores.min(axis=1), out=least)
-            features.append(response(np.maximum(least.astype(np.float64) + norm, 0), size, sigma))
+            features.append(response(np.maximum(least.astype(np.float64) + norm, 0), size))
         return np.concatenate(features)
 
     return features_of(grey, extract, "c2_serre")

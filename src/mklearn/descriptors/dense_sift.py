@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.descriptors.images import Grey, Images, check_size
-from mklearn.descriptors.local_descriptors import iterate_grey, sample_local_descriptors
+from mklearn.descriptors.images import Grey, Images, check_size, iterate_grey_images
+from mklearn.descriptors.local_descriptors import sample_local_descriptors
 from mklearn.descriptors.point_sets import Float32
 from mklearn.descriptors.sift import LENGTH, check_patch, sift_at
 from mklearn.descriptors.validation import Learned, invalid, learned_array, whole_number
@@ -80,20 +80,14 @@ def learn_dense_sift(
 ) -> dict[str, NDArray]:
     """Learn the visual words of `dense_sift`: centres of mini-batch k-means on about 100,000 local descriptors.
 
-    Parameters
-    ----------
-    images : see `mklearn.descriptors.images.as_grey_images`
-        Training images, or all images of a data set as in MKL-DR: labels are not used.
-    random_state : int
-        Seed of the sample of local descriptors, equally many from each image, and of k-means. The result is identical
-        for the same number of threads.
-    step, sizes, n_words
-        See `dense_sift`.
+    `images` are the training images, or all images of a data set as in MKL-DR: labels are not used. `random_state` is
+    the seed of the sample of local descriptors, equally many from each image, and of k-means. The other parameters are
+    those of `dense_sift`.
 
     Returns
     -------
     dict
-        "words" (n_words, 128), float32.
+        "words" (n_words, 128), float32; identical for the same number of threads.
 
     Raises
     ------
@@ -150,7 +144,7 @@ def _histogram(descriptors: Float32, words: Float32) -> Grey:
 
 def _iterate_local(images: Images, step: int, sizes: Sequence[float]) -> Iterator[Float32]:
     """Yield the local descriptors of each image."""
-    for number, image in enumerate(iterate_grey(images)):
+    for number, image in enumerate(iterate_grey_images(images)):
         check_size(image, number, max(sizes), f"dense_sift with patches of {max(sizes):g} pixels")
         yield local_descriptors(image, step, sizes)
 

@@ -6,9 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.descriptors.images import Grey
-from mklearn.descriptors.validation import positive, whole_number
+from mklearn.descriptors.validation import whole_number
 
-# Weak edges connected to strong ones count, down to this multiple of the threshold, as in MATLAB's `edge`.
+# Width in pixels of the Gaussian before edge detection.
+_SIGMA = 2**0.5
+
+# Edges start where the gradient is above this share of the strongest one. Weak edges connected to strong ones count,
+# down to `_LOW_TO_HIGH` times that, as in MATLAB's `edge`.
+_THRESHOLD = 0.2
 _LOW_TO_HIGH = 0.4
 
 # Grey values are rounded to this step after stretching. Otherwise the rounding errors of a brightness or contrast
@@ -16,13 +21,13 @@ _LOW_TO_HIGH = 0.4
 _STEP = 2.0**-16
 
 
-def edge_points(
-    image: Grey, *, n_points: int = 160, sigma: float = 2**0.5, threshold: float = 0.2
-) -> NDArray[np.int64]:
+def edge_points(image: Grey, *, n_points: int = 160) -> NDArray[np.int64]:
     """Select edge pixels that are spread over the edges of an image.
 
-    Edges are Canny's. The first point is the strongest edge pixel; each next one is the edge pixel farthest from all
-    points so far [1]_. No edge pixel is then farther from its nearest point than the points are from each other.
+    Edges are Canny's, after smoothing by a Gaussian of sqrt(2) pixels: pixels with at least 0.2 times the strongest
+    gradient, and those connected to them with at least 0.08 times. The first point is the strongest edge pixel; each
+    next one is the edge pixel farthest from all points so far [1]_. No edge pixel is then farther from its nearest
+    point than the points are from each other.
 
     Parameters
     ----------
@@ -30,10 +35,6 @@ def edge_points(
         Grey, of any range.
     n_points : int
         Largest number of points. MKL-DR (NIPS 2008) uses 300.
-    sigma : float
-        Width in pixels of the Gaussian before edge detection.
-    threshold : float
-        Strength, in (0, 1], above which edges start, relative to the strongest gradient of the image.
 
     Returns
     -------
@@ -46,7 +47,7 @@ def edge_points(
     Raises
     ------
     ConfigError
-        Invalid parameters.
+        `n_points` is not an integer >= 1.
 
     Notes
     -----
@@ -57,15 +58,7 @@ def edge_points(
     ----------
     .. [1] Gonzalez, "Clustering to minimize the maximum intercluster distance", Theoretical Computer Science 38, 1985.
     """
-    check_edge_parameters(n_points, sigma, threshold)
-    return spread_points(thinned_gradient(image, sigma)[0], n_points, threshold)
-
-
-def check_edge_parameters(n_points: int, sigma: float, threshold: float) -> None:
-    """Raise `ConfigError` for invalid parameters of `edge_points`."""
-    whole_number(n_points, "n_points")
-    positive(sigma, "sigma")
-    positive(threshold, "threshold", most=1)
+    return spread_points(thinned_gradient(image)[0], whole_number(n_points, "n_points"))
 
 
 def stretch(image: Grey) -> Grey:
@@ -79,14 +72,8 @@ def stretch(image: Grey) -> Grey:
     return stretched
 
 
-def thinned_gradient(image: Grey, sigma: float) -> tuple[Grey, Grey]:
+def thinned_gradient(image: Grey) -> tuple[Grey, Grey]:
     """Compute the gradient of a smoothed image at its maxima across the edge, as in Canny's detector.
-
-    Parameters
-    ----------
-    image : ndarray of shape (h, w)
-    sigma : float
-        Width in pixels of the Gaussian.
 
     Returns
     -------
@@ -98,7 +85,7 @@ def thinned_gradient(image: Grey, sigma: float) -> tuple[Grey, Grey]:
     from scipy import ndimage
     from skimage.feature import canny
 
-    smooth = ndimage.gaussian_filter(stretch(image), sigma, mode="nearest")
+    smooth = ndimage.gaussian_filter(stretch(image), _SIGMA, mode="nearest")
     down, right = ndimage.sobel(smooth, axis=0), ndimage.sobel(smooth, axis=1)
     # the low threshold removes the ripple of 1e-16 that smoothing leaves on flat parts
     maxima = canny(smooth, sigma=0, low_threshold=1e-9, high_threshold=1e-9, mode="nearest")
@@ -108,15 +95,15 @@ def thinned_gradient(image: Grey, sigma: float) -> tuple[Grey, Grey]:
     return np.where(maxima, np.hypot(down, right), 0.0), orientation
 
 
-def spread_points(strength: Grey, n_points: int, threshold: float) -> NDArray[np.int64]:
+def spread_points(strength: Grey, n_points: int) -> NDArray[np.int64]:
     """Sample the edges of a thinned gradient by farthest points; see `edge_points`."""
     from scipy import ndimage
 
     strongest = strength.max()
-    weak = strength > _LOW_TO_HIGH * threshold * strongest
+    weak = strength > _LOW_TO_HIGH * _THRESHOLD * strongest
     labels, count = ndimage.label(weak, np.ones((3, 3)))
     keep = np.zeros(count + 1, dtype=bool)
-    keep[labels[weak & (strength >= threshold * strongest)]] = True
+    keep[labels[weak & (strength >= _THRESHOLD * strongest)]] = True
     keep[0] = False
     edges = np.argwhere(keep[labels])
     k = min(n_points, len(edges))

@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.descriptors.images import Grey, require_size
+from mklearn.descriptors.images import Grey, Images, as_grey_images, require_size
 from mklearn.errors import DataError
 
 Maps = NDArray[np.float32]
@@ -52,31 +52,17 @@ SMALLEST_SIDE = PYRAMID_SIZE
 LARGEST_RATIO = 10
 # Values that differ by less than this, relative to the largest, differ by rounding only.
 FLAT = 1e-9
-# Smallest contrast of a window, relative to the whole image, in the denominator of S1: see `Windows.norms`.
+# Smallest contrast of a window, relative to the whole image, in the denominator of S1: see `window_norms`.
 FLOOR = 1.0
 
 
 def gabor_filter(size: int, *, wavelength: float, sigma: float, angle: float, circular: bool) -> Maps:
-    """Compute an even Gabor filter with mean zero and norm one.
+    """Compute an even Gabor filter with mean zero and norm one, shape (size, size).
 
     ``exp(-(u^2 + 0.3^2 v^2) / (2 sigma^2)) cos(2 pi u / wavelength)`` with ``u = x cos(angle) - y sin(angle)`` and
-    ``v = x sin(angle) + y cos(angle)``, x to the right, y down, both from the centre.
-
-    Parameters
-    ----------
-    size : int
-        Pixels per side, odd.
-    wavelength, sigma : float
-        In pixels.
-    angle : float
-        In radians, over a half turn. 0 responds to vertical edges.
-    circular : bool
-        Set the corners outside the inscribed circle to zero before subtracting the mean, as in Serre's program.
-
-    Returns
-    -------
-    ndarray of float32, shape (size, size)
-        Symmetric under a half turn. By rounding, its sum is within 1e-6 of zero.
+    ``v = x sin(angle) + y cos(angle)``, x to the right, y down, both from the centre, in pixels. An angle of 0 responds
+    to vertical edges. With `circular`, the corners outside the inscribed circle become zero before the mean is
+    subtracted, as in Serre's program.
     """
     radius = size // 2
     y, x = np.mgrid[-radius : radius + 1, -radius : radius + 1].astype(np.float64)
@@ -89,39 +75,30 @@ def gabor_filter(size: int, *, wavelength: float, sigma: float, angle: float, ci
     return (values / np.linalg.norm(values)).astype(np.float32)
 
 
-def prepare_images(images: Sequence[Grey], short_side: int, model: str) -> list[Grey]:
-    """Resize grey images to a short side of `short_side` pixels, aspect kept, with mean 0 and standard deviation 1.
+def prepare_images(images: Images, model: str) -> list[Grey]:
+    """Resize images to a short side of 140 pixels, aspect kept, grey with mean 0 and standard deviation 1.
 
     Images shrink by area means and grow by linear interpolation. An image whose values differ by rounding only becomes
-    exactly zero.
-
-    Raises
-    ------
-    DataError
-        An image has fewer than 11 pixels a side, or is more than ten times as long as short. The message gives the
-        index of the image and names the `model`.
+    exactly zero. Raise `DataError`, in the name of `model`, for invalid images, and for an image of fewer than 11
+    pixels a side or more than ten times as long as short.
     """
-    require_size(images, SMALLEST_SIDE, model)
-    for number, image in enumerate(images):
+    grey = as_grey_images(images)
+    require_size(grey, SMALLEST_SIDE, model)
+    for number, image in enumerate(grey):
         if max(image.shape) > LARGEST_RATIO * min(image.shape):
             raise DataError(
                 f"Image {number} has {image.shape[0]} x {image.shape[1]} pixels, but {model} needs images at most "
                 f"{LARGEST_RATIO} times as long as short: crop it."
             )
-    return [_prepared(image, short_side) for image in images]
+    return [_prepared(image) for image in grey]
 
 
 def serre_c1(image: Grey) -> list[Maps]:
     """Compute C1 of Serre, Wolf and Poggio (CVPR 2005): 8 bands of maxima over positions and two filter sizes.
 
-    S1 is the absolute response of a filter over the contrast of the window under it (see `Windows.norms`), where the
-    filter lies within the image. C1 of band b = 1, ..., 8 is the maximum of both filter sizes of the band over squares
-    of ``2 b + 6`` responses, ``b + 3`` apart.
-
-    Parameters
-    ----------
-    image : ndarray of shape (h, w)
-        From `prepare_images`, at least 58 pixels a side.
+    The image is from `prepare_images`. S1 is the absolute response of a filter over the contrast of the window under it
+    (see `window_norms`), where the filter lies within the image. C1 of band b = 1, ..., 8 is the maximum of both
+    filter sizes of the band over squares of ``2 b + 6`` responses, ``b + 3`` apart.
 
     Returns
     -------
@@ -133,6 +110,7 @@ def serre_c1(image: Grey) -> list[Maps]:
     Deviation: Serre's program keeps places where the filter leaves the image, with responses of zero [ports]; here the
     grid has only places where all filters of the band fit.
     """
+    import cv2
     from scipy import fft
 
     # Where responses are kept, filters do not reach beyond the image, so the transform needs no margin. Multiples of 32
@@ -140,7 +118,7 @@ def serre_c1(image: Grey) -> list[Maps]:
     height, width = (32 * math.ceil(length / 32) for length in image.shape)
     spectra = _serre_spectra(height, width)
     spectrum = fft.rfft2(image.astype(np.float32), (height, width))
-    windows = Windows(image)
+    integrals = cv2.integral2(image)
     bands = []
     for band, pool in enumerate(SERRE_POOLS):
         filtered = fft.irfft2(spectrum * spectra[2 * band : 2 * band + 2], (height, width))
@@ -149,7 +127,7 @@ def serre_c1(image: Grey) -> list[Maps]:
             size = SERRE_SIZES[2 * band + number]
             rows, columns = (slice(size // 2, length - size // 2) for length in image.shape)
             responses = np.abs(filtered[number, :, rows, columns])
-            responses /= windows.norms(size)
+            responses /= window_norms(integrals, size)
             sizes.append(responses)
         # the smaller filter has one more place on each side
         both = np.maximum(sizes[0][:, 1:-1, 1:-1], sizes[1])
@@ -163,10 +141,10 @@ def pyramid_c1(image: Grey, inhibition: float) -> list[Maps]:
     Parameters
     ----------
     image : ndarray of shape (h, w)
-        From `prepare_images`, at least 80 pixels a side.
+        From `prepare_images`.
     inhibition : float
         h in 0..1: at each place of S1 and again of C1, responses below ``min + h (max - min)`` over the orientations
-        become zero. h = 0 changes nothing.
+        become zero.
 
     Returns
     -------
@@ -186,7 +164,7 @@ def pyramid_c1(image: Grey, inhibition: float) -> list[Maps]:
     sides = pyramid_sides(image.shape)
     for height, width in sides:
         scaled = np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA), dtype=np.float64)
-        norms = Windows(scaled).norms(PYRAMID_SIZE)
+        norms = window_norms(cv2.integral2(scaled), PYRAMID_SIZE)
         responses = np.abs(weights @ windows_of(scaled.astype(np.float32)[None], PYRAMID_SIZE))
         responses = responses.reshape(PYRAMID_ORIENTATIONS, *norms.shape)
         responses /= norms
@@ -211,33 +189,25 @@ def pyramid_sides(shape: tuple[int, ...]) -> list[tuple[int, int]]:
     ]
 
 
-class Windows:
-    """Contrasts of all square windows of an image, from its integral image."""
+def window_norms(integrals: Sequence[NDArray], size: int) -> Maps:
+    """Compute the denominators of S1 for windows of ``size x size`` pixels, shape (h - size + 1, w - size + 1).
 
-    def __init__(self, image: Grey) -> None:
-        import cv2
+    The denominator is the contrast ``sqrt(sum_i (x_i - mean)^2)`` of a window's pixels x, or `FLOOR` times the contrast
+    of a window with the standard deviation of the whole image (1), whichever is greater. `integrals` are the integral
+    images of the pixels and of their squares.
 
-        self._sums, self._squares = cv2.integral2(image)
-
-    def norms(self, size: int) -> Maps:
-        """Compute the denominators of S1 for windows of ``size x size`` pixels, shape (h - size + 1, w - size + 1).
-
-        The denominator is the contrast ``sqrt(sum_i (x_i - mean)^2)`` of a window's pixels x, or `FLOOR` times the
-        contrast of a window with the standard deviation of the whole image (1), whichever is greater.
-
-        Notes
-        -----
-        Deviation: the papers divide by ``sqrt(sum_i x_i^2)`` [common], which weights edges in bright parts less than
-        in dark ones and makes features depend on brightness. Without the floor, noise in flat parts would count as
-        much as edges.
-        """
-        sums, squares = (
-            table[size:, size:] - table[:-size, size:] - table[size:, :-size] + table[:-size, :-size]
-            for table in (self._sums, self._squares)
-        )
-        variation = squares - sums**2 / size**2
-        norms: Maps = np.sqrt(np.maximum(variation, (FLOOR * size) ** 2)).astype(np.float32)
-        return norms
+    Notes
+    -----
+    Deviation: the papers divide by ``sqrt(sum_i x_i^2)`` [common], which weights edges in bright parts less than in
+    dark ones and makes features depend on brightness. Without the floor, noise in flat parts would count as much as
+    edges.
+    """
+    sums, squares = (
+        table[size:, size:] - table[:-size, size:] - table[size:, :-size] + table[:-size, :-size] for table in integrals
+    )
+    variation = squares - sums**2 / size**2
+    norms: Maps = np.sqrt(np.maximum(variation, (FLOOR * size) ** 2)).astype(np.float32)
+    return norms
 
 
 def windows_of(maps: Maps, size: int) -> Maps:
@@ -276,13 +246,9 @@ def pyramid_filters() -> Maps:
 
 
 def _filters(size: int, wavelength: float, sigma: float, orientations: int, *, circular: bool) -> Maps:
+    angles = [math.pi * number / orientations for number in range(orientations)]
     filters = np.stack(
-        [
-            gabor_filter(
-                size, wavelength=wavelength, sigma=sigma, angle=math.pi * number / orientations, circular=circular
-            )
-            for number in range(orientations)
-        ]
+        [gabor_filter(size, wavelength=wavelength, sigma=sigma, angle=angle, circular=circular) for angle in angles]
     )
     filters.flags.writeable = False  # cached
     return filters
@@ -305,7 +271,7 @@ def _serre_spectra(height: int, width: int) -> Maps:
     return spectra
 
 
-def _prepared(image: Grey, short_side: int) -> Grey:
+def _prepared(image: Grey) -> Grey:
     import cv2
 
     # centred before resizing, so that a large offset costs no digits
@@ -313,8 +279,8 @@ def _prepared(image: Grey, short_side: int) -> Grey:
     if np.abs(centred).max() <= FLAT * np.abs(image).max():
         centred = np.zeros_like(centred)
     shortest = min(image.shape)
-    height, width = (max(short_side, round(side * short_side / shortest)) for side in image.shape)
-    interpolation = cv2.INTER_AREA if short_side < shortest else cv2.INTER_LINEAR
+    height, width = (max(SHORT_SIDE, round(side * SHORT_SIDE / shortest)) for side in image.shape)
+    interpolation = cv2.INTER_AREA if shortest > SHORT_SIDE else cv2.INTER_LINEAR
     resized = np.asarray(cv2.resize(centred, (width, height), interpolation=interpolation), dtype=np.float64)
     resized -= resized.mean()
     deviation = resized.std()

@@ -9,13 +9,17 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.descriptors.edge_points import check_edge_parameters, spread_points, thinned_gradient
+from mklearn.descriptors.edge_points import spread_points, thinned_gradient
 from mklearn.descriptors.images import Grey, Images
 from mklearn.descriptors.local_descriptors import Extract, describe_points, learn_projection, unit_rows
 from mklearn.descriptors.point_sets import Float32, PointSets
-from mklearn.descriptors.validation import Learned, invalid, positive, whole_number
+from mklearn.descriptors.validation import Learned, invalid, whole_number
 
 _CHANNELS = 4
+
+# Growth of the blur with the distance from the point, and blur at the point, in pixels.
+_ALPHA = 0.5
+_BETA = 1.0
 
 # The resolution of a blurred signal is halved once its blur is this many of its pixels wide: sampling and linear
 # interpolation then lose less than 1 % of it.
@@ -36,15 +40,11 @@ def geometric_blur(
     samples: Sequence[int] = (1, 8, 8, 10, 12, 12),
     n_points: int = 160,
     n_components: int = 64,
-    alpha: float = 0.5,
-    beta: float = 1.0,
-    sigma: float = 2**0.5,
-    threshold: float = 0.2,
 ) -> PointSets:
     """Compute geometric blur descriptors at edge points [1]_ [2]_.
 
     The signal has four channels, one per orientation of edges. At distance r from a point it is blurred by a Gaussian
-    of width ``alpha * r + beta`` and sampled on a ring of radius r. A local descriptor holds the four channels at all
+    of width ``0.5 r + 1`` pixels and sampled on a ring of radius r. A local descriptor holds the four channels at all
     samples, divided by its Euclidean length, and is projected on the principal axes in `learned`.
 
     Parameters
@@ -60,12 +60,10 @@ def geometric_blur(
     samples : sequence of int
         Samples on each ring, at equal angles from the direction of the rows on. The default 51 samples give local
         descriptors of 204 entries.
+    n_points : int
+        Largest number of points per image: see `mklearn.descriptors.edge_points.edge_points`.
     n_components : int
         Entries of a descriptor after projection.
-    alpha, beta : float
-        Growth of the blur with distance, and blur at the point, in pixels.
-    n_points, sigma, threshold
-        See `mklearn.descriptors.edge_points.edge_points`.
 
     Returns
     -------
@@ -92,8 +90,8 @@ def geometric_blur(
     .. [1] Berg, Malik, "Geometric blur for template matching", CVPR 2001.
     .. [2] Berg, Berg, Malik, "Shape matching and object recognition using low distortion correspondences", CVPR 2005.
     """
-    rings = _rings(radii, samples, alpha, beta)
-    extract = _extractor(rings, n_components, n_points, sigma, threshold)
+    rings = _rings(radii, samples)
+    extract = _extractor(rings, n_components, n_points)
     return describe_points(images, extract, learned, (n_components, _length(rings)), n_points, "geometric_blur")
 
 
@@ -105,21 +103,11 @@ def learn_geometric_blur(
     samples: Sequence[int] = (1, 8, 8, 10, 12, 12),
     n_points: int = 160,
     n_components: int = 64,
-    alpha: float = 0.5,
-    beta: float = 1.0,
-    sigma: float = 2**0.5,
-    threshold: float = 0.2,
 ) -> dict[str, NDArray]:
     """Learn the principal axes of the local descriptors of `geometric_blur`, from about 50,000 of them.
 
-    Parameters
-    ----------
-    images : see `mklearn.descriptors.images.as_grey_images`
-        Training images, or all images of a data set: labels are not used.
-    random_state : int
-        Seed of the sample of local descriptors, equally many from each image.
-    radii, samples, n_points, n_components, alpha, beta, sigma, threshold
-        See `geometric_blur`.
+    `images` are the training images, or all images of a data set: labels are not used. `random_state` is the seed of
+    the sample of local descriptors, equally many from each image. The other parameters are those of `geometric_blur`.
 
     Returns
     -------
@@ -131,18 +119,16 @@ def learn_geometric_blur(
     DataError, ConfigError
         As `geometric_blur`, or fewer edge points than components.
     """
-    extract = _extractor(_rings(radii, samples, alpha, beta), n_components, n_points, sigma, threshold)
+    extract = _extractor(_rings(radii, samples), n_components, n_points)
     return learn_projection(images, extract, n_components, random_state, "geometric_blur")
 
 
-def local_descriptors(
-    image: Grey, rings: Sequence[Ring], n_points: int, sigma: float, threshold: float
-) -> tuple[Float32, NDArray[np.int64]]:
+def local_descriptors(image: Grey, rings: Sequence[Ring], n_points: int) -> tuple[Float32, NDArray[np.int64]]:
     """Compute the unit descriptors (k, 4 * number of samples) before projection, and the positions (k, 2)."""
     import cv2
 
-    strength, orientation = thinned_gradient(image, sigma)
-    points = spread_points(strength, n_points, threshold)
+    strength, orientation = thinned_gradient(image)
+    points = spread_points(strength, n_points)
     if len(points) == 0:
         return np.zeros((0, _length(rings)), dtype=np.float32), points
     level = oriented_channels(strength, orientation)
@@ -193,18 +179,17 @@ def _blur(channels: Float32, width: float) -> tuple[Float32, int]:
     return blurred.astype(np.float32, copy=False), margin
 
 
-def _rings(radii: Sequence[float], samples: Sequence[int], alpha: float, beta: float) -> list[Ring]:
+def _rings(radii: Sequence[float], samples: Sequence[int]) -> list[Ring]:
     valid = len(radii) > 0 and all(isinstance(r, int | float | np.number) and np.isfinite(r) and r >= 0 for r in radii)
     if not valid or any(a >= b for a, b in pairwise(radii)):
         raise invalid(radii, "radii", "one or more increasing numbers >= 0")
     if len(samples) != len(radii):
         raise invalid(samples, "samples", f"{len(radii)} entries, one number of samples per radius")
-    growth, least = positive(alpha, "alpha"), positive(beta, "beta")
     rings: list[Ring] = []
     for radius, number in zip(radii, samples, strict=True):
         angle = np.arange(whole_number(number, "samples")) * (2 * np.pi / number)
         offsets = radius * np.stack([np.sin(angle), np.cos(angle)], axis=1)
-        rings.append((growth * radius + least, offsets))
+        rings.append((_ALPHA * radius + _BETA, offsets))
     return rings
 
 
@@ -213,7 +198,7 @@ def _length(rings: Sequence[Ring]) -> int:
     return _CHANNELS * sum(len(offsets) for _, offsets in rings)
 
 
-def _extractor(rings: Sequence[Ring], n_components: int, n_points: int, sigma: float, threshold: float) -> Extract:
-    check_edge_parameters(n_points, sigma, threshold)
+def _extractor(rings: Sequence[Ring], n_components: int, n_points: int) -> Extract:
+    whole_number(n_points, "n_points")
     whole_number(n_components, "n_components", most=_length(rings))
-    return partial(local_descriptors, rings=rings, n_points=n_points, sigma=sigma, threshold=threshold)
+    return partial(local_descriptors, rings=rings, n_points=n_points)

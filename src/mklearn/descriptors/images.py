@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,29 +38,28 @@ def as_grey_images(images: Images) -> list[Grey]:
         There are no images, or an image has no pixels, a wrong number of axes or channels, values that are not finite,
         or a dtype without a known white value. The message gives the index of the image.
     """
-    if isinstance(images, np.ndarray) and images.dtype != object:
-        if images.ndim not in (3, 4):
-            raise DataError(
-                f"The images have shape {images.shape}: expected (n, height, width) or (n, height, width, channels). "
-                "Pass a single image as image[None]."
-            )
-        # 3 axes are always grey images, also (n, h, 3)
-        items: list[NDArray] = list(images if images.ndim == 4 else images[..., None])
-    else:
-        items = []
-        for number, image in enumerate(images):
-            try:
-                array = np.asarray(image)
-            except ValueError as error:
-                raise DataError(f"Image {number} is not a regular array: its rows have different lengths.") from error
-            if array.ndim not in (2, 3):
-                raise DataError(
-                    f"Image {number} has shape {array.shape}: expected (height, width) or (height, width, channels)."
-                )
-            items.append(array if array.ndim == 3 else array[..., None])
-    if not items:
+    return list(iterate_grey_images(images))
+
+
+def iterate_grey_images(images: Images) -> Iterator[Grey]:
+    """Yield the images of `as_grey_images` one by one, so that a whole data set is never held as floats."""
+    if isinstance(images, np.ndarray) and images.dtype != object and images.ndim not in (3, 4):
+        raise DataError(
+            f"The images have shape {images.shape}: expected (n, height, width) or (n, height, width, channels). "
+            "Pass a single image as image[None]."
+        )
+    if len(images) == 0:
         raise DataError("There are no images: expected one or more.")
-    return [_grey(image, number) for number, image in enumerate(items)]
+    for number, image in enumerate(images):
+        try:
+            array = np.asarray(image)
+        except ValueError as error:
+            raise DataError(f"Image {number} is not a regular array: its rows have different lengths.") from error
+        if array.ndim not in (2, 3):
+            raise DataError(
+                f"Image {number} has shape {array.shape}: expected (height, width) or (height, width, channels)."
+            )
+        yield _grey(array if array.ndim == 3 else array[..., None], number)
 
 
 def require_size(images: Sequence[Grey], least: int, user: str) -> None:
@@ -94,6 +93,17 @@ def features_of(images: Sequence[Grey], extract: Callable[[Grey], NDArray], name
                 f"{features[0].size} for image 0 ({_size(images[0])}): resize the images to one size first."
             )
     return np.stack(features)
+
+
+def cell_histograms(
+    bins: NDArray[np.int64], n_bins: int, side: int, weights: NDArray[np.float64] | None = None
+) -> NDArray:
+    """Count, or sum the weights of, the pixels of each bin in ``side x side`` equal cells; shape (side^2, n_bins)."""
+    row, column = (np.arange(length) * side // length for length in bins.shape)
+    cell = row[:, None] * side + column
+    votes = None if weights is None else weights.ravel()
+    counts = np.bincount((cell * n_bins + bins).ravel(), weights=votes, minlength=side * side * n_bins)
+    return counts.reshape(side * side, n_bins)
 
 
 def _grey(image: NDArray, number: int) -> Grey:

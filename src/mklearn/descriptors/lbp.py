@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of, require_size
+from mklearn.descriptors.images import Grey, Images, as_grey_images, cell_histograms, features_of, require_size
 from mklearn.descriptors.validation import one_of, whole_number
 
 # The eight neighbours in ring order, so that adjacent bits of a code are adjacent pixels.
@@ -64,12 +64,7 @@ def lbp(images: Images, *, grid: int = 4, radius: int = 1, patterns: str = "unif
     n_bins = int(bins.max()) + 1
 
     def extract(image: Grey) -> Grey:
-        codes = bins[binary_patterns(image, radius)]
-        row = np.arange(codes.shape[0]) * grid // codes.shape[0]
-        column = np.arange(codes.shape[1]) * grid // codes.shape[1]
-        cell = row[:, None] * grid + column
-        counts = np.bincount((cell * n_bins + codes).ravel(), minlength=grid * grid * n_bins)
-        histograms = counts.reshape(grid * grid, n_bins)
+        histograms = cell_histograms(bins[binary_patterns(image, radius)], n_bins, grid)
         return histograms / histograms.sum(axis=1, keepdims=True)
 
     return features_of(grey, extract, "lbp")

@@ -2,61 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.descriptors.images import Grey, Images, as_grey_images
+from mklearn.descriptors.images import Grey, Images, iterate_grey_images
 from mklearn.descriptors.point_sets import Float32, PointSets
 from mklearn.descriptors.validation import Learned, learned_array, whole_number
 from mklearn.errors import DataError
 
-# Images held as floats at a time, and local descriptors from which principal axes are learned.
-_BATCH = 64
+# Local descriptors from which principal axes are learned.
 _SAMPLE = 50_000
 
 Extract = Callable[[Grey], tuple[Float32, NDArray[np.int64]]]
 """Computes the local descriptors (k, d) of a grey image and their positions (k, 2)."""
 
 
-def iterate_grey(images: Images) -> Iterator[Grey]:
-    """Yield grey images one by one, so that a whole data set is never held as floats.
-
-    Raises
-    ------
-    DataError
-        As `mklearn.descriptors.images.as_grey_images`.
-    """
-    if isinstance(images, np.ndarray) and images.dtype != object and images.ndim not in (3, 4):
-        as_grey_images(images)  # raises
-    for start in range(0, max(len(images), 1), _BATCH):
-        batch = images[start : start + _BATCH]
-        try:
-            yield from as_grey_images(batch)
-        except DataError as error:
-            if start == 0:
-                raise
-            raise DataError(f"Images {start} to {start + len(batch) - 1}, counted from 0 again: {error}") from error
-
-
 def sample_local_descriptors(local: Iterable[NDArray], n_images: int, size: int, random_state: int) -> Float32:
-    """Draw local descriptors of all images at random, shape (k, d).
+    """Draw about ``size`` local descriptors at random, at most ``ceil(size / n_images)`` from each image; shape (k, d).
 
-    Parameters
-    ----------
-    local : iterable of ndarray of shape (any, d)
-        The local descriptors of each image.
-    n_images : int
-    size : int
-        Approximate number k of descriptors; at most ``ceil(size / n_images)`` are drawn from each image.
-    random_state : int
-        Seed. The draw from an image depends on the seed, the image's index and the number of images.
-
-    Raises
-    ------
-    ConfigError
-        The seed is not an integer >= 0.
+    The draw from an image depends on the seed, the image's index and the number of images.
     """
     seed = whole_number(random_state, "random_state", least=0)
     each = -(-size // max(n_images, 1))
@@ -75,17 +41,10 @@ def learn_projection(
 ) -> dict[str, NDArray]:
     """Learn the principal axes of about 50,000 local descriptors, drawn evenly from the images.
 
-    Returns
-    -------
-    dict
-        "mean" (d,) and "components" (n_components, d), float32, axes by descending variance.
-
-    Raises
-    ------
-    DataError
-        Invalid images, or fewer local descriptors than components.
+    Return "mean" (d,) and "components" (n_components, d), float32, axes by descending variance. Raise `DataError` for
+    fewer local descriptors than components.
     """
-    local = (extract(image)[0] for image in iterate_grey(images))
+    local = (extract(image)[0] for image in iterate_grey_images(images))
     sample = sample_local_descriptors(local, len(images), _SAMPLE, random_state)
     if len(sample) < n_components:
         raise DataError(
@@ -102,31 +61,14 @@ def learn_projection(
 def describe_points(
     images: Images, extract: Extract, learned: Learned, shape: tuple[int, int], n_points: int, descriptor: str
 ) -> PointSets:
-    """Compute the point sets of images, with descriptors projected on the axes of `learn_projection`.
+    """Compute point sets of at most ``n_points`` points, with descriptors projected on axes of `learn_projection`.
 
-    Parameters
-    ----------
-    images : see `mklearn.descriptors.images.as_grey_images`
-    extract : callable
-        Gives at most ``n_points`` local descriptors of an image.
-    learned : mapping
-        "mean" (d,) and "components" (n_components, d).
-    shape : (int, int)
-        The expected (n_components, d).
-    n_points : int
-        Capacity for points per image.
-    descriptor : str
-        Name, for messages.
-
-    Raises
-    ------
-    DataError
-        Invalid images, or `learned` has other shapes.
+    ``shape`` is the expected (n_components, d) of the axes.
     """
     mean = learned_array(learned, "mean", shape[1:], descriptor, np.float32)
     components = learned_array(learned, "components", shape, descriptor, np.float32)
     local = []
-    for image in iterate_grey(images):
+    for image in iterate_grey_images(images):
         # image by image: the rounding of one product over all would depend on the other images
         descriptors, positions = extract(image)
         local.append(((descriptors.astype(np.float32) - mean) @ components.T, positions))

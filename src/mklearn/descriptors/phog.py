@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of, require_size
+from mklearn.descriptors.images import Grey, Images, as_grey_images, cell_histograms, features_of, require_size
 from mklearn.descriptors.validation import one_of, positive, whole_number
 
 # Thresholds of the edge detector relative to the image's gradients, the defaults of MATLAB's `edge`: 70 % of the pixels
@@ -68,16 +68,8 @@ def phog(images: Images, *, levels: int = 3, bins: int = 20, angle: int = 180, s
         votes, orientation = _edge_votes(image, sigma, angle)
         # an orientation equal to the angle, by rounding, belongs to the first bin
         bin_of = np.floor(orientation * (bins / angle)).astype(np.int64) % bins
-        histograms = []
-        for level in range(levels):
-            side = 2**level
-            row = np.arange(image.shape[0]) * side // image.shape[0]
-            column = np.arange(image.shape[1]) * side // image.shape[1]
-            cell = row[:, None] * side + column
-            histograms.append(
-                np.bincount((cell * bins + bin_of).ravel(), weights=votes.ravel(), minlength=side * side * bins)
-            )
-        features: Grey = np.concatenate(histograms).astype(np.float64, copy=False)
+        histograms = [cell_histograms(bin_of, bins, 2**level, votes).ravel() for level in range(levels)]
+        features: Grey = np.concatenate(histograms)
         total = features.sum()
         return features / total if total > 0 else features
 

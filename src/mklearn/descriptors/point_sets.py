@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,16 +122,6 @@ class PointSets:
             np.concatenate([padded(part.positions) for part in parts]),
             np.concatenate([part.counts for part in parts]),
         )
-
-    def subset(self, index: int | slice | Sequence[int] | NDArray[Any]) -> PointSets:
-        """Copy the images selected by integers, booleans (n,) or a slice; raise `DataError` for an invalid index."""
-        try:
-            rows = np.atleast_1d(np.arange(len(self))[index])
-        except IndexError as error:
-            raise DataError(f"Invalid index of {len(self)} point sets: {error}.") from error
-        if rows.ndim != 1:
-            raise DataError(f"Invalid index of {len(self)} point sets: expected one axis, not {rows.ndim}.")
-        return PointSets(self.descriptors[rows], self.positions[rows], self.counts[rows])
 
     def as_arrays(self) -> dict[str, NDArray]:
         """Return the arrays by name, as `numpy.savez` takes them."""

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.descriptors.edge_points import check_edge_parameters, spread_points, stretch, thinned_gradient
+from mklearn.descriptors.edge_points import edge_points, stretch
 from mklearn.descriptors.images import Grey, Images
 from mklearn.descriptors.local_descriptors import Extract, describe_points, learn_projection, unit_rows
 from mklearn.descriptors.point_sets import Float32, PointSets
@@ -32,8 +32,6 @@ def sift_points(
     size: float = 48.0,
     n_points: int = 160,
     n_components: int = 64,
-    sigma: float = 2**0.5,
-    threshold: float = 0.2,
 ) -> PointSets:
     """Compute SIFT descriptors [1]_ at edge points: the descriptor SIFT-Dist of MKL-DR (NIPS 2008).
 
@@ -45,10 +43,10 @@ def sift_points(
         The result of `learn_sift_points` for the same parameters.
     size : float
         Side in pixels of the patch of 4 x 4 cells around each point. Not given in MKL-DR.
+    n_points : int
+        Largest number of points per image: see `mklearn.descriptors.edge_points.edge_points`.
     n_components : int
         Entries of a descriptor after projection on the principal axes in `learned`, at most 128.
-    n_points, sigma, threshold
-        See `mklearn.descriptors.edge_points.edge_points`.
 
     Returns
     -------
@@ -74,7 +72,7 @@ def sift_points(
     ----------
     .. [1] Lowe, "Distinctive image features from scale-invariant keypoints", IJCV 60, 2004.
     """
-    extract = _extractor(size, n_points, n_components, sigma, threshold)
+    extract = _extractor(size, n_points, n_components)
     return describe_points(images, extract, learned, (n_components, LENGTH), n_points, "sift_points")
 
 
@@ -85,19 +83,11 @@ def learn_sift_points(
     size: float = 48.0,
     n_points: int = 160,
     n_components: int = 64,
-    sigma: float = 2**0.5,
-    threshold: float = 0.2,
 ) -> dict[str, NDArray]:
     """Learn the principal axes of the local descriptors of `sift_points`, from about 50,000 of them.
 
-    Parameters
-    ----------
-    images : see `mklearn.descriptors.images.as_grey_images`
-        Training images, or all images of a data set: labels are not used.
-    random_state : int
-        Seed of the sample of local descriptors, equally many from each image.
-    size, n_points, n_components, sigma, threshold
-        See `sift_points`.
+    `images` are the training images, or all images of a data set: labels are not used. `random_state` is the seed of
+    the sample of local descriptors, equally many from each image. The other parameters are those of `sift_points`.
 
     Returns
     -------
@@ -109,15 +99,13 @@ def learn_sift_points(
     DataError, ConfigError
         As `sift_points`, or fewer edge points than components.
     """
-    extract = _extractor(size, n_points, n_components, sigma, threshold)
+    extract = _extractor(size, n_points, n_components)
     return learn_projection(images, extract, n_components, random_state, "sift_points")
 
 
-def local_descriptors(
-    image: Grey, size: float, n_points: int, sigma: float, threshold: float
-) -> tuple[Float32, NDArray[np.int64]]:
+def local_descriptors(image: Grey, size: float, n_points: int) -> tuple[Float32, NDArray[np.int64]]:
     """Compute the unit descriptors (k, 128) before projection, and the positions (k, 2), of an image."""
-    points = spread_points(thinned_gradient(image, sigma)[0], n_points, threshold)
+    points = edge_points(image, n_points=n_points)
     descriptors = sift_at(image, points, [size] * len(points))
     found = descriptors.any(axis=1)
     return descriptors[found], points[found]
@@ -168,11 +156,11 @@ def check_patch(size: float, name: str) -> float:
     return float(size)
 
 
-def _extractor(size: float, n_points: int, n_components: int, sigma: float, threshold: float) -> Extract:
-    check_edge_parameters(n_points, sigma, threshold)
+def _extractor(size: float, n_points: int, n_components: int) -> Extract:
     check_patch(size, "size")
+    whole_number(n_points, "n_points")
     whole_number(n_components, "n_components", most=LENGTH)
-    return partial(local_descriptors, size=size, n_points=n_points, sigma=sigma, threshold=threshold)
+    return partial(local_descriptors, size=size, n_points=n_points)
 
 
 def _octave(size: float, halvings: int) -> int:

@@ -27,11 +27,11 @@ def whole_number(value: Any, name: str, least: int = 1, most: int | None = None)
     return int(value)
 
 
-def positive(value: Any, name: str, most: float = np.inf) -> float:
-    """Return ``value`` as a float; raise `ConfigError` unless it is a finite number > 0 and <= ``most``."""
+def positive(value: Any, name: str) -> float:
+    """Return ``value`` as a float; raise `ConfigError` unless it is a finite number > 0."""
     number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not np.isfinite(value) or not 0 < value <= most:
-        raise invalid(value, name, "a finite number > 0" if most == np.inf else f"a number > 0 and <= {most:g}")
+    if not number or not 0 < value < np.inf:
+        raise invalid(value, name, "a finite number > 0")
     return float(value)
 
 
@@ -53,14 +53,3 @@ def learned_array(
             "same parameters."
         )
     return np.asarray(learned[name], dtype=dtype)
-
-
-def learned_with(learned: Learned, descriptor: str, **parameters: float) -> None:
-    """Raise `DataError` unless ``learned`` was computed with these values of its scalar parameters."""
-    for name, value in parameters.items():
-        if name not in learned or float(learned[name]) != value:
-            found = str(learned[name]) if name in learned else "missing"
-            raise DataError(
-                f"`learned` has {name} = {found}, expected {value}: pass what learn_{descriptor} returned for the same "
-                "parameters."
-            )

@@ -9,15 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.checks import (
-    Array,
-    as_float_matrix,
-    check_choice,
-    check_nonnegative,
-    check_symmetric,
-    check_zero_diagonal,
-    positive_number,
-)
+from mklearn.kernels.checks import as_distances, check_choice, positive_number
 
 BandwidthRule = Literal["squared_mean_distance", "mean_squared_distance", "absolute"]
 
@@ -87,30 +79,18 @@ def resolve_bandwidth(
     multiple = positive_number(multiple, "bandwidth")
     if rule == "absolute":
         return multiple
-    distances = _distances(d_train)
+    distances = as_distances(d_train, "the distance matrix")
+    n = len(distances)
+    if n < 2:
+        raise DataError("a bandwidth needs at least two training samples, got 1")
     squared_mean = rule == "squared_mean_distance"
-    reference = _mean_over_pairs(np.sqrt(distances)) ** 2 if squared_mean else _mean_over_pairs(distances)
+    entries = np.sqrt(distances) if squared_mean else distances
+    # the mean of the entries i < j, without an index of the pairs
+    mean = (float(entries.sum(dtype=np.float64)) - float(np.trace(entries, dtype=np.float64))) / (n * (n - 1))
+    reference = mean**2 if squared_mean else mean
     if reference <= 0:
         raise DataError(
             "all training samples have distance zero to each other, so no bandwidth can be derived from them; "
             "set one with bandwidth_rule='absolute' or leave this descriptor out"
         )
     return multiple * reference
-
-
-def _mean_over_pairs(symmetric: Array) -> float:
-    """Compute the mean of the entries i < j without an index of the pairs."""
-    n = symmetric.shape[0]
-    total = float(symmetric.sum(dtype=np.float64)) - float(np.trace(symmetric, dtype=np.float64))
-    return total / (n * (n - 1))
-
-
-def _distances(d2: ArrayLike) -> Array:
-    """Return a validated matrix of distances among training samples."""
-    distances = as_float_matrix(d2, "the distance matrix")
-    check_symmetric(distances, "the distance matrix")
-    distances = check_nonnegative(distances, "the distance matrix")
-    check_zero_diagonal(distances, "the distance matrix")
-    if distances.shape[0] < 2:
-        raise DataError("a bandwidth needs at least two training samples, got 1")
-    return distances

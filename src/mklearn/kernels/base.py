@@ -14,14 +14,13 @@ from numpy.typing import ArrayLike
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.checks import (
     Array,
+    as_distances,
     as_float_array,
     as_float_matrix,
     as_square_symmetric,
     check_choice,
     check_columns,
     check_nonnegative,
-    check_zero_diagonal,
-    nonnegative_number,
 )
 from mklearn.kernels.identity_like import (
     IDENTITY_LIKE_BELOW,
@@ -55,8 +54,6 @@ class Kernel(ABC):
     normalise : {"none", "unit_diagonal", "centred_trace"}
     psd : {"clip", "shift", "flip", "none"}
         See `mklearn.kernels.psd.psd_repair`.
-    identity_like_below : float
-        Off-diagonal mass below which the kernel is flagged and a warning is given.
     name : str
         Name of the kernel in warnings.
 
@@ -69,7 +66,7 @@ class Kernel(ABC):
     off_diagonal_mass_ : float
         Of `kernel_train_`: see `mklearn.kernels.identity_like.off_diagonal_mass`.
     identity_like_ : bool
-        Little off-diagonal mass, or a diagonal shift above a tenth of the mean diagonal.
+        Off-diagonal mass below a tenth, or a diagonal shift above a tenth of the mean diagonal.
     repair_ : PSDRepair
     info_ : dict
         Parameters, fitted values and diagnostics as numbers, strings and booleans, and ``spectrum``: the eigenvalues
@@ -98,7 +95,6 @@ class Kernel(ABC):
     centre: bool = False
     normalise: Normalise = "none"
     psd: PSDPolicy = "clip"
-    identity_like_below: float = IDENTITY_LIKE_BELOW
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -114,7 +110,6 @@ class Kernel(ABC):
         if not isinstance(self.centre, bool | np.bool_):
             raise ConfigError(f"invalid value {self.centre!r} for `centre`: expected true or false")
         self.centre = bool(self.centre)
-        self.identity_like_below = nonnegative_number(self.identity_like_below, "identity_like_below")
 
     @property
     def inputs(self) -> list[tuple[str, str]]:
@@ -168,7 +163,7 @@ class Kernel(ABC):
         self._centring = KernelCentring().fit(kernel) if self.centre else None
         if self._centring is not None:
             kernel = self._centring.transform(kernel)
-        self.repair_: PSDRepair = psd_repair(kernel, self.psd, warn=False)
+        self.repair_: PSDRepair = psd_repair(kernel, self.psd)
         kernel = self.repair_.kernel
         self.divisor_ = 1.0
         if self.normalise == "centred_trace":
@@ -223,11 +218,7 @@ class Kernel(ABC):
         return list(zip(blocks, self.inputs, strict=True))
 
     def _training_block(self, values: ArrayLike, label: str, measure: str) -> Array:
-        block = as_square_symmetric(values, label)
-        if measure in DISTANCE_MEASURES:
-            block = check_nonnegative(block, label)
-            check_zero_diagonal(block, label)
-        return block
+        return as_distances(values, label) if measure in DISTANCE_MEASURES else as_square_symmetric(values, label)
 
     def _block_of_rows(self, values: ArrayLike, label: str, measure: str) -> Array:
         label = f"the rows of {label}"
@@ -256,7 +247,7 @@ class Kernel(ABC):
     def _flag_identity_like(self) -> None:
         repair = self.repair_
         mean_diagonal = float(np.trace(repair.kernel, dtype=np.float64)) / self.n_train_ - repair.shift
-        little = self.n_train_ > 2 and self.off_diagonal_mass_ < self.identity_like_below
+        little = self.n_train_ > 2 and self.off_diagonal_mass_ < IDENTITY_LIKE_BELOW
         shifted = repair.shift > IDENTITY_LIKE_SHIFT * mean_diagonal
         self.identity_like_ = bool(little or shifted)
         if not self.identity_like_:

@@ -46,30 +46,24 @@ def check_keys(keys: Iterable[object], valid: Sequence[str], owner: str) -> None
 
 
 def as_float_matrix(values: ArrayLike, name: str) -> Array:
-    """Return `values` as a finite 2-d floating array; float32 stays float32, everything else becomes float64.
-
-    Parameters
-    ----------
-    values : array_like, shape (n, m)
-    name : str
-        Name of the array in error messages.
-
-    Raises
-    ------
-    DataError
-        Not numeric, complex, not 2-d, without rows or columns, or not finite.
-    """
+    """Return `values` as a finite 2-d floating array (see `as_float_array`)."""
     return as_float_array(values, name, ndim=2)
 
 
 def as_float_array(values: ArrayLike, name: str, *, ndim: int, may_be_empty: bool = False) -> Array:
-    """Return `values` as a finite floating array of `ndim` axes (see `as_float_matrix`)."""
+    """Return `values` as a floating array of `ndim` axes; float32 stays float32, everything else becomes float64.
+
+    Raises
+    ------
+    DataError
+        Not numeric, complex, of another number of axes, empty, or not finite; the message begins with `name`.
+    """
     if hasattr(values, "toarray"):
         raise DataError(f"{name} is a sparse matrix; pass a dense array, e.g. {name}.toarray()")
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise DataError(f"{name} is not a regular array: its rows have different lengths") from error
+        raise DataError(f"{name} is not a regular array: its parts have different lengths") from error
     if array.dtype.kind not in "fiub":
         raise DataError(f"{name} has dtype {array.dtype}; expected real numbers")
     if array.dtype not in (np.float32, np.float64):
@@ -86,13 +80,25 @@ def as_float_array(values: ArrayLike, name: str, *, ndim: int, may_be_empty: boo
 
 
 def as_square_symmetric(values: ArrayLike, name: str) -> Array:
-    """Return a finite symmetric matrix with its rounding errors averaged out (a new array)."""
+    """Return a finite symmetric matrix: the array itself, or with its rounding errors averaged out."""
     matrix = as_float_matrix(values, name)
     if matrix.shape[0] == matrix.shape[1] and np.array_equal(matrix, matrix.T):
-        return matrix.copy()
+        return matrix
     check_symmetric(matrix, name)
-    symmetric: Array = (matrix + matrix.T) / 2
-    return symmetric
+    return (matrix + matrix.T) / 2
+
+
+def as_distances(values: ArrayLike, name: str) -> Array:
+    """Return a finite symmetric matrix, non-negative and zero on the diagonal up to rounding errors."""
+    matrix = check_nonnegative(as_square_symmetric(values, name), name)
+    diagonal = np.abs(np.diagonal(matrix))
+    if diagonal.max() > _tolerance(matrix) * max(float(matrix.max()), float(np.finfo(matrix.dtype).tiny)):
+        sample = int(diagonal.argmax())
+        raise DataError(
+            f"{name} gives sample {sample} the distance {diagonal[sample]:.6g} to itself; the diagonal of a distance "
+            "matrix is zero. Use kind 'precomputed' for a similarity matrix"
+        )
+    return matrix
 
 
 def check_square(matrix: Array, name: str) -> None:
@@ -137,17 +143,6 @@ def check_nonnegative(matrix: Array, name: str) -> Array:
             "Use kind 'precomputed' for a similarity matrix, 'linear' or 'polynomial' for inner products"
         )
     return np.maximum(matrix, 0)
-
-
-def check_zero_diagonal(matrix: Array, name: str) -> None:
-    """Raise `DataError` unless the distance of every sample to itself is zero."""
-    diagonal = np.abs(np.diagonal(matrix))
-    if diagonal.max() > _tolerance(matrix) * max(float(matrix.max()), float(np.finfo(matrix.dtype).tiny)):
-        sample = int(diagonal.argmax())
-        raise DataError(
-            f"{name} gives sample {sample} the distance {diagonal[sample]:.6g} to itself; the diagonal of a distance "
-            "matrix is zero. Use kind 'precomputed' for a similarity matrix"
-        )
 
 
 def _number(value: object, name: str, expected: str, is_valid: Callable[[float], bool]) -> float:

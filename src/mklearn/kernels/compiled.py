@@ -15,18 +15,8 @@ def compile_loop(function: Callable[..., Any], *, fastmath: Collection[str] = RE
 
     The machine code is kept in the first of these directories that is writeable: ``NUMBA_CACHE_DIR``, the package's
     ``__pycache__``, the user's cache directory. If none is (a read-only container without a home), each process
-    compiles anew, which takes about a second.
-
-    Parameters
-    ----------
-    function : callable
-        A function of NumPy arrays and numbers, defined at module level.
-    fastmath : collection of str, default `REORDERED`
-        Fast-math flags of LLVM.
-
-    Returns
-    -------
-    callable
+    compiles anew, which takes about a second. `function` takes NumPy arrays and numbers and is defined at module level;
+    `fastmath` are flags of LLVM.
     """
     import numba
 

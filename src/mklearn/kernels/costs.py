@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from mklearn.errors import DataError
-
 MAX_BLOCKS = 100
 """More jobs than this for one matrix burden the scheduler more than they help."""
 
@@ -13,32 +11,10 @@ MAX_BLOCKS = 100
 def n_blocks_for(n_samples: int, seconds_per_pair: float, *, minutes_per_block: float) -> int:
     """Compute the number of row blocks in which to compute a matrix over `n_samples` samples.
 
-    ``n (n - 1) / 2`` pairs at `seconds_per_pair` each, divided by `minutes_per_block` and rounded up; at least 1, at
-    most `MAX_BLOCKS`, and never more blocks than there are rows with a pair. The number does not depend on the machine
-    or its load, so every run of a study has the same jobs.
-
-    Parameters
-    ----------
-    n_samples : int
-        At least 1.
-    seconds_per_pair : float
-        CPU seconds of one core for one pair, roughly (`point_set_seconds_per_pair`).
-    minutes_per_block : float
-        CPU minutes that a block should take.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    DataError
-        An argument that is not a finite number > 0.
+    ``n (n - 1) / 2`` pairs at `seconds_per_pair` CPU seconds each, divided by `minutes_per_block` and rounded up; at
+    least 1, at most `MAX_BLOCKS`, and never more blocks than there are rows with a pair. The number does not depend on
+    the machine or its load, so every run of a study has the same jobs.
     """
-    arguments = {"n_samples": n_samples, "seconds_per_pair": seconds_per_pair, "minutes_per_block": minutes_per_block}
-    for name, value in arguments.items():
-        if not (value > 0 and math.isfinite(value)):
-            raise DataError(f"invalid value {value!r} for `{name}`: expected a finite number > 0")
     pairs = n_samples * (n_samples - 1) // 2
     blocks = math.ceil(pairs * seconds_per_pair / (60 * minutes_per_block))
     return max(1, min(blocks, MAX_BLOCKS, n_samples - 1))

@@ -69,54 +69,30 @@ def chi2_distance(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     For histograms that sum to one the distance lies in [0, 1]. The factor 0.5 is the usual one for histograms;
     a bandwidth that is fitted to the mean distance absorbs it.
 
-    Parameters
-    ----------
-    X : array_like, shape (n, d)
-        Non-negative.
-    Y : array_like, shape (m, d), optional
-        Default: `X`; the result is then exactly symmetric with an exactly zero diagonal.
-
-    Returns
-    -------
-    ndarray, shape (n, m)
-        In units of the features. float32 if both inputs are float32 (computed in float64).
-
-    Raises
-    ------
-    DataError
-        Negative features, wrong shape, different numbers of features, not finite.
+    Parameters and errors are those of `squared_euclidean`; negative features are refused too. The distances, shape
+    (n, m), are in units of the features.
     """
     rows, columns, same, dtype = _pair(X, Y)
-    _check_nonnegative_features(rows, "X")
-    _check_nonnegative_features(columns, "Y")
-    n = len(rows)
-    first = np.arange(1, n + 1) if same else np.zeros(n, dtype=np.intp)
-    distances = np.zeros((n, len(columns)))
-    _compiled_chi2()(np.ascontiguousarray(rows), np.ascontiguousarray(columns), first, distances)
+    for name, features in (("X", rows), ("Y", columns)):
+        if features.min() < 0:
+            sample, feature = np.unravel_index(int(features.argmin()), features.shape)
+            raise DataError(
+                f"{name} has a negative feature ({features[sample, feature]:.6g} at sample {sample}, feature {feature})"
+                "; the chi-squared distance is for non-negative features such as histograms; use squared_euclidean "
+                "instead"
+            )
+    distances = np.zeros((len(rows), len(columns)))
+    _compiled_chi2()(np.ascontiguousarray(rows), np.ascontiguousarray(columns), same, distances)
     if same:
-        for i in range(n):
+        for i in range(len(rows)):
             distances[i + 1 :, i] = distances[i, i + 1 :]
     return distances.astype(dtype, copy=False)
 
 
 def inner_product(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-    """Compute the inner products ``x_i' y_j``.
+    """Compute the inner products ``x_i' y_j``, shape (n, m), exactly symmetric without `Y`.
 
-    Parameters
-    ----------
-    X : array_like, shape (n, d)
-    Y : array_like, shape (m, d), optional
-        Default: `X`; the result is then exactly symmetric.
-
-    Returns
-    -------
-    ndarray, shape (n, m)
-        In squared units of the features. float32 if both inputs are float32 (computed in float64).
-
-    Raises
-    ------
-    DataError
-        Wrong shape, different numbers of features, not finite.
+    Parameters, units and errors are those of `squared_euclidean`.
     """
     rows, columns, same, dtype = _pair(X, Y)
     gram: Array = rows @ columns.T
@@ -144,32 +120,20 @@ def _pair(X: ArrayLike, Y: ArrayLike | None) -> tuple[Array, Array, bool, np.dty
     return rows64, rows64 if Y is None else columns.astype(np.float64, copy=False), Y is None, dtype
 
 
-def _check_nonnegative_features(features: Array, name: str) -> None:
-    if features.min() >= 0:
-        return
-    sample, feature = np.unravel_index(int(features.argmin()), features.shape)
-    raise DataError(
-        f"{name} has a negative feature ({features[sample, feature]:.6g} at sample {sample}, feature {feature}); the "
-        "chi-squared distance is for non-negative features such as histograms; use squared_euclidean instead"
-    )
-
-
 @cache
 def _compiled_chi2() -> Callable[..., Any]:
     return compile_loop(_chi2_loop)
 
 
-def _chi2_loop(
-    left: NDArray[np.float64], right: NDArray[np.float64], first: NDArray[np.intp], out: NDArray[np.float64]
-) -> None:
-    """Compute the distances of ``left[i]`` to ``right[first[i]:]`` into ``out[i, first[i]:]``."""
+def _chi2_loop(left: NDArray[np.float64], right: NDArray[np.float64], upper: bool, out: NDArray[np.float64]) -> None:
+    """Compute the distances of ``left[i]`` to ``right[j]`` into ``out[i, j]``; with `upper` for ``j > i`` only."""
     n, m, d = left.shape[0], right.shape[0], left.shape[1]
     for top in range(0, n, _TILE_ROWS):
         bottom = min(top + _TILE_ROWS, n)
-        for j in range(first[top:bottom].min(), m):
+        for j in range(top + 1 if upper else 0, m):
             y = right[j]
             for i in range(top, bottom):
-                if j < first[i]:
+                if upper and j <= i:
                     continue
                 x = left[i]
                 total = 0.0

@@ -26,7 +26,7 @@ class GaussianKernel(Kernel):
         See `mklearn.kernels.bandwidth.resolve_bandwidth`.
     measure : {"squared_euclidean", "chi2", "point_set", "distance"}
         "distance" is a plain distance d, which is squared; the others go into the exponent as they are.
-    centre, normalise, psd, identity_like_below, name
+    centre, normalise, psd, name
         See `mklearn.kernels.base.Kernel`.
 
     Attributes

@@ -17,7 +17,7 @@ class LinearKernel(Kernel):
     Parameters
     ----------
     measure : {"inner_product"}
-    centre, normalise, psd, identity_like_below, name
+    centre, normalise, psd, name
         See `mklearn.kernels.base.Kernel`.
     """
 

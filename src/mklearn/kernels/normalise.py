@@ -29,29 +29,17 @@ class KernelCentring:
         Mean of the training kernel.
     """
 
-    column_means_: Array
-    mean_: float
-
     def fit(self, K_train: ArrayLike) -> KernelCentring:
-        """Compute the means of the training kernel, shape (n, n).
-
-        Raises
-        ------
-        DataError
-            Not a finite symmetric matrix.
-        """
+        """Compute the means of the training kernel, shape (n, n); raise `DataError` unless finite and symmetric."""
         kernel = as_square_symmetric(K_train, "the training kernel")
-        self.column_means_ = kernel.mean(axis=0, dtype=np.float64)
+        self.column_means_: Array = kernel.mean(axis=0, dtype=np.float64)
         self.mean_ = float(self.column_means_.mean())
         return self
 
     def transform(self, K_rows: ArrayLike) -> Array:
         """Centre rows between any samples and the training samples, shape (m, n); return a new array.
 
-        Raises
-        ------
-        DataError
-            Not finite, or a number of columns that differs from the number of training samples.
+        Rows that are not finite, or of another number of training samples, raise `DataError`.
         """
         kernel = as_float_matrix(K_rows, "the kernel rows")
         check_columns(kernel, self.column_means_.size, "the kernel rows")
@@ -63,10 +51,8 @@ class KernelCentring:
 
 def centre_kernel(K: ArrayLike) -> Array:
     """Compute the doubly centred kernel ``H K H``, ``H = I - 11'/n``, shape (n, n), exactly symmetric."""
-    kernel = as_square_symmetric(K, "the kernel")
-    centred = KernelCentring().fit(kernel).transform(kernel)
-    symmetric: Array = (centred + centred.T) / 2
-    return symmetric
+    centred = KernelCentring().fit(K).transform(K)
+    return (centred + centred.T) / 2
 
 
 def unit_diagonal(
@@ -116,22 +102,10 @@ def unit_diagonal(
 
 
 def centred_trace(K: ArrayLike) -> float:
-    """Compute the total variance in feature space, ``tr(K)/n - 1'K1/n^2``.
+    """Compute the total variance in feature space, ``tr(K)/n - 1'K1/n^2``, of a kernel of shape (n, n).
 
-    It is the mean squared distance of the samples from their mean, whether or not `K` is centred.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    DataError
-        Not a finite square matrix.
+    It is the mean squared distance of the samples from their mean, whether or not `K` is centred. A matrix that is not
+    finite and square raises `DataError`.
     """
     kernel = as_float_matrix(K, "the kernel")
     check_square(kernel, "the kernel")
@@ -168,8 +142,7 @@ def scale_to_centred_trace(K: ArrayLike) -> tuple[Array, float]:
             "kernel is not positive semidefinite), so it can't be scaled to unit variance; leave it out or choose "
             "another bandwidth"
         )
-    scaled: Array = kernel / kernel.dtype.type(divisor)
-    return scaled, divisor
+    return kernel / kernel.dtype.type(divisor), divisor
 
 
 def _lengths(diagonal: ArrayLike, what: str) -> Array:
@@ -181,5 +154,4 @@ def _lengths(diagonal: ArrayLike, what: str) -> Array:
             f"{what} {sample} has self-similarity {values[sample]:.6g}; unit-diagonal normalisation needs positive "
             "values (a sample whose features are all zero has none)"
         )
-    lengths: Array = np.sqrt(values)
-    return lengths
+    return np.sqrt(values)

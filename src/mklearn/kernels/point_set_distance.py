@@ -62,9 +62,8 @@ def point_set_distance_rows(
 ) -> Vector:
     """Compute rows of the upper triangle of the distances of `sets` to themselves.
 
-    A row's values do not depend on the other rows computed. `mklearn.kernels.row_blocks` splits the rows and merges
-    the parts. Memory beyond the result: a copy of the real points, ``(d + 3)`` float32 each, and buffers of about
-    1 MiB, whatever the number of sets.
+    A row's values do not depend on the other rows computed; `mklearn.kernels.row_blocks` merges parts. Memory beyond
+    the result: a copy of the real points, ``(d + 3)`` float32 each, and buffers of about 1 MiB.
 
     Parameters
     ----------

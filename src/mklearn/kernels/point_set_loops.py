@@ -51,18 +51,8 @@ def _plain(
 ) -> None:
     """Compute the mean minima of ``norms[i] + column_norms[c] + products[i, c]`` over rows and columns of each set.
 
-    Parameters
-    ----------
-    products : ndarray of float32, shape (p, columns)
-        -2 times the inner products.
-    norms : ndarray of float32, shape (p,)
-    column_norms : ndarray of float32, shape (columns,)
-    offsets : ndarray of int, shape (sets + 1,)
-        First column of each set, plus `first`. Sets without columns are skipped.
-    first : int
-    smallest : ndarray of float32
-        Buffer for the column minima of the largest set.
-    out : ndarray of float32, shape (sets,)
+    `products`, shape (p, columns), are -2 times the inner products. `offsets`, shape (sets + 1,), are the first column
+    of each set, plus `first`; sets without columns are skipped. `smallest` is a buffer for the column minima.
     """
     p = norms.shape[0]
     for s in range(offsets.shape[0] - 1):

@@ -27,7 +27,7 @@ class PolynomialKernel(Kernel):
     offset : float
         >= 0: with a negative offset the kernel is indefinite.
     measure : {"inner_product"}
-    centre, normalise, psd, identity_like_below, name
+    centre, normalise, psd, name
         See `mklearn.kernels.base.Kernel`.
 
     Attributes

@@ -17,7 +17,7 @@ class PrecomputedKernel(Kernel):
     Parameters
     ----------
     measure : {"kernel"}
-    centre, normalise, psd, identity_like_below, name
+    centre, normalise, psd, name
         See `mklearn.kernels.base.Kernel`.
     """
 

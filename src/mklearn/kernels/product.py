@@ -27,7 +27,7 @@ class ProductKernel(Kernel):
         For each factor "measure", "bandwidth" and "bandwidth_rule" as in `mklearn.kernels.gaussian.GaussianKernel`,
         all optional; "id" names it in messages (default: its number), "pairwise" names its pairwise matrix. Each
         gamma_m is fitted on the training samples as that of the single kernel.
-    centre, normalise, psd, identity_like_below, name
+    centre, normalise, psd, name
         See `mklearn.kernels.base.Kernel`.
 
     References

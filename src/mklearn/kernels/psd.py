@@ -5,16 +5,14 @@ Kernels of distances that are not Euclidean (point sets, or a user's own matrix)
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import DataError
 from mklearn.kernels.checks import Array, as_float_matrix, as_square_symmetric, check_choice, check_columns
-from mklearn.kernels.identity_like import IDENTITY_LIKE_SHIFT, IdentityLikeKernelWarning
 
 PSDPolicy = Literal["clip", "shift", "flip", "none"]
 
@@ -30,10 +28,8 @@ class PSDRepair:
     ----------
     kernel : ndarray, shape (n, n)
         The training kernel after repair.
-    min_eigenvalue : float
-        Smallest eigenvalue before repair.
-    relative_min_eigenvalue : float
-        `min_eigenvalue` divided by the largest absolute eigenvalue.
+    min_eigenvalue, relative_min_eigenvalue : float
+        Smallest eigenvalue before repair; the same divided by the largest absolute eigenvalue.
     n_negative : int
         Number of eigenvalues below ``-tolerance`` times the largest absolute one.
     negative_mass : float
@@ -60,12 +56,8 @@ class PSDRepair:
         """Apply the repair to rows of new samples against the training samples, shape (m, n); return a new array.
 
         For "clip" and "flip" the training rows before repair give the rows of `kernel`. "shift" and "none" do not
-        change the rows: a shift is added between a training sample and itself only.
-
-        Raises
-        ------
-        DataError
-            Not finite, or a number of columns that differs from the number of training samples.
+        change the rows: a shift is added between a training sample and itself only. Rows that are not finite, or of
+        another number of training samples, raise `DataError`.
         """
         rows = as_float_matrix(K_rows, "the kernel rows")
         check_columns(rows, len(self.kernel), "the kernel rows")
@@ -75,14 +67,12 @@ class PSDRepair:
         return repaired.astype(rows.dtype, copy=False)
 
 
-def psd_repair(
-    K: ArrayLike, policy: PSDPolicy = "clip", *, tolerance: float | None = None, warn: bool = True
-) -> PSDRepair:
+def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip") -> PSDRepair:
     """Make a symmetric training kernel positive semidefinite.
 
     ``K = Q diag(lambda) Q'`` becomes ``Q diag(f(lambda)) Q'``, with ``f = max(lambda, 0)`` for "clip", ``|lambda|`` for
     "flip", ``lambda + |lambda_min|`` for "shift". A kernel without eigenvalues below ``-tolerance * max|lambda|`` is
-    not changed.
+    not changed; the tolerance is 1e-10, or n times the precision of the dtype if larger.
 
     Parameters
     ----------
@@ -90,12 +80,7 @@ def psd_repair(
         Kernel among the training samples.
     policy : {"clip", "shift", "flip", "none"}
         "none" only computes the eigenvalues. "shift" is the repair of MKL-DR (section 6) and of Zhang et al.; it may
-        make a kernel identity-like (see `mklearn.kernels.identity_like`).
-    tolerance : float, optional
-        Relative size of an eigenvalue that counts as zero. Default: 1e-10, or n times the precision of the dtype if
-        larger.
-    warn : bool
-        Whether to warn about an identity-like result of "shift".
+        make a kernel identity-like (see `mklearn.kernels.identity_like`), and `mklearn.kernels.Kernel` warns then.
 
     Returns
     -------
@@ -104,14 +89,9 @@ def psd_repair(
     Raises
     ------
     ConfigError
-        Unknown policy or invalid tolerance.
+        Unknown policy.
     DataError
         Not a finite symmetric matrix, or no positive eigenvalue at all.
-
-    Warns
-    -----
-    IdentityLikeKernelWarning
-        "shift" adds more than a tenth of the mean diagonal.
 
     Notes
     -----
@@ -126,10 +106,7 @@ def psd_repair(
     dtype = symmetric.dtype
     kernel = symmetric.astype(np.float64, copy=False)
     n = kernel.shape[0]
-    if tolerance is None:
-        tolerance = max(1e-10, n * float(np.finfo(dtype).eps))
-    if not 0 <= tolerance < 1:
-        raise ConfigError(f"invalid value {tolerance!r} for `tolerance`: expected a number in [0, 1)")
+    tolerance = max(1e-10, n * float(np.finfo(dtype).eps))
 
     import scipy.linalg
 
@@ -140,18 +117,10 @@ def psd_repair(
     mass = float(np.abs(values[negative]).sum() / np.abs(values).sum()) if size else 0.0
     measured = (smallest, smallest / size if size else 0.0, int(negative.sum()), mass, values[::-1])
     if not negative.any() or policy == "none":
-        return PSDRepair(symmetric, *measured)
+        return PSDRepair(symmetric.copy(), *measured)
     if policy == "shift":
         shifted = kernel.copy()
         shifted[np.diag_indices(n)] -= smallest
-        mean_diagonal = float(np.trace(kernel)) / n
-        if warn and -smallest > IDENTITY_LIKE_SHIFT * mean_diagonal:
-            warnings.warn(
-                f"the diagonal shift adds {-smallest:.3g} to a mean diagonal of {mean_diagonal:.3g}: the kernel "
-                "becomes identity-like, and weight learning may prefer it for that; consider psd='clip'",
-                IdentityLikeKernelWarning,
-                stacklevel=2,
-            )
         return PSDRepair(shifted.astype(dtype, copy=False), *measured, shift=-smallest)
 
     values, vectors = scipy.linalg.eigh(kernel)
@@ -169,18 +138,10 @@ def psd_repair(
 
 
 def spectrum_curve(eigenvalues: ArrayLike) -> list[tuple[int, float]]:
-    """Select points of a spectrum for a log-log plot: ranks about evenly spaced on a logarithmic scale.
+    """Select points (rank, share) of a spectrum, largest eigenvalue first, for a log-log plot.
 
-    Parameters
-    ----------
-    eigenvalues : array-like of shape (n,)
-        Largest first. Negative ones keep their sign.
-
-    Returns
-    -------
-    list of (rank, share)
-        Ranks from 1 to n, all of them if n is at most `SPECTRUM_POINTS`; eigenvalues as shares of the sum of their
-        absolute values. Empty for a kernel that is zero.
+    Ranks run from 1 to n, about evenly spaced on a logarithmic scale, all of them if n is at most `SPECTRUM_POINTS`.
+    Shares are signed, of the sum of the absolute eigenvalues. A kernel that is zero has no points.
     """
     values = np.asarray(eigenvalues, dtype=np.float64)
     total = float(np.abs(values).sum())

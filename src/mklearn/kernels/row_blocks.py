@@ -40,34 +40,19 @@ def rows_of_block(n: int, block: int, n_blocks: int) -> NDArray[np.intp]:
     DataError
         No such block.
     """
-    if n < 1 or n_blocks < 1:
-        raise DataError(f"{n} samples in {n_blocks} blocks: both numbers must be at least 1")
     if not 0 <= block < n_blocks:
         raise DataError(f"block {block} of {n_blocks} does not exist; blocks are numbered 0 to {n_blocks - 1}")
     return np.arange(block, n, n_blocks, dtype=np.intp)
 
 
 def row_starts(rows: NDArray[np.intp], n: int) -> NDArray[np.intp]:
-    """Compute where the entries of each row begin in the vector of a part; the last number is its length.
-
-    Parameters
-    ----------
-    rows : ndarray of int, shape (r,)
-    n : int
-        Number of samples.
-
-    Returns
-    -------
-    ndarray of int, shape (r + 1,)
-    """
+    """Compute where the entries of each row begin in the vector of a part, shape (r + 1,), the last one its length."""
     return np.concatenate([[0], np.cumsum(n - 1 - rows)]).astype(np.intp)
 
 
 def check_rows(rows: ArrayLike, n: int, name: str = "rows") -> NDArray[np.intp]:
     """Return `rows` as a vector of distinct row numbers below `n`; raise `DataError` for anything else."""
     numbers = np.asarray(rows)
-    if numbers.size == 0:
-        numbers = numbers.astype(np.intp)
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
         raise DataError(f"{name} has shape {numbers.shape} and dtype {numbers.dtype}; expected a vector of row numbers")
     wrong = numbers[(numbers < 0) | (numbers >= n)]

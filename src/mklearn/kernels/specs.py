@@ -65,8 +65,8 @@ def build_stack(
         the parameters of the kernel's class. In place of "kind", "implementation" names the class of another package,
         "module:Class", a subclass of `mklearn.kernels.base.Kernel`. A class with the parameter "factors" has
         "pairwise" in each factor (see `mklearn.kernels.product.ProductKernel`).
-    train, test : array_like of int (indices) or bool (N,)
-        The training kernels do not depend on the test samples. `test` may be empty.
+    train, test : array_like of int
+        Indices. The training kernels do not depend on the test samples. `test` may be empty.
 
     Returns
     -------
@@ -96,8 +96,9 @@ def build_stack(
     names = list(dict.fromkeys(name for entry in entries for name in entry.pairwise_names))
     matrices = {name: np.asarray(pairwise[name]) for name in names}
     n_samples = matrices[names[0]].shape[0]
-    train_index = _indices(train, n_samples, "train")
-    test_index = _indices(test, n_samples, "test", may_be_empty=True)
+    train_index, test_index = _indices(train, n_samples, "train"), _indices(test, n_samples, "test")
+    if train_index.size == 0:
+        raise DataError("there are no train samples")
     for name, matrix in matrices.items():
         if matrix.shape != (n_samples, n_samples):
             raise DataError(
@@ -105,10 +106,9 @@ def build_stack(
                 "all must be square and over the same samples"
             )
 
-    single = all(matrix.dtype == np.float32 for matrix in matrices.values())
-    shape = (len(entries), train_index.size, train_index.size)
-    train_kernels: Array = np.empty(shape, dtype=np.float32 if single else np.float64)
-    test_kernels: Array = np.empty((len(entries), test_index.size, train_index.size), dtype=train_kernels.dtype)
+    dtype = np.float32 if all(matrix.dtype == np.float32 for matrix in matrices.values()) else np.float64
+    train_kernels: Array = np.empty((len(entries), train_index.size, train_index.size), dtype=dtype)
+    test_kernels: Array = np.empty((len(entries), test_index.size, train_index.size), dtype=dtype)
     infos = []
     for number, entry in enumerate(entries):
         inputs = [matrices[name] for name in entry.pairwise_names]
@@ -140,7 +140,6 @@ class StackTransform:
     ----------
     stack_train_ : KernelStack
         M kernels, (n, n).
-    infos_ : list of dict
 
     Raises
     ------
@@ -166,16 +165,14 @@ class StackTransform:
         DataError
             Features or columns that a kernel can't be computed from; the message names the kernel.
         """
-        features = as_float_matrix(X, "X")
-        self._train = features
-        matrices: Array = np.empty((len(self._entries), len(features), len(features)), dtype=features.dtype)
-        for number, entry in enumerate(self._entries):
+        self._train = as_float_matrix(X, "X")
+        matrices = []
+        for entry in self._entries:
             with _error_prefix(entry.id):
-                chosen = _columns(features, entry.spec)
+                chosen = _columns(self._train, entry.spec)
                 entry.kernel.fit(*(MEASURES[measure](chosen) for _, measure in entry.kernel.inputs))
-                matrices[number] = entry.kernel.kernel_train_
+                matrices.append(entry.kernel.kernel_train_)
         self.stack_train_ = KernelStack(matrices, [entry.id for entry in self._entries])
-        self.infos_ = [{"id": entry.id, **entry.kernel.info_} for entry in self._entries]
         return self
 
     def transform(self, X: ArrayLike) -> KernelStack:
@@ -204,27 +201,10 @@ class StackTransform:
 
 
 def compute_stack(X: ArrayLike, kernels: Sequence[KernelSpec], Y: ArrayLike | None = None) -> KernelStack:
-    """Compute the kernels between the samples of `X` (rows) and the training samples `Y` (columns), fitted on `Y`.
+    """Compute M kernels, (n, m), between samples `X`, (n, d), and training samples `Y`, (m, d), fitted on `Y`.
 
-    With several sets of new samples, `StackTransform` fits the kernels only once.
-
-    Parameters
-    ----------
-    X : array_like, shape (n, d)
-    kernels : sequence of specs
-        See `StackTransform`.
-    Y : array_like, shape (m, d), optional
-        The training samples. Default: `X`, which gives the training stack.
-
-    Returns
-    -------
-    KernelStack
-        M kernels, (n, m).
-
-    Raises
-    ------
-    ConfigError, DataError
-        See `StackTransform`.
+    Without `Y` they are the training kernels of `X`. Specs and errors are those of `StackTransform`, which fits the
+    kernels only once for several sets of new samples.
     """
     if Y is None:
         return StackTransform(kernels).fit(X).stack_train_
@@ -296,16 +276,10 @@ def _columns(features: Array, spec: Mapping[str, Any]) -> Array:
     return columns
 
 
-def _indices(values: ArrayLike, n_samples: int, name: str, *, may_be_empty: bool = False) -> NDArray[np.intp]:
+def _indices(values: ArrayLike, n_samples: int, name: str) -> NDArray[np.intp]:
     index = np.asarray(values)
-    if index.dtype == bool:
-        if index.shape != (n_samples,):
-            raise DataError(f"the {name} mask has shape {index.shape}, but there are {n_samples} samples")
-        index = np.flatnonzero(index)
     if index.size == 0:
-        if may_be_empty:
-            return np.empty(0, dtype=np.intp)
-        raise DataError(f"there are no {name} samples")
+        return np.empty(0, dtype=np.intp)
     if index.ndim != 1 or index.dtype.kind not in "iu":
         raise DataError(f"the {name} samples must be a list of indices; got shape {index.shape}, dtype {index.dtype}")
     if index.min() < 0 or index.max() >= n_samples:

@@ -17,7 +17,7 @@ class KernelStack:
 
     Parameters
     ----------
-    matrices : array_like, shape (M, n_rows, n_columns), or a sequence of M matrices, or one matrix
+    matrices : array_like, shape (M, n_rows, n_columns), or a sequence of M matrices
         Kernels first. A C-contiguous array is not copied; do not change it afterwards.
     ids : sequence of str, optional
         A name per kernel. Default: ``"0"``, ``"1"``, ...
@@ -39,48 +39,26 @@ class KernelStack:
     first axes. `from_last_axis` and `as_last_axis` convert between the two forms without a copy.
     """
 
-    matrices: Array
-    ids: tuple[str, ...]
-
-    def __init__(self, matrices: ArrayLike | Sequence[ArrayLike], ids: Sequence[str] | None = None) -> None:
-        if isinstance(matrices, list | tuple):
-            if len(matrices) == 0:
-                raise DataError("a kernel stack needs at least one kernel; the list is empty")
-            shapes = [np.shape(matrix) for matrix in matrices]
-            for number, shape in enumerate(shapes):
-                if len(shape) != 2:
-                    raise DataError(f"kernel {number} has shape {shape}; expected a matrix")
-                if shape != shapes[0]:
-                    raise DataError(
-                        f"kernel {number} has shape {shape}, but kernel 0 has {shapes[0]}; "
-                        "all kernels of a stack are over the same samples"
-                    )
-        array: Array = np.asarray(matrices)
-        if array.ndim == 2:
-            array = array[None]
-        if array.ndim == 3 and (array.shape[0] == 0 or array.shape[2] == 0):
-            raise DataError(f"the kernel stack has shape {array.shape}; at least one kernel and one column are needed")
+    def __init__(self, matrices: ArrayLike, ids: Sequence[str] | None = None) -> None:
+        array = as_float_array(matrices, "the kernel stack", ndim=3, may_be_empty=True)
         # no rows are valid: a split without test samples
-        array = np.ascontiguousarray(as_float_array(array, "the kernel stack", ndim=3, may_be_empty=True))
+        if array.shape[0] == 0 or array.shape[2] == 0:
+            raise DataError(f"the kernel stack has shape {array.shape}; at least one kernel and one column are needed")
         # a view, so that the caller's array stays writeable
-        self.matrices = array.view()
+        self.matrices: Array = np.ascontiguousarray(array).view()
         self.matrices.flags.writeable = False
-        names = tuple(str(number) for number in range(len(array))) if ids is None else tuple(str(name) for name in ids)
-        if len(names) != len(array):
-            raise DataError(f"{len(names)} ids were given for {len(array)} kernels")
-        if len(set(names)) != len(names):
-            twice = sorted({name for name in names if names.count(name) > 1})
+        self.ids = tuple(map(str, range(len(array)) if ids is None else ids))
+        if len(self.ids) != len(array):
+            raise DataError(f"{len(self.ids)} ids were given for {len(array)} kernels")
+        twice = sorted({name for name in self.ids if self.ids.count(name) > 1})
+        if twice:
             raise DataError(f"kernel ids must be unique; given twice: {', '.join(twice)}")
-        self.ids = names
 
     @classmethod
     def from_last_axis(cls, X: ArrayLike, ids: Sequence[str] | None = None) -> KernelStack:
         """Make a stack from samples-first kernels, shape (n_rows, n_columns, M), or (n_rows, n_columns) for one kernel.
 
-        Raises
-        ------
-        DataError
-            Not 2-d or 3-d, or not valid as a stack.
+        Another number of axes raises `DataError`, as does what is not valid as a stack.
         """
         array = np.asarray(X)
         if array.ndim not in (2, 3):
@@ -134,13 +112,7 @@ class KernelStack:
         return self.matrices.dtype
 
     def require_training(self) -> KernelStack:
-        """Return the stack itself if its kernels are square and symmetric.
-
-        Raises
-        ------
-        DataError
-            A kernel is not; the message names it.
-        """
+        """Return the stack itself; raise `DataError` for a kernel that is not square and symmetric."""
         for name, matrix in zip(self.ids, self.matrices, strict=True):
             check_symmetric(matrix, f"kernel {name!r}")
         return self
@@ -148,10 +120,7 @@ class KernelStack:
     def combine(self, weights: ArrayLike) -> Array:
         """Compute the weighted sum ``sum_m weights_m K_m``, shape (n_rows, n_columns), a new array.
 
-        Raises
-        ------
-        DataError
-            Wrong number of weights, or weights that are not finite.
+        A wrong number of weights, and weights that are not finite, raise `DataError`.
         """
         vector = as_float_array(weights, "the kernel weights", ndim=1)
         if vector.size != len(self):

@@ -67,16 +67,16 @@ class Evaluation:
 
 @dataclass(eq=False)
 class RatioTraceObjective:
-    """The objective F for given kernels, numerator, denominator and lambda.
+    """The objective F of the module for given kernels, G, Q and lambda.
 
     Parameters
     ----------
     kernels : M arrays of shape (n, n)
         Symmetric positive semidefinite. float32 is summed in double precision.
     numerator : array of shape (n, r)
-        G, with L1 = GG'.
+        G.
     denominator : LaplacianOperator
-        Q, the within- or total-scatter operator of classes.
+        Q.
     ridge_amount : float
         lambda > 0.
 
@@ -109,13 +109,7 @@ class RatioTraceObjective:
         self._outside = self.numerator - Q.apply(self._inside)
 
     def evaluate(self, theta: ArrayLike) -> Evaluation:
-        """Compute F(theta), in O(n^3/3 + n^2 r).
-
-        Raises
-        ------
-        DataError
-            The combined kernel has eigenvalues so negative that S is not positive definite.
-        """
+        """Compute F(theta), in O(n^3/3 + n^2 r); raise `DataError` if S is not positive definite."""
         point = np.array(theta, dtype=np.float64)
         project = self.denominator.apply
         K = weighted_sum(self.kernels, point, self.denominator.n)
@@ -129,10 +123,6 @@ class RatioTraceObjective:
         B = self._outside + project(cho_solve((factor, True), right, check_finite=False))
         cross = self.numerator.T @ (K @ B) / self.ridge_amount
         return Evaluation(point, float(np.trace(cross)), B, (cross + cross.T) / 2.0, factor)
-
-    def value(self, theta: ArrayLike) -> float:
-        """Compute F(theta)."""
-        return self.evaluate(theta).value
 
     def derivatives(self, at: Evaluation) -> tuple[Array, Array]:
         """Compute the gradient (M,) and the negative semidefinite Hessian (M, M), in O(M n^2 r)."""
@@ -150,18 +140,8 @@ class RatioTraceObjective:
     def directions(self, at: Evaluation, n_components: int) -> tuple[Array, Array]:
         """Compute the directions V = Phi A that attain F: K L1 K a = omega (K Q K + lambda K) a.
 
-        Parameters
-        ----------
-        at : Evaluation
-        n_components : int
-            The largest number of directions p; fewer where fewer ratios are above rounding.
-
-        Returns
-        -------
-        omega : array of shape (p,)
-            Descending. The sum over all directions is F.
-        A : array of shape (n, p)
-            With A'(K Q K + lambda K)A = I.
+        Returns omega (p,), descending, whose sum over all directions is F, and A (n, p) with
+        A'(K Q K + lambda K)A = I. p is ``n_components`` or less, where fewer ratios are above rounding.
         """
         omega, U = eigh(at.cross, check_finite=False)
         omega, U = omega[::-1], U[:, ::-1]
@@ -188,9 +168,8 @@ class ConvexRatioTrace:
         (bound - value) / value >= 0.
     gradient : array of shape (M,)
         At theta.
-    history : array of shape (n_iter + 1,)
-        F at the start and after every step, nondecreasing but for rounding.
-    n_iter : int
+    history : array of shape (steps + 1,)
+        F at equal weights and after every step, nondecreasing but for rounding.
     status : {"optimal", "max_iter", "stalled"}
         "optimal": gap <= tol. "stalled": no step increases F beyond rounding; see ``gap``.
     evaluation : Evaluation
@@ -204,7 +183,6 @@ class ConvexRatioTrace:
     gap: float
     gradient: Array
     history: Array
-    n_iter: int
     status: Status
     evaluation: Evaluation
 
@@ -212,11 +190,10 @@ class ConvexRatioTrace:
 def convex_ratio_trace(
     objective: RatioTraceObjective, *, p: float = 1.0, max_iter: int = 50, tol: float = 1e-6
 ) -> ConvexRatioTrace:
-    """Maximise the ratio trace F over kernel weights of bounded norm.
+    """Maximise the ratio trace F over the module's feasible set.
 
-    Solves ``max F(theta) over theta >= 0, ||theta||_p <= M^(1/p - 1)``. Each step maximises the second-order model of F
-    over the feasible set and searches the line to the maximiser; if this gives no ascent, it searches the line to the
-    tangent's maximiser (Frank-Wolfe).
+    Each step maximises the second-order model of F over the feasible set and searches the line to the maximiser; if
+    this gives no ascent, it searches the line to the tangent's maximiser (Frank-Wolfe).
 
     Parameters
     ----------
@@ -250,7 +227,7 @@ def convex_ratio_trace(
     if not p >= 1:
         raise ConfigError(f"Invalid value {p!r} for `p`: expected a norm, p >= 1.")
     n_kernels = len(objective.kernels)
-    radius = float(n_kernels ** ((0.0 if np.isinf(p) else 1.0 / p) - 1.0))
+    radius = float(n_kernels ** (1.0 / p - 1.0))
     current = objective.evaluate(np.full(n_kernels, 1.0 / n_kernels))
     if not current.value > 0:
         raise NotApplicable(
@@ -271,11 +248,9 @@ def convex_ratio_trace(
         if len(history) > max_iter:
             break
         target = _model_maximiser(current.theta, gradient, hessian, tangent_gap, radius, p)
-        found = None
-        for goal in (target, corner):
-            found = _line_search(objective, current, gradient, goal, radius, p)
-            if found is not None:
-                break
+        found = _line_search(objective, current, gradient, target, radius, p) or _line_search(
+            objective, current, gradient, corner, radius, p
+        )
         if found is None:
             status = "stalled"
             break
@@ -289,7 +264,6 @@ def convex_ratio_trace(
         gap=max(bound / current.value - 1.0, 0.0),
         gradient=gradient,
         history=np.array(history),
-        n_iter=len(history) - 1,
         status=status,
         evaluation=current,
     )

@@ -13,8 +13,7 @@ from mklearn.optimize.validation import integer, one_of, same_shape, square_matr
 
 Floats = NDArray[np.floating]
 
-# Entries this close (relatively) to the largest one count as tied with it, and the first of them decides the sign: the
-# last bit of a vector such as (a, -a) must not.
+# The last bit of a vector such as (a, -a) must not decide its sign.
 _SIGN_TIE = 1e-6
 
 # Fewer than one in this many eigenvectors are computed one by one (syevr), more of them all together (syevd).
@@ -22,17 +21,9 @@ _FEW = 8
 
 
 def fix_signs(vectors: ArrayLike) -> Floats:
-    """Make the entry of largest absolute value in each column positive.
+    """Return a copy of vectors, shape (n, p) or (n,), with the entry of largest absolute value in each column positive.
 
-    Parameters
-    ----------
-    vectors : array of shape (n, p) or (n,)
-        Column vectors. Zero columns are not changed.
-
-    Returns
-    -------
-    array of the same shape
-        A new array. Among entries tied for the largest absolute value (relative 1e-6) the first one is made positive.
+    Among entries tied for the largest absolute value (relative 1e-6) the first one is made positive.
     """
     given = np.asarray(vectors)
     columns = given.reshape(given.shape[0], -1)
@@ -110,27 +101,17 @@ def generalized_eigh(
 def generalized_eigh_stack(A: Floats, B: Floats | None = None) -> tuple[Floats, Floats]:
     """Solve several small problems ``A_i v = lambda B_i v`` of one size for all eigenpairs, largest first.
 
-    The result is that of `generalized_eigh` for each problem. For matrices of a few dozen rows, one LAPACK call each
-    costs more than the computation itself.
+    The result is that of `generalized_eigh` for each problem, errors included. For matrices of a few dozen rows, one
+    LAPACK call each costs more than the computation itself.
 
     Parameters
     ----------
-    A : array of shape (k, n, n)
-        Symmetric matrices.
-    B : array of shape (k, n, n), optional
-        Symmetric positive definite; None is the identity for each.
+    A, B : arrays of shape (k, n, n)
 
     Returns
     -------
     eigenvalues : array of shape (k, n)
-        Descending.
     eigenvectors : array of shape (k, n, n)
-        Columns with ``V'BV = I``. In each, the entry of largest absolute value is positive.
-
-    Raises
-    ------
-    SolverFailed
-        A ``B_i`` is not positive definite to working precision.
     """
     if B is None:
         values, vectors = np.linalg.eigh(A)
@@ -192,7 +173,7 @@ def _cholesky_stack(B: Floats) -> Floats:
     """Return the lower factors of a stack; raise the error of `_cholesky` for the first singular matrix."""
     try:
         factors = np.linalg.cholesky(B)
-    except np.linalg.LinAlgError:
+    except LinAlgError:
         for b in B:
             _cholesky(b)
         raise  # reached only if two Cholesky factorisations disagree

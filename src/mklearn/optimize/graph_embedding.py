@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ from mklearn.errors import NotApplicable
 from mklearn.graphs import ClassStructure, GraphPair
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
 from mklearn.optimize.trace_ratio import trace_ratio
-from mklearn.optimize.validation import one_of, symmetrized
+from mklearn.optimize.validation import symmetrized
 
 Array = NDArray[np.floating[Any]]
 Scaling = Literal["total", "within", "unit", "orthonormal"]
@@ -52,39 +52,18 @@ _NEGLIGIBLE = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Coefficients of a projection, with their eigenvalues.
+    """Coefficients of a projection, with their eigenvalues."""
 
-    Attributes
-    ----------
-    coefficients : array of shape (n, p)
-        A, with A'S'A = I (`trace_ratio_step`: A'A = I). In each column the entry of largest absolute value is positive.
-    eigenvalues : array of shape (p,)
-        a'Sa / a'S'a of the columns, ascending: the first column discriminates best.
-    ridge_amount : float
-        rho.
-    """
-
-    coefficients: Array
-    eigenvalues: Array
-    ridge_amount: float
+    coefficients: Array  # (n, p), A: in each column the entry of largest absolute value is positive
+    eigenvalues: Array  # (p,), a'Sa / a'S'a of the columns, ascending: the first column discriminates best
+    ridge_amount: float  # rho
 
 
 def ridge_amount(kernel: NDArray[Any], graph: GraphPair, ridge: float, *, dimension: int | None = None) -> float:
-    """Compute rho = ridge * tr(2 K L' K) / n, in O(n^2).
+    """Compute rho in O(n^2); raise `NotApplicable` for a kernel that is constant over the samples.
 
-    Parameters
-    ----------
-    kernel : array of shape (n, n)
-        Symmetric K. Linear methods pass the transposed features (d, n).
-    graph : GraphPair
-    ridge : float
-    dimension : int, optional
-        Divisor of the trace for features given in coordinates of their span; by default n (or d).
-
-    Raises
-    ------
-    NotApplicable
-        tr(K L' K) is zero to rounding: the kernel is constant over the samples.
+    Linear methods pass the transposed features (d, n) as K. ``dimension`` divides the trace, by default n (or d), for
+    features given in coordinates of their span.
     """
     rows = np.asarray(kernel, dtype=np.float64)
     trace = 2.0 * float(np.vdot(rows.T, graph.L_prime.apply(rows.T)))
@@ -99,19 +78,7 @@ def ridge_amount(kernel: NDArray[Any], graph: GraphPair, ridge: float, *, dimens
 def scatter_matrices(
     kernel: NDArray[Any], graph: GraphPair, ridge: float, *, dimension: int | None = None
 ) -> tuple[Array, Array, float]:
-    """Compute the scatter matrices S = 2 K L K + rho I and S' = 2 K L' K + rho I.
-
-    Parameters
-    ----------
-    kernel, graph, ridge, dimension
-        As in `ridge_amount`, which may raise. Transposed features (d, n) give the (d, d) scatters of a linear method.
-
-    Returns
-    -------
-    S, S_prime : arrays of shape (n, n)
-        Exactly symmetric, float64.
-    rho : float
-    """
+    """Compute the exactly symmetric S and S', and rho; arguments and errors as in `ridge_amount`."""
     rho = ridge_amount(kernel, graph, ridge, dimension=dimension)
     rows = np.asarray(kernel, dtype=np.float64)
     S, S_prime = (2.0 * rows @ operator.apply(rows.T) for operator in (graph.L, graph.L_prime))
@@ -119,37 +86,17 @@ def scatter_matrices(
 
 
 def ridge_traces(kernels: Matrices, graph: GraphPair) -> Array:
-    """Compute T_mn = tr(K_m L' K_n), shape (M, M): the ridge is proportional to beta'T beta.
-
-    T does not depend on A: compute it once. It costs O(M^2 n^2) and M products with L'.
-    """
+    """Compute T, shape (M, M), in O(M^2 n^2) and M products with L'; it does not depend on A: compute it once."""
     return _cross_traces(kernels, graph.L_prime)
 
 
 def weight_matrices(
     kernels: Matrices, coefficients: Array, graph: GraphPair, ridge: float, traces: Array
 ) -> tuple[Array, Array]:
-    """Compute the matrices of the beta-step, S_mn = 2 tr(A'K_m L K_n A) and S'_mn with L', ridge included.
+    """Compute the matrices of the beta-step, ridge included: beta'S beta / beta'S'beta = f(A, beta).
 
-    Parameters
-    ----------
-    kernels : M arrays of shape (n, n)
-    coefficients : array of shape (n, p)
-    graph : GraphPair
-    ridge : float
-        As in `ridge_amount`.
-    traces : array of shape (M, M)
-        T, from `ridge_traces`.
-
-    Returns
-    -------
-    S, S_prime : arrays of shape (M, M)
-        With beta'S beta / beta'S'beta = f(A, beta).
-
-    Notes
-    -----
     The cost is O(M n^2 p): the projections Z_m = K_m A, one product with each Laplacian, and M^2 inner products as one
-    matrix product. The paper's K(i) matrices are never formed.
+    matrix product. The paper's K(i) matrices are never formed. ``traces`` is T, from `ridge_traces`.
     """
     n, p = coefficients.shape
     side_by_side = np.concatenate([np.asarray(K) @ coefficients for K in kernels], axis=1)
@@ -163,10 +110,7 @@ def weight_matrices(
 
 
 def initial_weight_matrices(kernels: Matrices, graph: GraphPair, ridge: float, traces: Array) -> tuple[Array, Array]:
-    """Compute `weight_matrices` for AA' = I with p = n, the paper's start: 2 tr(K_m L K_n) and 2 T_mn.
-
-    Here ||A||_F^2 = n, so the ridge adds 2 ridge T to both matrices.
-    """
+    """Compute `weight_matrices` for AA' = I with p = n, the paper's start: 2 tr(K_m L K_n) and 2 T_mn, with ridge."""
     penalty = 2.0 * ridge * traces
     return 2.0 * _cross_traces(kernels, graph.L) + penalty, 2.0 * traces + penalty
 
@@ -178,36 +122,16 @@ def max_components(graph: GraphPair) -> int:
 
 
 def ratio_trace_step(kernel: NDArray[Any], graph: GraphPair, n_components: int, *, ridge: float) -> Projection:
-    """Minimise tr((A'S'A)^-1 A'SA): the eigenvectors of S a = lambda S' a of smallest lambda.
+    """Minimise tr((A'S'A)^-1 A'SA): the eigenvectors of S a = lambda S' a of smallest lambda, with A'S'A = I.
 
-    Parameters
-    ----------
-    kernel : array of shape (n, n)
-    graph : GraphPair
-    n_components : int
-        p. Fewer columns are returned where the kernel has fewer discriminating directions (LDA graph) or S' has a
-        smaller rank (no ridge).
-    ridge : float
-        See `scatter_matrices`. With 0, the common null space is removed.
+    Fewer than ``n_components`` columns are returned where the kernel has fewer discriminating directions (LDA graph) or
+    S' has a smaller rank (no ridge: the common null space is removed). Raises `NotApplicable` for a constant kernel.
 
-    Returns
-    -------
-    Projection
-        With A'S'A = I.
-
-    Raises
-    ------
-    NotApplicable
-        The kernel is constant.
-
-    Notes
-    -----
     For the LDA graph with a ridge, S' = S + FF' with F = sqrt(2) K(G - 1 1'G/n) of c columns. One Cholesky
     factorisation then replaces the (n, n) eigenproblem: lambda = 1/(1+mu) with mu the eigenvalues of F'S^-1F, (c, c).
 
     MKL-DR, equation (21). Its equation (18) is a ratio of traces, which has a rank-one solution unless the columns are
-    orthogonal; its algorithm, and this function, solve the trace of the ratio. `trace_ratio_step` solves (18) with
-    A'A = I.
+    orthogonal; its algorithm, and this function, solve the trace of the ratio.
     """
     classes = graph.lda_classes
     if classes is not None:
@@ -227,19 +151,8 @@ def ratio_trace_step(kernel: NDArray[Any], graph: GraphPair, n_components: int, 
 def smallest_of_pencil(S: Array, S_prime: Array, n_components: int, rho: float) -> tuple[Array, Array]:
     """Solve S a = lambda S' a for the smallest eigenvalues, A'S'A = I, outside the null space of S'.
 
-    Parameters
-    ----------
-    S, S_prime : arrays of shape (d, d)
-        Symmetric, S' positive semidefinite.
-    n_components : int
-        The largest number of pairs p; fewer where the rank of S' is smaller.
-    rho : float
-        The ridge on the diagonal of both matrices. Above rounding, S' is positive definite and Cholesky applies.
-
-    Returns
-    -------
-    eigenvalues : array of shape (p,), ascending
-    vectors : array of shape (d, p)
+    rho is the ridge on the diagonal of both matrices: above rounding, S' is positive definite and Cholesky applies.
+    Returns eigenvalues (p,), ascending, and vectors (d, p); p is ``n_components`` or less, where S' has a smaller rank.
     """
     p = min(n_components, S.shape[0])
     if _is_regular(S_prime, rho):
@@ -269,12 +182,7 @@ def _lda_by_cholesky(K: Array, S: Array, classes: ClassStructure, n_components: 
 def trace_ratio_step(kernel: NDArray[Any], graph: GraphPair, n_components: int, *, ridge: float) -> Projection:
     """Minimise tr(A'SA) / tr(A'S'A) with A'A = I: MKL-DR's equation (18) with the constraint that it needs.
 
-    Alternated with exact kernel weights, this step never increases f. Parameters as in `ratio_trace_step`.
-
-    Returns
-    -------
-    Projection
-        With A'A = I. The columns are eigenvectors of S - f S', ascending.
+    Alternated with exact kernel weights, this step never increases f. The columns are eigenvectors of S - f S'.
     """
     S, S_prime, rho = scatter_matrices(kernel, graph, ridge)
     A = np.asarray(trace_ratio(S, S_prime, n_components).components, dtype=np.float64)
@@ -297,12 +205,9 @@ def rescale_columns(coefficients: Array, eigenvalues: Array, scaling: Scaling) -
 
     Raises
     ------
-    ConfigError
-        Unknown scaling.
     NotApplicable
         "within" with an eigenvalue of zero: the classes collapse, and no scale gives unit scatter.
     """
-    one_of(scaling, "scaling", get_args(Scaling))
     if scaling == "total":
         return coefficients
     if scaling == "within":
@@ -321,10 +226,8 @@ def projected_scatters(kernel: NDArray[Any], coefficients: Array, graph: GraphPa
     """Compute A'SA and A'S'A, shape (p, p), without forming S: 2 Z'LZ + rho A'A with Z = K A."""
     Z = np.asarray(kernel @ coefficients, dtype=np.float64)
     penalty = rho * (coefficients.T @ coefficients)
-    return (
-        symmetrized(2.0 * Z.T @ graph.L.apply(Z) + penalty),
-        symmetrized(2.0 * Z.T @ graph.L_prime.apply(Z) + penalty),
-    )
+    above, below = (symmetrized(2.0 * Z.T @ side.apply(Z) + penalty) for side in (graph.L, graph.L_prime))
+    return above, below
 
 
 def diagonalised(projection: Projection, kernel: NDArray[Any], graph: GraphPair) -> Projection:

@@ -4,8 +4,7 @@
 
 This is the beta-step of MKL-DR (Lin, Liu, Fuh 2008, equation (22)). It is not convex. The paper relaxes it to a
 semidefinite program whose value is the smallest generalised eigenvalue and whose beta is 0 whenever the eigenvector has
-mixed signs. Therefore the problem itself is solved by default; the paper's program is ``method="sdp"``, with a status
-that says what it did.
+mixed signs.
 """
 
 from __future__ import annotations
@@ -60,8 +59,7 @@ class KernelWeights:
         b'Sb / b'S'b at ``weights``, for S and S' as given.
     bound : float
         A lower bound of the ratio over b >= 0. "exact": the value itself up to 14 kernels, above that the bound of
-        "dnn". "dnn": the bound of the doubly nonnegative relaxation. "sdp": the value of the paper's program.
-        "central_path": the smallest generalised eigenvalue, which equals the bound of "sdp".
+        "dnn". "sdp" and "central_path": the smallest generalised eigenvalue, which is the value of the paper's program.
     gap : float
         (value - bound) / max(|value|, |bound|, 1e-8 of the largest single kernel's ratio). 0 proves that the weights
         are globally optimal.
@@ -112,9 +110,7 @@ class _Solution:
 def kernel_weights(
     S: ArrayLike, S_prime: ArrayLike, *, method: Method = "exact", solver: str = "auto"
 ) -> KernelWeights:
-    """Minimise a ratio of quadratic forms over nonnegative kernel weights.
-
-    Solves ``min b'Sb / b'S'b over b >= 0``; the weights returned sum to 1.
+    """Minimise ``b'Sb / b'S'b`` over nonnegative kernel weights, returned with sum 1.
 
     Parameters
     ----------
@@ -125,9 +121,8 @@ def kernel_weights(
     method : {"exact", "dnn", "sdp", "central_path"}
         - "exact": the global minimum. Up to 14 kernels by enumerating supports; above that the best local minimum from
           M + 3 starts, with the doubly nonnegative bound as certificate.
-        - "dnn": the doubly nonnegative relaxation, min tr(SB) over positive semidefinite B >= 0 with tr(S'B) = 1. Its B
-          is rounded to the leading eigenvector (nonnegative), which nonnegative inverse iteration improves. Exact for
-          M <= 4.
+        - "dnn": the doubly nonnegative relaxation, min tr(SB) over positive semidefinite B >= 0 with tr(S'B) = 1. The
+          leading eigenvector of B is improved by nonnegative inverse iteration. Exact for M <= 4.
         - "sdp": MKL-DR's equations (25)-(28) as printed, beta divided by its sum. Check ``status``.
         - "central_path": for mixed signs, the limit direction of the barrier in "sdp",
           ``argmin_{g > 0} g'(S - lambda S')g / 2 - sum log g_m``, by Newton's method, without a convex solver and to
@@ -179,9 +174,8 @@ def kernel_weights(
     if method in ("exact", "dnn"):
         first = duplicate_groups(s, s_prime)
     kept = np.flatnonzero(first == np.arange(len(s)))
-    whole = kept.size == first.size
     block = np.ix_(kept, kept)
-    pencil = make_pencil(s if whole else s[block], s_prime if whole else s_prime[block], indefinite)
+    pencil = make_pencil(s[block], s_prime[block], indefinite)
 
     if pencil.m == 1:
         if method in ("sdp", "dnn"):
@@ -203,14 +197,10 @@ def kernel_weights(
         listed = ", ".join(map(str, scaling.zero))
         message = "; ".join(filter(None, [message, f"weight 0 for kernels constant under the second graph: {listed}"]))
 
-    b = solution.b
-    if not whole:
-        members = np.bincount(first, minlength=len(first))
-        shares = np.zeros(len(first))
-        shares[kept] = b / members[kept]
-        b = shares[first]
+    shares = np.zeros(len(first))
+    shares[kept] = solution.b / np.bincount(first)[kept]
     return KernelWeights(
-        weights=scaling.weights(b),
+        weights=scaling.weights(shares[first]),
         value=value,
         bound=bound,
         gap=gap,
@@ -224,11 +214,10 @@ def kernel_weights(
 
 
 def _exact(pencil: Pencil, solver: str) -> _Solution:
-    if pencil.m <= ENUMERATION_LIMIT:
-        b = enumerate_supports(pencil)
-        return _Solution(b, pencil.ratio(b), "enumeration", _has_mixed_sign(pencil, b))
-    b = local_minimiser(pencil, default_starts(pencil))
+    b = _minimiser(pencil)
     mixed = _has_mixed_sign(pencil, b)
+    if pencil.m <= ENUMERATION_LIMIT:
+        return _Solution(b, pencil.ratio(b), "enumeration", mixed)
     if pencil.ratio(b) - pencil.lowest <= _REACHED * pencil.size:
         return _Solution(b, pencil.lowest, "inverse_iteration", mixed)
     try:
@@ -239,7 +228,7 @@ def _exact(pencil: Pencil, solver: str) -> _Solution:
             raise
         return _Solution(b, pencil.lowest, "inverse_iteration", mixed, message=f"no certificate: {error}")
     # The relaxation's rounding is one more start.
-    b = local_minimiser(pencil, np.stack([b, _leading(relaxed.B)]))
+    b = local_minimiser(pencil, np.stack([b, relaxed.b]))
     return _Solution(b, relaxations.sharpened_bound(pencil, relaxed, b), f"inverse_iteration+{relaxed.solver}", mixed)
 
 
@@ -250,7 +239,7 @@ def _dnn(pencil: Pencil, solver: str) -> _Solution:
     if upper - pencil.lowest <= _REACHED * pencil.size:
         return _Solution(guess, pencil.lowest, "closed_form", mixed)
     relaxed = relaxations.doubly_nonnegative(pencil, solver, upper)
-    b = local_minimiser(pencil, _leading(relaxed.B)[None])
+    b = local_minimiser(pencil, relaxed.b[None])
     bound = relaxations.sharpened_bound(pencil, relaxed, b)
     proven = pencil.ratio(b) - bound <= _PROVEN * max(abs(pencil.ratio(b)), _ZERO_RATIO * pencil.size)
     if relaxed.accurate or proven:
@@ -330,11 +319,6 @@ def _has_mixed_sign(pencil: Pencil, b: Floats | None = None) -> bool:
     # For a multiple eigenvalue, the minimum over b >= 0 decides whether a nonnegative eigenvector exists.
     reached = pencil.ratio(_minimiser(pencil) if b is None else b)
     return reached - pencil.lowest > 1e-9 * pencil.size
-
-
-def _leading(B: Floats) -> Floats:
-    """Return the leading eigenvector of a nonnegative matrix, nonnegative by the Perron-Frobenius theorem."""
-    return np.abs(np.linalg.eigh(np.maximum((B + B.T) / 2, 0))[1][:, -1])
 
 
 def _analytic_centre(Z: Floats, max_iter: int = 1000) -> Floats:

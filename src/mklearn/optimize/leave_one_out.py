@@ -34,20 +34,9 @@ def margins_without_each(
 ) -> Iterator[WithoutOne]:
     """Yield embeddings by the maximum margin criterion, refitted without each sample in turn.
 
-    Parameters
-    ----------
-    kernel : array of shape (n, n)
-        Symmetric, float64.
-    y : array of shape (n,)
-        Class labels.
-    trade_off, constraint
-        As in :class:`mklearn.subspace.kernel_mmc.KernelMMC`.
-    n_components : int or None
-        None is the number of remaining classes minus one.
-    cutoff : float
-        Eigenvalues of K not above this multiple of the largest count as 0.
-    order : iterable of int, optional
-        The samples to leave out, in this order; by default all of them, from the first.
+    Parameters as in :class:`mklearn.subspace.kernel_mmc.KernelMMC`; ``n_components=None`` is the number of remaining
+    classes minus one. Eigenvalues of K not above ``cutoff`` times the largest count as 0. ``order`` lists the samples
+    to leave out, by default all of them.
     """
     n = len(kernel)
     check_not_constant(kernel)
@@ -91,17 +80,7 @@ def margins_without_each(
 
 
 def components_without_each(kernel: Array, cutoff: float, order: Iterable[int] | None = None) -> Iterator[WithoutOne]:
-    """Yield kernel principal components, refitted without each sample in turn.
-
-    Parameters
-    ----------
-    kernel : array of shape (n, n)
-        Symmetric, float64.
-    cutoff : float
-        Eigenvalues of the centred kernel not above this multiple of the largest count as 0.
-    order : iterable of int, optional
-        As in `margins_without_each`.
-    """
+    """Yield kernel principal components, refitted without each sample in turn; see `margins_without_each`."""
     n = len(kernel)
     features = _feature_coordinates(kernel, cutoff)
     second_moments = features.T @ features

@@ -15,14 +15,12 @@ a >= 0 of f:
 
     L(q) = min over a >= 0 of ||T - a F||^2 / ||T||^2 = 1 - max(0, <F, T>)^2 / (||F||^2 ||T||^2),    in [0, 1].
 
-**Why not PRESS itself** (a = 1, lambda learned with the weights): it asks the outputs to reach 0 and 1, which no
-decision needs, and that drives lambda towards 0 and the weights towards the sharpest kernel. With a free multiple,
-lambda can stay large.
+**Why not PRESS itself** (a = 1): it asks the outputs to reach 0 and 1, which no decision needs. That drives lambda
+towards 0 and the weights towards the sharpest kernel.
 
-**Why an identity-like kernel gains nothing.** For K = bI + c11', C is proportional to H, so e = t and f = 0. Criteria
-on the training samples (MKL-DR's, the ratio trace) reward such a kernel. Beside other kernels it acts as a ridge and
-could have a share where more ridge helps: therefore lambda is learned too, from a lower bound upwards, and a kernel
-loses its share if a ridge does as well (K_m / t_m replaced by I).
+**Why an identity-like kernel gains nothing.** For K = bI + c11', C is proportional to H, so e = t and f = 0. Beside
+other kernels it acts as a ridge and could have a share where more ridge helps: therefore lambda is learned too, from a
+lower bound upwards, and a kernel loses its share if a ridge does as well (K_m / t_m replaced by I).
 
 **Derivative.** By dC = -C dK C, with P = dL/dE = 2a(T - aF)/||T||^2, V = C diag(1/C_ii) P, s_i = sum_c P_ic e_ic/C_ii,
 
@@ -88,7 +86,7 @@ class Evaluation:
 
 @dataclass(eq=False)
 class LeaveOneOutRidge:
-    """The criterion L for given kernels and targets.
+    """The criterion L of the module for given kernels and targets.
 
     Parameters
     ----------
@@ -160,10 +158,7 @@ class LeaveOneOutRidge:
     def evaluate(self, shares: ArrayLike, ridge: float | None = None) -> Evaluation:
         """Compute L in O(n^3 + n^2 M); shares are scaled to sum 1, and lambda is the smallest one by default.
 
-        Raises
-        ------
-        DataError
-            The combined kernel has eigenvalues so negative that HKH + lambda I is not positive definite.
+        Raises `DataError` if HKH + lambda I is not positive definite.
         """
         q = np.array(shares, dtype=np.float64)
         q /= q.sum()
@@ -181,10 +176,6 @@ class LeaveOneOutRidge:
         left = self._deviations - multiple * outputs
         value = float(np.vdot(left, left)) / self._norm
         return Evaluation(q, ridge, value, multiple, errors, outputs, C, residuals)
-
-    def value(self, shares: ArrayLike, ridge: float | None = None) -> float:
-        """Compute L."""
-        return self.evaluate(shares, ridge).value
 
     def gradient(self, at: Evaluation) -> tuple[Array, float]:
         """Compute dL/dq, shape (M,), and dL/dlambda, in O(n^3 + n^2 M); q is not scaled to sum 1 here."""
@@ -245,10 +236,8 @@ class LeaveOneOutWeights:
         L at equal shares, with the best of several ridges including this one.
     gradient : array of shape (M,)
         dL/dq at the optimum, along the shares that sum to 1.
-    history : array of shape (n_iter + 1,)
-        L at equal shares and after every step, nonincreasing.
-    n_iter : int
-        Steps of the optimiser.
+    history : array of shape (steps + 1,)
+        L at equal shares and after every step of the optimiser, nonincreasing.
     status : {"converged", "max_iter", "uniform"}
         "uniform": equal shares are returned, because the kernels predict nothing or the shrunk shares are worse.
     """
@@ -262,7 +251,6 @@ class LeaveOneOutWeights:
     uniform_value: float
     gradient: Array
     history: Array
-    n_iter: int
     status: Status
 
 
@@ -325,7 +313,6 @@ def leave_one_out_weights(
         uniform_value=equal.value,
         gradient=gradient,
         history=np.array(history),
-        n_iter=len(history) - 1,
         status=status,
     )
 

@@ -30,27 +30,10 @@ def negligible(dtype: np.dtype[Any]) -> float:
 def margin_step(
     kernel: Array, operator: LaplacianOperator, n_components: int, constraint: Constraint, cutoff: float = _NEGLIGIBLE
 ) -> tuple[Array, Array]:
-    """Maximise tr(A'K L K A) under a constraint on A.
+    """Maximise tr(A'K L K A) under a constraint on A: A'KA = I ("rkhs"), A'A = I ("coef") or A'K^2A = I ("sample").
 
-    Parameters
-    ----------
-    kernel : array of shape (n, n)
-        Symmetric K, float64.
-    operator : LaplacianOperator
-        L.
-    n_components : int
-        The largest number of columns p; fewer where K has a smaller rank.
-    constraint : {"rkhs", "coef", "sample"}
-        A'KA = I, A'A = I or A'K^2A = I.
-    cutoff : float
-        "rkhs" and "sample" ignore eigenvalues of K not above this multiple of the largest.
-
-    Returns
-    -------
-    eigenvalues : array of shape (p,)
-        Descending.
-    coefficients : array of shape (n, p)
-        In each column the entry of largest absolute value is positive.
+    Returns the eigenvalues (p,), descending, and A (n, p) with fixed signs. p is ``n_components`` or less, where K has
+    a smaller rank: "rkhs" and "sample" ignore eigenvalues of K not above ``cutoff`` times the largest.
     """
     if constraint == "coef":
         return generalized_eigh(kernel @ operator.apply(kernel), None, min(n_components, len(kernel)), "largest")
@@ -80,13 +63,7 @@ def _smooth_first(values: Array, vectors: Array, norms: Array) -> Array:
 
 
 def kernel_trace_ratio(kernel: Array, y: ArrayLike) -> float:
-    """Compute tr(K L_b) / tr(K L_w), the ratio of the scatters' traces in the feature space.
-
-    Raises
-    ------
-    NotApplicable
-        The within-class scatter is zero.
-    """
+    """Compute tr(K L_b) / tr(K L_w); raise `NotApplicable` if the within-class scatter is zero."""
     between, within = (float(np.trace(operator(y).apply(kernel))) for operator in (between_laplacian, within_laplacian))
     if not within > 1e-14 * abs(between):
         raise NotApplicable(

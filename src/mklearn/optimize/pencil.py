@@ -1,6 +1,6 @@
 """The matrix pencil (S, S') of `kernel_weights`: checked, scaled and whitened once for every method.
 
-All methods work in coordinates where S' has a unit diagonal. Rescaled kernels c_m K_m change S into DSD but not these
+All methods work in unit-diagonal coordinates, where S'_mm = 1. Rescaled kernels c_m K_m change S into DSD but not these
 coordinates. Every method is therefore equivariant (beta_m becomes beta_m / c_m), and tolerances are relative.
 """
 
@@ -38,35 +38,19 @@ _DUPLICATE = 1e-12
 class Pencil:
     """S and S' in unit-diagonal coordinates, with the spectrum of the pair.
 
-    Attributes
-    ----------
-    S, S_prime : arrays of shape (m, m)
-        The scaled matrices; S_prime has a unit diagonal.
-    R, R_prime : arrays of shape (m, m)
-        The regularised matrices: for a singular S_prime, ``ridge * top`` and ``ridge`` are added to the diagonals, with
-        top the largest S_mm. A direction in the null space of both matrices then has the ratio of the worst single
-        kernel and is never a solution. R_prime is positive definite.
-    ridge : float
-        0 for a regular S_prime.
-    whitener : array of shape (m, m)
-        The symmetric W = R_prime^(-1/2), so W'R_prime W = I. Permuting the kernels permutes W.
-    eigenvalues : array of shape (m,)
-        Of R v = lambda R_prime v, ascending. The first is a lower bound of the ratio over weights of any sign.
-    vectors : array of shape (m, m)
-        The eigenvectors V as columns, V'R_prime V = I.
-    vector : array of shape (m,)
-        The first eigenvector u, with its sign chosen so that its sum is not negative.
+    R and R' are positive definite: for a singular S', a ridge times the largest S_mm and the ridge are added to the
+    diagonals. A direction in the null space of both matrices then has the ratio of the worst single kernel and is never
+    a solution.
     """
 
-    S: Floats
-    S_prime: Floats
-    R: Floats
-    R_prime: Floats
-    ridge: float
-    whitener: Floats
-    eigenvalues: Floats
-    vectors: Floats
-    vector: Floats
+    S: Floats  # (m, m)
+    S_prime: Floats  # (m, m), unit diagonal
+    R: Floats  # (m, m)
+    R_prime: Floats  # (m, m)
+    whitener: Floats  # (m, m), the symmetric R'^(-1/2): permuting the kernels permutes it
+    eigenvalues: Floats  # (m,), of R v = lambda R' v, ascending
+    vectors: Floats  # (m, m), the eigenvectors V as columns, V'R'V = I
+    vector: Floats  # (m,), the first eigenvector u, of nonnegative sum
 
     @property
     def m(self) -> int:
@@ -75,7 +59,7 @@ class Pencil:
 
     @property
     def lowest(self) -> float:
-        """The smallest generalised eigenvalue."""
+        """The smallest generalised eigenvalue: a lower bound of the ratio over weights of any sign."""
         return float(self.eigenvalues[0])
 
     @property
@@ -98,13 +82,7 @@ class Pencil:
 
 
 def make_pencil(S: Floats, S_prime: Floats, indefinite: float = 1e-8) -> Pencil:
-    """Build the pencil of matrices in unit-diagonal coordinates.
-
-    Raises
-    ------
-    SolverFailed
-        S_prime has an eigenvalue below ``-indefinite``.
-    """
+    """Build the pencil; raise `SolverFailed` if S_prime has an eigenvalue below ``-indefinite``."""
     spectrum, axes = np.linalg.eigh(S_prime)
     smallest = float(spectrum[0])
     if smallest < -indefinite:
@@ -121,7 +99,7 @@ def make_pencil(S: Floats, S_prime: Floats, indefinite: float = 1e-8) -> Pencil:
     C = whitener.T @ R @ whitener
     eigenvalues, basis = np.linalg.eigh((C + C.T) / 2)
     vectors = whitener @ basis
-    return Pencil(S, S_prime, R, R_prime, ridge, whitener, eigenvalues, vectors, orient(vectors[:, 0]))
+    return Pencil(S, S_prime, R, R_prime, whitener, eigenvalues, vectors, orient(vectors[:, 0]))
 
 
 def orient(vectors: Floats) -> Floats:
@@ -160,22 +138,10 @@ class WeightScaling:
 
 
 def prepare(S: ArrayLike, S_prime: ArrayLike) -> tuple[Floats, Floats, WeightScaling, float]:
-    """Check a pair (S, S') and convert it to unit-diagonal coordinates.
+    """Check a pair (S, S') and convert it to unit-diagonal coordinates, without the kernels that are zero.
 
-    Returns
-    -------
-    S, S_prime : arrays of shape (m, m)
-        Without the kernels that are zero, float64.
-    scaling : WeightScaling
-    indefinite : float
-        Magnitude below which a negative eigenvalue of the scaled S_prime is rounding.
-
-    Raises
-    ------
-    DataError
-        A matrix is not square, not finite or not symmetric, or the shapes differ.
-    SolverFailed
-        S_prime is zero or indefinite.
+    Returns S, S', the conversion of weights, and the magnitude below which a negative eigenvalue of S' is rounding.
+    Errors as in `kernel_weights`.
     """
     given, given_prime = _symmetric(S, "S"), _symmetric(S_prime, "S_prime")
     same_shape(given, given_prime)
@@ -206,11 +172,7 @@ def prepare(S: ArrayLike, S_prime: ArrayLike) -> tuple[Floats, Floats, WeightSca
 
 
 def duplicate_groups(S: Floats, S_prime: Floats) -> Integers:
-    """Return for each kernel the first kernel that equals it up to scale (usually itself), shape (m,).
-
-    Kernels m and n count as equal when their unit-diagonal rows of S and S' agree to rounding: exchanging or mixing
-    them then changes nothing.
-    """
+    """Return for each kernel the first one, usually itself, whose rows of S and S' equal its own to rounding."""
     m = len(S)
     size = np.abs(S).max()
     close = (S_prime >= 1.0 - _DUPLICATE) & (np.abs(S - np.diag(S)) <= _DUPLICATE * size)

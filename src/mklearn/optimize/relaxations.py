@@ -3,7 +3,7 @@
 Both replace bb' by a matrix B. Each is stated in the coordinates where its solver's tolerances are most accurate.
 MKL-DR's program is whitened by the generalised eigenvectors, B = V Y V' with V'S'V = I: a congruence that changes
 neither feasible set, optimum nor central path. The doubly nonnegative program constrains the entries of B, and the
-whitener of nearly dependent kernels (a grid of bandwidths) would make these constraints badly scaled. It stays in
+whitener of nearly dependent kernels (a grid of bandwidths) would scale these constraints badly. It stays in
 unit-diagonal coordinates; its objective is shifted by the smallest eigenvalue and divided by the distance from there to
 a known ratio.
 """
@@ -11,7 +11,7 @@ a known ratio.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,13 +29,12 @@ Floats = NDArray[np.floating]
 class Relaxation:
     """Solution of a relaxation, in unit-diagonal coordinates."""
 
-    B: Floats  # (m, m)
-    b: Floats  # (m,), beta of `literal_sdp`; zeros for `doubly_nonnegative`
-    norm: float  # sqrt(b'S'b), the length of b in units of the eigenvector u, u'S'u = 1
+    b: Floats  # (m,), beta of `literal_sdp`; B's leading eigenvector of `doubly_nonnegative`
     bound: float  # a lower bound of the ratio
-    multipliers: Floats  # (m, m), nonnegative multipliers N of B >= 0; zeros for `literal_sdp`
     solver: str
     accurate: bool  # whether the solver reached its tolerances
+    norm: float = np.nan  # of `literal_sdp`: sqrt(b'S'b), the length of b in units of the eigenvector u, u'S'u = 1
+    multipliers: Floats = field(default_factory=lambda: np.empty(0))  # (m, m), N >= 0 of B >= 0: `doubly_nonnegative`
 
 
 def literal_sdp(pencil: Pencil, solver: str) -> Relaxation:
@@ -47,10 +46,6 @@ def literal_sdp(pencil: Pencil, solver: str) -> Relaxation:
     smallest generalised eigenvalue, whatever the signs of its eigenvector u. If u has one sign, every t u with
     0 <= t <= 1 is an optimal beta; otherwise only 0 is, and an interior-point method returns the point where its
     barrier stopped.
-
-    Raises
-    ------
-    SolverUnavailable, SolverFailed
     """
     import cvxpy as cp
 
@@ -67,17 +62,9 @@ def literal_sdp(pencil: Pencil, solver: str) -> Relaxation:
         [X[0, 0] == 1, cp.diag(Y) @ shorten**2 == 1, W @ y >= 0],
     )
     used, accurate = _solve(problem, solver)
-    solution = np.asarray(X.value)
-    root = solution[1:, 0]
-    return Relaxation(
-        B=W @ solution[1:, 1:] @ W.T,
-        b=W @ root,
-        norm=float(np.linalg.norm(shorten * root)),
-        bound=float(problem.value) * unit,
-        multipliers=np.zeros((m, m)),
-        solver=used,
-        accurate=accurate,
-    )
+    root = np.asarray(X.value)[1:, 0]
+    norm = float(np.linalg.norm(shorten * root))
+    return Relaxation(W @ root, float(problem.value) * unit, used, accurate, norm)
 
 
 def doubly_nonnegative(pencil: Pencil, solver: str, upper: float) -> Relaxation:
@@ -87,18 +74,8 @@ def doubly_nonnegative(pencil: Pencil, solver: str, upper: float) -> Relaxation:
 
     It is exact for up to four kernels, where every such B is a sum of bb' with b >= 0. The bound does not depend on the
     solver's accuracy: for every N >= 0 (entry by entry) ``lambda_min(S - N, S')`` is below b'Sb / b'S'b for all
-    b >= 0, and the multipliers of B >= 0 are the N for which it is tight.
-
-    Parameters
-    ----------
-    pencil : Pencil
-    solver : str
-    upper : float
-        The ratio of a known b >= 0; it sets the unit of the objective.
-
-    Raises
-    ------
-    SolverUnavailable, SolverFailed
+    b >= 0, and the multipliers of B >= 0 are the N for which it is tight. ``upper``, the ratio of a known b >= 0, sets
+    the unit of the objective.
     """
     import cvxpy as cp
 
@@ -115,15 +92,10 @@ def doubly_nonnegative(pencil: Pencil, solver: str, upper: float) -> Relaxation:
     rows, columns = np.triu_indices(m, 1)
     N[rows, columns] = np.maximum(np.ravel(positive.dual_value), 0) * unit / 2
     N += N.T
-    return Relaxation(
-        B=np.asarray(B.value),
-        b=np.zeros(m),
-        norm=float("nan"),
-        bound=max(_copositive_bound(pencil, N), pencil.lowest),
-        multipliers=N,
-        solver=used,
-        accurate=accurate,
-    )
+    # The leading eigenvector of a nonnegative matrix is nonnegative, by the Perron-Frobenius theorem.
+    leading = np.abs(np.linalg.eigh(np.maximum(symmetrized(np.asarray(B.value)), 0))[1][:, -1])
+    bound = max(_copositive_bound(pencil, N), pencil.lowest)
+    return Relaxation(leading, bound, used, accurate, multipliers=N)
 
 
 def sharpened_bound(pencil: Pencil, relaxation: Relaxation, b: Floats) -> float:
@@ -139,8 +111,7 @@ def sharpened_bound(pencil: Pencil, relaxation: Relaxation, b: Floats) -> float:
     N[np.ix_(support, support)] = 0
     reached = N[:, support] @ b[support]
     rescale = np.where(reached > 0, slack / np.where(reached > 0, reached, 1), 1)
-    outside = np.flatnonzero(~support)
-    for i in outside:
+    for i in np.flatnonzero(~support):
         N[i, support] *= rescale[i]
         N[support, i] = N[i, support]
     return max(relaxation.bound, _copositive_bound(pencil, N))
@@ -164,9 +135,8 @@ def _solve(problem: Any, solver: str) -> tuple[str, bool]:
             failures.append(f"{name}: {' '.join(str(error).split()) or type(error).__name__}")
             continue
         values = [v.value for v in problem.variables()]
-        if problem.status in ("optimal", "optimal_inaccurate") and all(
-            v is not None and np.isfinite(v).all() for v in values
-        ):
+        solved = all(value is not None and np.isfinite(value).all() for value in values)
+        if solved and problem.status in ("optimal", "optimal_inaccurate"):
             return name, problem.status == "optimal"
         failures.append(f"{name}: status {problem.status}")
     raise SolverFailed(f"No solver solved the semidefinite problem of the kernel weights: {'; '.join(failures)}.")

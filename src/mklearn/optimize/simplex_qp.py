@@ -55,10 +55,6 @@ class SimplexQP:
         The method used.
     status : {"optimal", "local"}
         "optimal": proven, by enumeration or because no pair is concave and theta is the best vertex.
-    n_supports : int
-        "exact": number of supports of two or more entries that were solved.
-    n_starts : int
-        "local": number of starts.
     kkt_residual : float
         Violation of ``(Q theta)_i <= value``, with equality on the support, in units of the largest entry of Q minus
         its mean.
@@ -68,15 +64,11 @@ class SimplexQP:
     value: float
     method: Literal["exact", "local"]
     status: Literal["optimal", "local"]
-    n_supports: int
-    n_starts: int
     kkt_residual: float
 
 
 def simplex_qp(Q: ArrayLike, *, method: Method = "auto", start: ArrayLike | None = None) -> SimplexQP:
-    """Maximise a quadratic form over the simplex.
-
-    Solves ``max theta'Q theta over theta >= 0, sum theta = 1``.
+    """Maximise theta'Q theta over the simplex, theta >= 0 and sum theta = 1.
 
     Parameters
     ----------
@@ -87,9 +79,9 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto", start: ArrayLike | None
         - "local": projected gradient from each start, then an active-set ascent to a stationary point, exact to
           rounding; the best result over the starts.
         - "auto": "exact" where at most `MAX_SUPPORTS` supports are possible (always for m <= 14), else "local".
-    start : array of shape (m,) or (k, m), optional
-        Starts of "local", scaled to sum 1; the result is never below any of them. By default equal entries, every
-        vertex, and the maximisers of the (at most 4 m) best concave pairs. Deterministic.
+    start : array of shape (m,), optional
+        Start of "local", scaled to sum 1; the result is never below it. By default many starts: equal entries, every
+        vertex, and the maximisers of the (at most 4 m) best concave pairs.
 
     Returns
     -------
@@ -99,7 +91,7 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto", start: ArrayLike | None
     Raises
     ------
     DataError
-        Q is not square, finite and symmetric, or a start has the wrong length, a negative entry or sum 0.
+        Q is not square, finite and symmetric, or the start has the wrong length, a negative entry or sum 0.
     ConfigError
         Unknown method, or "exact" where more than `MAX_SUPPORTS` supports are possible.
 
@@ -117,7 +109,7 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto", start: ArrayLike | None
     """
     one_of(method, "method", get_args(Method))
     given = _symmetric(Q)
-    starts = None if start is None else _checked_starts(start, len(given))
+    starts = None if start is None else _checked_start(start, len(given))[None]
     # A constant added to Q only adds to the value; without it, tolerances are relative to what distinguishes thetas.
     centred = given - given.mean()
     scale = float(np.abs(centred).max())
@@ -125,13 +117,12 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto", start: ArrayLike | None
         # Q is constant, and so is the value.
         equal = np.full(len(given), 1.0 / len(given))
         theta = equal if starts is None else starts[0]
-        return SimplexQP(theta, float(theta @ given @ theta), "exact", "optimal", 0, 0, 0.0)
+        return SimplexQP(theta, float(theta @ given @ theta), "exact", "optimal", 0.0)
     centred /= scale
     if method != "local":
-        found = _enumerate(centred)
-        if found is not None:
-            theta, n_supports = found
-            return _result(theta, given, centred, "exact", "optimal", n_supports=n_supports)
+        exact = _enumerate(centred)
+        if exact is not None:
+            return _result(exact, given, centred, "exact", "optimal")
         if method == "exact":
             raise ConfigError(
                 f"method='exact' would enumerate more than {MAX_SUPPORTS} supports of {len(given)} entries: use "
@@ -142,7 +133,7 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto", start: ArrayLike | None
     theta = _best_local(centred, starts)
     top = centred.diagonal().max()
     proven = not _concave_pairs(centred).any() and float(theta @ centred @ theta) >= top - _GAIN
-    return _result(theta, given, centred, "local", "optimal" if proven else "local", n_starts=len(starts))
+    return _result(theta, given, centred, "local", "optimal" if proven else "local")
 
 
 def simplex_projection(points: ArrayLike) -> Floats:
@@ -156,8 +147,8 @@ def simplex_projection(points: ArrayLike) -> Floats:
     return np.maximum(rows - shift[:, None], 0.0)
 
 
-def _enumerate(Q: Floats) -> tuple[Floats, int] | None:
-    """Return the global maximiser and the number of supports solved; None if there are too many."""
+def _enumerate(Q: Floats) -> Floats | None:
+    """Return the global maximiser; None if there are too many supports."""
     m = len(Q)
     theta = np.eye(m)[int(np.argmax(Q.diagonal()))]
     value = float(Q.diagonal().max())
@@ -182,7 +173,7 @@ def _enumerate(Q: Floats) -> tuple[Floats, int] | None:
         common = concave[members].all(axis=1) & (np.arange(m) > members[:, -1:])
         rows, added = np.nonzero(common)
         members = np.concatenate([members[rows], added[:, None]], axis=1)
-    return theta, solved
+    return theta
 
 
 def _concave_pairs(Q: Floats) -> NDArray[np.bool_]:
@@ -305,14 +296,12 @@ def _result(
     centred: Floats,
     method: Literal["exact", "local"],
     status: Literal["optimal", "local"],
-    n_supports: int = 0,
-    n_starts: int = 0,
 ) -> SimplexQP:
     theta = theta / theta.sum()
     gradient = centred @ theta
     excess = gradient - float(theta @ gradient)
     residual = max(float(excess.max()), float(np.abs(excess[theta > 0]).max()), 0.0)
-    return SimplexQP(theta, float(theta @ given @ theta), method, status, n_supports, n_starts, residual)
+    return SimplexQP(theta, float(theta @ given @ theta), method, status, residual)
 
 
 def _symmetric(Q: ArrayLike) -> Floats:
@@ -322,10 +311,10 @@ def _symmetric(Q: ArrayLike) -> Floats:
     return symmetrized(array)
 
 
-def _checked_starts(start: ArrayLike, m: int) -> Floats:
-    rows = np.atleast_2d(np.asarray(start, dtype=np.float64))
-    if rows.ndim != 2 or rows.shape[1] != m or len(rows) == 0:
-        raise DataError(f"start has shape {np.shape(start)}: expected ({m},) or (k, {m}).")
-    if not np.isfinite(rows).all() or (rows < 0).any() or not (rows.sum(axis=1) > 0).all():
-        raise DataError("start is invalid: expected finite, nonnegative starts that are not zero.")
-    return rows / rows.sum(axis=1, keepdims=True)
+def _checked_start(start: ArrayLike, m: int) -> Floats:
+    theta = np.asarray(start, dtype=np.float64)
+    if theta.shape != (m,):
+        raise DataError(f"start has shape {theta.shape}: expected ({m},).")
+    if not np.isfinite(theta).all() or (theta < 0).any() or not theta.any():
+        raise DataError("start is invalid: expected finite, nonnegative entries that are not all zero.")
+    return theta / theta.sum()

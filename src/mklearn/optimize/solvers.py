@@ -24,8 +24,8 @@ PREFERENCE: tuple[str, ...] = ("MOSEK", "CLARABEL")
 def mosek_problem() -> str | None:
     """Return why MOSEK can't run here, in one sentence; None if it can.
 
-    A licence of the conic optimiser is checked out and returned; nothing is solved. The answer is cached for the
-    process; ``mosek_problem.cache_clear()`` discards it.
+    A licence of the conic optimiser is checked out and returned; nothing is solved. ``mosek_problem.cache_clear()``
+    discards the cached answer.
     """
     if not _importable("mosek"):
         return "the Python package 'mosek' is not installed (pip install 'mklearn[mosek]')"
@@ -72,12 +72,12 @@ def resolve_solver(solver: str = "auto") -> str:
         The named solver can't run here, or with "auto" none can. The message says what is missing.
     """
     usable = available_solvers()
-    if isinstance(solver, str) and solver.lower() == "auto":
+    name = str(solver).upper()
+    if name == "AUTO":
         if not usable:
             reasons = "; ".join(f"{name}: {solver_problem(name)}" for name in PREFERENCE)
             raise SolverUnavailable(f"solver='auto' found no semidefinite solver: {reasons}")
         return usable[0]
-    name = solver.upper() if isinstance(solver, str) else str(solver)
     problem = solver_problem(name)
     if problem is not None:
         instead = f"solver='auto' would use {usable[0]}" if usable else "no other semidefinite solver is installed"

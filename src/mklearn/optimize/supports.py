@@ -72,13 +72,7 @@ def local_minimiser(pencil: Pencil, starts: Floats) -> Floats:
     ``T = S - sigma S'`` positive definite, sigma slightly below the smallest eigenvalue. At its solution
     ``b'Tb = b_k'S'b = c`` with c >= (b_k'S'b_k)^2 / b_k'Tb_k, the value of the best multiple of b_k. With
     c^2 <= b_k'S'b_k b'S'b (Cauchy), the ratio of T to S', hence that of S, never increases. At the end, the eigenvector
-    of the support replaces the iterate if it has one sign.
-
-    Parameters
-    ----------
-    pencil : Pencil
-    starts : array of shape (n_starts, m)
-        Nonnegative, not zero.
+    of the support replaces the iterate if it has one sign. The starts, as rows, are nonnegative and not zero.
     """
     from scipy.optimize import nnls
 

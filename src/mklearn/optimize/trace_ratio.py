@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 
-from mklearn.errors import DataError, SolverFailed
+from mklearn.errors import SolverFailed
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
 from mklearn.optimize.validation import integer, same_shape, square_matrix, symmetrized
 
@@ -26,12 +26,11 @@ class TraceRatio:
         Orthonormal columns A, by ascending eigenvalue of S - value S'.
     value : float
         tr(A'SA) / tr(A'S'A) at ``components``.
-    history : array of shape (n_iter + 1,)
+    history : array of shape (iterations + 1,)
         The ratio before the first and after each iteration, nonincreasing.
     residual : float
         Optimality certificate: the sum of the p smallest eigenvalues of S - value S', relative to tr(A'S'A). It is 0
         at the global optimum and negative elsewhere.
-    n_iter : int
     status : {"converged", "max_iter"}
     """
 
@@ -39,25 +38,19 @@ class TraceRatio:
     value: float
     history: Floats
     residual: float
-    n_iter: int
     status: Literal["converged", "max_iter"]
 
 
 def trace_ratio(
-    S: ArrayLike,
-    S_prime: ArrayLike,
-    n_components: int,
-    *,
-    init: ArrayLike | None = None,
-    max_iter: int = 100,
-    tol: float = 1e-12,
+    S: ArrayLike, S_prime: ArrayLike, n_components: int, *, max_iter: int = 100, tol: float = 1e-12
 ) -> TraceRatio:
     """Minimise a ratio of traces over orthonormal columns.
 
     Solves ``min tr(A'SA) / tr(A'S'A) over A with A'A = I`` by Newton's method on
     ``f(rho) = min_A tr(A'(S - rho S')A)``, which is concave, decreasing, and zero at the optimal ratio. An iteration
     takes the eigenvectors of the p smallest eigenvalues of ``S - rho S'`` as A and the ratio of A as rho. The ratio
-    never increases and converges quadratically to the global optimum [1]_ [2]_.
+    starts from that of the full traces, an upper bound of the optimum, never increases and converges quadratically to
+    the global optimum [1]_ [2]_.
 
     Parameters
     ----------
@@ -68,8 +61,6 @@ def trace_ratio(
         Project out directions in the null space of both matrices first: they cost nothing and would fill columns.
     n_components : int
         p, from 1 to n.
-    init : array of shape (n, p), optional
-        Orthonormal start. By default the start is the ratio of the full traces, an upper bound of the optimum.
     max_iter : int
     tol : float
         Stop when the ratio falls by less than ``tol * (|ratio| + |tr S| / tr S')``.
@@ -81,7 +72,7 @@ def trace_ratio(
     Raises
     ------
     DataError
-        A matrix is not square or not finite, shapes differ, or ``init`` is not orthonormal.
+        A matrix is not square or not finite, or the shapes differ.
     ConfigError
         ``n_components`` or ``max_iter`` is out of range.
     SolverFailed
@@ -109,15 +100,8 @@ def trace_ratio(
     smallest = 1e-14 * total * p / n
 
     A: Floats | None = None
-    if init is None:
-        ratio = float(np.trace(s)) / total
-    else:
-        A = np.asarray(init, dtype=np.float64)
-        if A.shape != (n, p) or not np.allclose(A.T @ A, np.eye(p), atol=1e-8):
-            raise DataError(f"init has shape {A.shape}: expected ({n}, {p}) with orthonormal columns.")
-        ratio = _ratio(A, s, s_prime, smallest)
-    scale = abs(float(np.trace(s))) / total
-
+    ratio = float(np.trace(s)) / total
+    scale = abs(ratio)
     history: list[float] = [ratio]
     status: Literal["converged", "max_iter"] = "max_iter"
     for _ in range(max_iter):
@@ -137,7 +121,7 @@ def trace_ratio(
     ratio = _ratio(A, s, s_prime, smallest)
     lowest = eigh(s - ratio * s_prime, eigvals_only=True, subset_by_index=(0, p - 1), check_finite=False)
     residual = float(lowest.sum()) / float(np.einsum("ij,ij->", A, s_prime @ A))
-    return TraceRatio(fix_signs(A), ratio, np.array(history), residual, len(history) - 1, status)
+    return TraceRatio(fix_signs(A), ratio, np.array(history), residual, status)
 
 
 def _ratio(A: Floats, s: Floats, s_prime: Floats, smallest: float) -> float:

@@ -35,20 +35,9 @@ def positive(value: float, name: str) -> None:
 
 
 def square_matrix(matrix: ArrayLike, name: str, dtype: type[np.floating] | None = np.float64) -> Floats:
-    """Return a finite square matrix as an array.
+    """Return a matrix as an array; raise `DataError` unless it is square, not empty and finite.
 
-    Parameters
-    ----------
-    matrix : array-like of shape (n, n), n >= 1
-    name : str
-        The argument's name, for messages.
-    dtype : type, optional
-        None keeps a floating dtype and converts every other one to float64.
-
-    Raises
-    ------
-    DataError
-        The matrix is not square, is empty or has entries that are not finite.
+    A ``dtype`` of None keeps a floating dtype and converts every other one to float64.
     """
     array = np.asarray(matrix, dtype=dtype)
     if not np.issubdtype(array.dtype, np.floating):

@@ -7,7 +7,6 @@ from pathlib import Path
 from mklearn.contract.specs import DownloadSpec
 from mklearn.datasets.download import fetch
 from mklearn.datasets.read import content_check
-from mklearn.datasets.registry import FileEntry, Source
 from mklearn.provenance import stamp
 from mklearn.stamps import write_beside
 from mklearn.steps.log import logger
@@ -18,7 +17,7 @@ def download(target: Path, *, spec: DownloadSpec, code: list[Path] | None = None
 
     The file stays as published; its stamp, with the checksum, is written beside it.
     """
-    file = FileEntry.of(spec.file.as_dict())
-    found = fetch(file, target, check_content=content_check(Source((file,), spec.reader, spec.options)))
-    logger.info("%s: %s, %d bytes, verified by %s", file.name, found.origin, found.bytes, found.verified)
+    found = fetch(spec.file, target, check_content=content_check(spec))
+    size = target.stat().st_size
+    logger.info("%s: %s, %d bytes, verified by %s", spec.file.name, found.origin, size, found.verified)
     write_beside([target], stamp(spec.as_dict(), {}, code or []))

@@ -26,7 +26,7 @@ def read(samples: Path, labels: Path, *, spec: ReadSpec, files: list[Path] | Non
     logger.info("%s: %d samples of %d classes", spec.dataset, len(data), data.n_classes)
     for note in data.notes:
         logger.info("note: %s", note)
-    data.save(samples, spec.as_dict(), record)
+    data.save(samples, record)
     table = pd.DataFrame({"id": data.ids, "y": data.y, "label": data.classes[data.y]})
     write_parquet(labels, table, record)
 

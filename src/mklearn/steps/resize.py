@@ -19,4 +19,4 @@ def resize(samples: Path, resized: Path, *, spec: ResizeSpec, code: list[Path] |
         raise DataError(f"{samples}: has no images to resize; omit `resize` for this data set.")
     images = resize_images(data.images, **spec.model_dump())
     record = stamp(spec.as_dict(), input_digests(samples=samples), code or [])
-    dataclasses.replace(data, images=images).save(resized, spec.as_dict(), record)
+    dataclasses.replace(data, images=images).save(resized, record)

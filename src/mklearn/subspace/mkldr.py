@@ -407,8 +407,8 @@ class MKLDR(RatioTraceEmbedding):
                 raise DataError(f"graph is over {self.graph.n} samples, but there are {stack.n_columns} in X")
             if self.graph.sense != "minimise":
                 raise ConfigError(
-                    f"graph {self.graph.name!r} is to be maximised, but MKLDR minimises: give a pair whose L is to be "
-                    "small relative to L_prime"
+                    "the graph is to be maximised, but MKLDR minimises: give a pair whose L is to be small relative to "
+                    "L_prime"
                 )
             return self.graph
         if self.graph == "lda":
@@ -424,7 +424,7 @@ class MKLDR(RatioTraceEmbedding):
             return lde_graph(distances, labels, self.k, self.k_prime, self.counting)
         graphs = [lpp_graph(d2, self.k) for d2 in distances]
         L, L_prime = (sum(getattr(graph, side).matrix for graph in graphs) / len(graphs) for side in ("L", "L_prime"))
-        return GraphPair(L, L_prime, name="lpp")
+        return GraphPair(L, L_prime)
 
     def _warn_of_mixed_signs(self) -> None:
         if self.beta_step not in ("sdp", "central_path"):

@@ -16,6 +16,16 @@ def make_images(seed: int, classes: int = 4, per_class: int = 6, rows: int = 7, 
     return means[y] + spread * rng.normal(size=(len(y), rows, cols)) + 3.0, y
 
 
+def one_sided(X, y, R):
+    """S_b^R and S_w^R by loops."""
+    mean, between, within = X.mean(axis=0), 0.0, 0.0
+    for k in np.unique(y):
+        class_mean = X[y == k].mean(axis=0)
+        between = between + np.sum(y == k) * (class_mean - mean) @ R @ R.T @ (class_mean - mean).T
+        within = within + sum((x - class_mean) @ R @ R.T @ (x - class_mean).T for x in X[y == k])
+    return between, within
+
+
 @pytest.fixture(scope="session")
 def images():
     """(26, 7, 5) images of four classes."""

@@ -83,11 +83,6 @@ def test_vectors_are_images_of_one_column(images):
     np.testing.assert_allclose(np.abs(GLRAM(3).fit(flat).left_components_.T @ leading.T), np.eye(3), atol=1e-8)
 
 
-def test_labels_are_ignored(images):
-    X, y = images
-    np.testing.assert_array_equal(GLRAM(2).fit(X, y).embedding_, GLRAM(2).fit(X).embedding_)
-
-
 def test_features_of_a_wrong_size_cannot_be_reconstructed(images):
     model = GLRAM((3, 2)).fit(images[0])
     assert model.inverse_transform(np.ones((2, 3, 2))).shape == (2, 7, 5)

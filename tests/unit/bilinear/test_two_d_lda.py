@@ -5,23 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.linalg
-from tests.unit.bilinear.conftest import make_images
+from tests.unit.bilinear.conftest import make_images, one_sided
 
-from mklearn.bilinear.path import fit_iterations
 from mklearn.bilinear.two_d_lda import TwoDLDA
-from mklearn.errors import NotApplicable, SolverFailed
+from mklearn.errors import SolverFailed
 
 SCALINGS = ["within", "total", "unit", "orthonormal"]
-
-
-def one_sided(X, y, R):
-    """S_b^R and S_w^R by loops."""
-    mean, between, within = X.mean(axis=0), 0.0, 0.0
-    for k in np.unique(y):
-        class_mean = X[y == k].mean(axis=0)
-        between = between + np.sum(y == k) * (class_mean - mean) @ R @ R.T @ (class_mean - mean).T
-        within = within + sum((x - class_mean) @ R @ R.T @ (x - class_mean).T for x in X[y == k])
-    return between, within
 
 
 def leading(between, within, ridge, size, scaling):
@@ -98,15 +87,3 @@ def test_a_singular_scatter_needs_a_ridge():
     with pytest.raises(SolverFailed, match="ridge"):
         TwoDLDA(1, ridge=0.0).fit(X, y)
     assert np.isfinite(TwoDLDA(1, ridge=1e-10, scaling="orthonormal").fit(X, y).embedding_).all()
-
-
-def test_classes_without_variation():
-    X = np.random.default_rng(0).normal(size=(3, 4, 4)).repeat(2, axis=0)
-    with pytest.raises(NotApplicable, match="no class varies"):
-        TwoDLDA(2).fit(X, np.repeat([0, 1, 2], 2))
-
-
-def test_iterations(images):
-    models = fit_iterations(TwoDLDA(2, ridge=1e-3), *images, iterations=6)
-    again = TwoDLDA(2, ridge=1e-3, max_iter=4, tol=0.0).fit(*images)
-    np.testing.assert_array_equal(models[3].embedding_, again.embedding_)

@@ -15,10 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from mklearn.datasets.archives import Limits, member_names, read_members
+from mklearn.datasets import archives
+from mklearn.datasets.archives import member_names, read_members
 from mklearn.errors import DataError
 
 FILES = {"a/1.txt": b"one", "a/2.txt": b"two" * 1000, "b.txt": b""}
+Make = Callable[[Path, dict[str, bytes]], Path]
 
 
 def make_zip(path: Path, files: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> Path:
@@ -37,7 +39,7 @@ def make_tar(path: Path, files: dict[str, bytes], mode: str = "w:gz") -> Path:
     return path
 
 
-MAKERS: list[Callable[[Path, dict[str, bytes]], Path]] = [
+MAKERS: list[Make] = [
     make_zip,
     make_tar,
     lambda path, files: make_tar(path, files, "w"),
@@ -46,10 +48,23 @@ MAKERS: list[Callable[[Path, dict[str, bytes]], Path]] = [
 ]
 
 
+def everything(name: str) -> bool:
+    return True
+
+
+def only_good(name: str) -> bool:
+    return name == "good"
+
+
+def refused(archive: Path, message: str, wanted: Callable[[str], bool] = everything, inner: str | None = None) -> None:
+    with pytest.raises(DataError, match=message):
+        list(read_members(archive, wanted, inner))
+
+
 @pytest.mark.parametrize("make", MAKERS)
-def test_good_archives(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]) -> None:
+def test_good_archives(tmp_path: Path, make: Make) -> None:
     archive = make(tmp_path / "x", FILES)
-    assert dict(read_members(archive)) == FILES
+    assert dict(read_members(archive, everything)) == FILES
     assert member_names(archive) == list(FILES)
     assert dict(read_members(archive, lambda name: name.startswith("a/"))).keys() == {"a/1.txt", "a/2.txt"}
 
@@ -59,13 +74,12 @@ def test_good_archives(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], 
 def test_tar_inside_a_zip(tmp_path: Path, mode: str, compression: int) -> None:
     inner = make_tar(tmp_path / "inner", FILES, mode).read_bytes()
     outer = make_zip(tmp_path / "outer.zip", {"x/inner.tar": inner, "x/other": b"1"}, compression)
-    assert dict(read_members(outer, inner="inner.tar")) == FILES
-    assert dict(read_members(outer, lambda name: name == "b.txt", inner="inner.tar")) == {"b.txt": b""}
+    assert dict(read_members(outer, everything, "inner.tar")) == FILES
+    assert dict(read_members(outer, lambda name: name == "b.txt", "inner.tar")) == {"b.txt": b""}
     assert member_names(outer, "inner.tar") == list(FILES)
-    with pytest.raises(DataError, match=r"outer\.zip: contains no file missing\.tar \(found x/inner\.tar, x/other\)"):
-        member_names(outer, "missing.tar")
-    with pytest.raises(DataError, match=r"outer\.zip: other: not a readable zip or tar"):
-        member_names(outer, "other")
+    missing = r"outer\.zip: contains no file missing\.tar \(found x/inner\.tar, x/other\)"
+    refused(outer, missing, inner="missing.tar")
+    refused(outer, r"outer\.zip: other: not a readable zip or tar", inner="other")
 
 
 def test_tar_inside_a_zip_is_streamed(tmp_path: Path) -> None:
@@ -74,34 +88,14 @@ def test_tar_inside_a_zip_is_streamed(tmp_path: Path) -> None:
     outer = make_zip(tmp_path / "outer.zip", {"inner.tar": inner}, zipfile.ZIP_STORED)
     del inner
     tracemalloc.start()
-    assert sum(len(data) for _, data in read_members(outer, lambda name: name in "14", inner="inner.tar")) == 2 * len(
-        noise
-    )
+    assert sum(len(data) for _, data in read_members(outer, lambda name: name in "14", "inner.tar")) == 2 * len(noise)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 5 * len(noise)  # of 24 MB: one file, twice while it is copied
 
 
-def test_bombs_inside_a_zip(tmp_path: Path) -> None:
-    limits = Limits(files=1000, total_bytes=1_000_000)
-    tar = make_tar(tmp_path / "inner.tar.gz", {"zeros": bytes(20_000_000), "good": b"1"}).read_bytes()
-    for inner in (tar, bytes(20_000_000), gzip.compress(b"") * 1_000_000):
-        outer = make_zip(tmp_path / "outer.zip", {"inner.tar.gz": inner})
-        with pytest.raises(DataError, match=r"outer\.zip: .*decompression bomb"):
-            list(read_members(outer, limits=limits, inner="inner.tar.gz"))
-        with pytest.raises(DataError, match=r"outer\.zip: .*decompression bomb"):
-            member_names(outer, "inner.tar.gz", limits)
-
-
-def test_names_outside_inside_a_zip(tmp_path: Path) -> None:
-    inner = make_tar(tmp_path / "inner.tar.gz", {"good": b"1", "../evil": b"2"}).read_bytes()
-    outer = make_zip(tmp_path / "outer.zip", {"inner.tar.gz": inner})
-    with pytest.raises(DataError, match="outside the archive's folder"):
-        member_names(outer, "inner.tar.gz")
-
-
 @pytest.mark.parametrize("make", [MAKERS[1], *MAKERS[3:]])  # a plain tar archive has no checksum of its files
-def test_checksum_at_the_end_is_verified(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]) -> None:
+def test_checksum_at_the_end_is_verified(tmp_path: Path, make: Make) -> None:
     """A tar archive ends before the compressed file does, whose last bytes are its checksum."""
     archive = make(tmp_path / "x", FILES)
     data = bytearray(archive.read_bytes())
@@ -109,39 +103,38 @@ def test_checksum_at_the_end_is_verified(tmp_path: Path, make: Callable[[Path, d
         changed = data.copy()
         changed[place] ^= 0x55
         archive.write_bytes(changed)
-        with pytest.raises(DataError, match="x: not a readable"):
-            list(read_members(archive))
+        refused(archive, "x: not a readable")
 
 
 def test_a_tar_that_ends_with_a_zip_is_a_tar(tmp_path: Path) -> None:
     inner = make_zip(tmp_path / "inner.zip", FILES).read_bytes()
-    assert dict(read_members(make_tar(tmp_path / "x.tar", {"inner.zip": inner}, "w"))) == {"inner.zip": inner}
+    archive = make_tar(tmp_path / "x.tar", {"inner.zip": inner}, "w")
+    assert dict(read_members(archive, everything)) == {"inner.zip": inner}
 
 
 @pytest.mark.parametrize("name", ["../evil", "a/../../evil", "/etc/evil", "C:/evil", "..\\evil", "\\evil", ".."])
-@pytest.mark.parametrize("make", MAKERS[:2])
-def test_names_outside(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path], name: str) -> None:
-    archive = make(tmp_path / "x", {"good": b"1", name: b"2"})
-    with pytest.raises(DataError, match="outside the archive's folder"):
-        list(read_members(archive))
-    with pytest.raises(DataError, match="outside the archive's folder"):
-        list(read_members(archive, lambda name: name == "good"))
+def test_names_outside(tmp_path: Path, name: str) -> None:
+    files = {"good": b"1", name: b"2"}
+    tar = make_tar(tmp_path / "x.tar.gz", files)
+    nested = make_zip(tmp_path / "outer.zip", {"inner.tar.gz": tar.read_bytes()})
+    for wanted in (everything, only_good):
+        refused(make_zip(tmp_path / "x.zip", files), "outside the archive's folder", wanted)
+        refused(tar, "outside the archive's folder", wanted)
+        refused(nested, "outside the archive's folder", wanted, "inner.tar.gz")
 
 
 @pytest.mark.parametrize(
     "kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE, tarfile.GNUTYPE_SPARSE]
 )
 def test_links_and_devices_in_tar(tmp_path: Path, kind: bytes) -> None:
-    archive = tmp_path / "x.tar"
-    with tarfile.open(archive, "w") as out:
+    with tarfile.open(tmp_path / "x.tar", "w") as out:
         member = tarfile.TarInfo("link")
         member.type, member.linkname = kind, "/etc"
         out.addfile(member)
         inside = tarfile.TarInfo("link/passwd")
         inside.size = 1
         out.addfile(inside, io.BytesIO(b"x"))
-    with pytest.raises(DataError, match="link or a special file"):
-        list(read_members(archive))
+    refused(tmp_path / "x.tar", "link or a special file")
 
 
 def test_symlink_in_zip(tmp_path: Path) -> None:
@@ -149,18 +142,31 @@ def test_symlink_in_zip(tmp_path: Path) -> None:
         member = zipfile.ZipInfo("link")
         member.external_attr = (stat.S_IFLNK | 0o777) << 16
         archive.writestr(member, "/etc")
-    with pytest.raises(DataError, match="link or a special file"):
-        list(read_members(tmp_path / "x.zip"))
+    refused(tmp_path / "x.zip", "link or a special file")
+
+
+# --- decompression bombs
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_bombs(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]) -> None:
-    archive = make(tmp_path / "x", {"zeros": bytes(20_000_000)})
+def test_bombs(tmp_path: Path, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = make(tmp_path / "x", {"zeros": bytes(20_000_000), "good": b"1"})
     if archive.stat().st_size < 1_000_000:
-        with pytest.raises(DataError, match="decompression bomb"):
-            list(read_members(archive))
-    with pytest.raises(DataError, match="decompression bomb"):
-        list(read_members(archive, limits=Limits(total_bytes=1_000_000, ratio=1e9)))
+        refused(archive, "decompression bomb")
+    monkeypatch.setattr(archives, "_MAX_BYTES", 1_000_000)
+    monkeypatch.setattr(archives, "_MAX_RATIO", 1e9)
+    refused(archive, "decompression bomb")
+    if make is not make_zip:  # members of a tar archive that are not wanted are unpacked too
+        refused(archive, "decompression bomb", only_good)
+
+
+def test_bombs_inside_a_zip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "_MAX_BYTES", 1_000_000)
+    tar = make_tar(tmp_path / "inner.tar.gz", {"zeros": bytes(20_000_000), "good": b"1"}).read_bytes()
+    for inner in (tar, bytes(20_000_000), gzip.compress(b"") * 1_000_000):
+        outer = make_zip(tmp_path / "outer.zip", {"inner.tar.gz": inner})
+        for wanted in (everything, lambda name: False):
+            refused(outer, r"outer\.zip: .*decompression bomb", wanted, "inner.tar.gz")
 
 
 def test_bomb_in_a_header(tmp_path: Path) -> None:
@@ -168,32 +174,25 @@ def test_bomb_in_a_header(tmp_path: Path) -> None:
         member = tarfile.TarInfo("good")
         member.pax_headers = {"comment": "0" * 30_000_000}
         archive.addfile(member)
-    with pytest.raises(DataError, match="decompression bomb"):
-        member_names(tmp_path / "x.tar.gz")
-
-
-def test_bomb_among_unwanted_members(tmp_path: Path) -> None:
-    archive = make_tar(tmp_path / "x.tar.gz", {"zeros": bytes(60_000_000), "good": b"1"})
-    limits = Limits(files=1000, total_bytes=1_000_000)
-    with pytest.raises(DataError, match="decompression bomb"):
-        list(read_members(archive, lambda name: name == "good", limits))
+    refused(tmp_path / "x.tar.gz", "decompression bomb")
 
 
 @pytest.mark.parametrize("make", MAKERS[:2])
-def test_too_many_members(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]) -> None:
-    archive = make(tmp_path / "x", {str(k): b"" for k in range(20)})
-    with pytest.raises(DataError, match=r"than the 10 (members )?allowed"):
-        list(read_members(archive, limits=Limits(files=10)))
+def test_too_many_members(tmp_path: Path, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "_MAX_MEMBERS", 10)
+    refused(make(tmp_path / "x", {str(k): b"" for k in range(20)}), "than the 10 members allowed")
+
+
+# --- damage
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_truncated_archives(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]) -> None:
+def test_truncated_archives(tmp_path: Path, make: Make) -> None:
     noise = random.Random(0).randbytes(200_000)
     archive = make(tmp_path / "x", {"noise": noise, "more": noise})
     data = archive.read_bytes()
     archive.write_bytes(data[: int(len(data) * 0.4)])
-    with pytest.raises(DataError, match=r"x: "):
-        list(read_members(archive))
+    refused(archive, r"x: ")
 
 
 def test_flipped_bytes_in_a_zip(tmp_path: Path) -> None:
@@ -201,8 +200,7 @@ def test_flipped_bytes_in_a_zip(tmp_path: Path) -> None:
     data = bytearray(archive.read_bytes())
     data[500] ^= 0xFF
     archive.write_bytes(data)
-    with pytest.raises(DataError, match=r"x\.zip: .*CRC"):
-        list(read_members(archive))
+    refused(archive, r"x\.zip: .*CRC")
 
 
 @pytest.mark.parametrize(
@@ -212,8 +210,7 @@ def test_flipped_bytes_in_a_zip(tmp_path: Path) -> None:
 )
 def test_files_that_are_no_archive(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "x").write_bytes(data)
-    with pytest.raises(DataError, match="not a readable zip or tar"):
-        list(read_members(tmp_path / "x"))
+    refused(tmp_path / "x", "not a readable zip or tar")
 
 
 def test_repeated_names(tmp_path: Path) -> None:
@@ -221,5 +218,4 @@ def test_repeated_names(tmp_path: Path) -> None:
         archive.writestr("a", "1")
         with pytest.warns(UserWarning, match="Duplicate"):
             archive.writestr("a", "2")
-    with pytest.raises(DataError, match="twice"):
-        list(read_members(tmp_path / "x.zip"))
+    refused(tmp_path / "x.zip", "twice")

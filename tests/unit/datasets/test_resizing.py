@@ -24,13 +24,9 @@ PILLOW = {
     st.sampled_from(INTERPOLATIONS),
     st.tuples(st.integers(1, 40), st.integers(1, 40)),
     st.tuples(st.integers(1, 40), st.integers(1, 40)),
-    st.booleans(),
 )
-def test_constant_images_stay_constant(
-    interpolation: str, old: tuple[int, int], new: tuple[int, int], anti_alias: bool
-) -> None:
-    image = np.full((1, *old), 0.37)
-    resized = resize_images(image, new, interpolation=interpolation, anti_alias=anti_alias)
+def test_constant_images_stay_constant(interpolation: str, old: tuple[int, int], new: tuple[int, int]) -> None:
+    resized = resize_images(np.full((1, *old), 0.37), new, interpolation=interpolation)
     assert isinstance(resized, np.ndarray)
     assert resized.shape == (1, *new)
     np.testing.assert_allclose(resized, 0.37, rtol=1e-12)
@@ -78,12 +74,10 @@ def test_area_with_fractional_factor_equals_exact_integration() -> None:
     np.testing.assert_allclose(resize_images(image, (18, 6), interpolation="area"), blocks, atol=1e-12)
 
 
-def test_anti_aliasing_matters_and_can_be_turned_off() -> None:
+def test_anti_aliasing() -> None:
     stripes = np.tile([0.0, 0.0, 1.0, 1.0], 16)[None, None, :].repeat(64, axis=1)
     smooth = np.asarray(resize_images(stripes, (64, 16), interpolation="bilinear"))[:, :, 1:-1]
-    rough = np.asarray(resize_images(stripes, (64, 21), interpolation="bilinear", anti_alias=False))
     np.testing.assert_allclose(smooth, 0.5, atol=1e-12)  # the stripes are finer than the new pixels: grey
-    assert np.ptp(rough) > 0.9  # seen through single pixels they come back as false, wider stripes
 
 
 def test_identity_when_the_shape_is_right() -> None:
@@ -132,17 +126,14 @@ def test_pixels_keeps_the_aspect_and_the_input() -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.tuples(st.integers(1, 3000), st.integers(1, 3000)), st.integers(1, 100_000))
 def test_a_pixel_budget(shape: tuple[int, int], pixels: int) -> None:
-    rows, cols = target_shape(shape, pixels=pixels)
+    rows, cols = target_shape(shape, pixels)
     assert 1 <= rows <= pixels
     assert 1 <= cols <= pixels
     # half a row and half a column, or a side that would vanish
     assert abs(rows * cols - pixels) <= (rows + cols) / 2 + 0.25 or 1 in (rows, cols)
-    assert target_shape(shape[::-1], pixels=pixels) == (cols, rows)
-    assert target_shape(shape, pixels=shape[0] * shape[1]) == shape
-
-
-def test_an_image_of_one_row_keeps_to_the_budget() -> None:
-    assert target_shape((1, 1_000_000), pixels=10) == (1, 10)
+    assert target_shape(shape[::-1], pixels) == (cols, rows)
+    assert target_shape(shape, shape[0] * shape[1]) == shape
+    assert target_shape((1, 1_000_000), 10) == (1, 10)
 
 
 @pytest.mark.parametrize(

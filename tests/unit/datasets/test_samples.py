@@ -83,11 +83,10 @@ RAGGED = [np.ones((2, 3), np.uint8), np.full((4, 1, 3), 7, np.uint8), np.zeros((
 @pytest.mark.parametrize("images", [None, RAGGED, np.zeros((3, 2, 2, 3), np.float32)])
 def test_round_trip_and_equal_bytes(tmp_path: Path, images: Any) -> None:
     samples = make(images=images, notes=("two strays",))
-    samples.save(tmp_path / "a.npz", {"reader": "x"}, {"files": []})
+    samples.save(tmp_path / "a.npz", {"files": []})
     assert_same(SampleSet.load(tmp_path / "a.npz"), samples)
-    stored = read_npz(tmp_path / "a.npz", ("spec", "provenance"))
-    assert [json.loads(str(text)) for text in stored.values()] == [{"reader": "x"}, {"files": []}]
-    SampleSet.load(tmp_path / "a.npz").save(tmp_path / "b.npz", {"reader": "x"}, {"files": []})
+    assert json.loads(str(read_npz(tmp_path / "a.npz")["provenance"])) == {"files": []}
+    SampleSet.load(tmp_path / "a.npz").save(tmp_path / "b.npz", {"files": []})
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
@@ -121,7 +120,7 @@ def test_subsets(images: Any) -> None:
 
 def test_foreign_and_broken_files(tmp_path: Path) -> None:
     np.savez(tmp_path / "foreign.npz", x=np.eye(2))
-    with pytest.raises(DataError, match=r"foreign\.npz: not a data set of mklearn: it lacks format"):
+    with pytest.raises(DataError, match=r"foreign\.npz: not a data set of mklearn: it lacks ids"):
         SampleSet.load(tmp_path / "foreign.npz")
     make().save(tmp_path / "a.npz")
     (tmp_path / "half.npz").write_bytes((tmp_path / "a.npz").read_bytes()[:500])

@@ -13,7 +13,7 @@ from hypothesis import given as hypothesis_given
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from mklearn.atomic import read_parquet, write_parquet
+from mklearn.atomic import read_parquet
 from mklearn.datasets.pairs import Pairs, given_pairs, random_pairs
 from mklearn.datasets.splits import Split, Splits, given, k_fold, random_per_class
 from mklearn.errors import ConfigError, DataError, NotApplicable
@@ -100,9 +100,9 @@ def test_save_and_load(tmp_path: Path) -> None:
     assert (tmp_path / "s.parquet").read_bytes() == (tmp_path / "t.parquet").read_bytes()
     with pytest.raises(DataError, match=r"s\.parquet: made for other samples"):
         Splits.load(tmp_path / "s.parquet", ids[::-1])
-    pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "f.parquet")
+    frame.to_parquet(tmp_path / "f.parquet")
     with pytest.raises(DataError, match="not a file of splits"):
-        Splits.load(tmp_path / "f.parquet")
+        Splits.load(tmp_path / "f.parquet", ids)
 
 
 def test_several_sizes_are_drawn_independently(tmp_path: Path) -> None:
@@ -125,22 +125,6 @@ def test_several_sizes_are_drawn_independently(tmp_path: Path) -> None:
     for wrong in ([0, 2], []):
         with pytest.raises(ConfigError, match="train_size=0"):
             random_per_class(y, wrong)
-    twice = [Split(0, 0, a(0), a(1), 1), Split(0, 0, a(0), a(1), 2), Split(0, 0, a(0), a(1), 2)]
-    with pytest.raises(DataError, match="training size 2, repeat 0, fold 0 occurs twice"):
-        Splits(tuple(twice), 3)
-
-
-def test_files_without_sizes_are_read(tmp_path: Path) -> None:
-    """Files from before splits had sizes, and a user's own file, whose column of that name is ignored."""
-    y, ids = np.repeat([0, 1], 6), np.array([f"s{k}" for k in range(12)])
-    k_fold(y, 3).save(tmp_path / "new.parquet", ids)
-    frame, metadata = read_parquet(tmp_path / "new.parquet")
-    write_parquet(tmp_path / "old.parquet", frame.drop(columns="train_size"), metadata)
-    frame.assign(train_size=5).to_csv(tmp_path / "mine.csv", index=False)
-    for held in (Splits.load(tmp_path / "old.parquet", ids), given(tmp_path / "mine.csv", ids)):
-        assert [split.fold for split in held.of_size(None)] == [0, 1, 2]
-        for split, drawn in zip(held, k_fold(y, 3), strict=True):
-            np.testing.assert_array_equal(split.train, drawn.train)
 
 
 def a(*values: int) -> np.ndarray:
@@ -156,7 +140,8 @@ def a(*values: int) -> np.ndarray:
         ([Split(0, 0, a(-1), a(1))], "train positions"),
         ([Split(0, 0, a(0, 0), a(1))], "train samples twice"),
         ([Split(1, 2, a(0), a())], "repeat 1, fold 2 has no test samples"),
-        ([Split(0, 0, a(0), a(1)), Split(0, 0, a(1), a(0))], "occurs twice"),
+        ([Split(0, 0, a(0), a(1)), Split(0, 0, a(1), a(0))], "repeat 0, fold 0 occurs twice"),
+        ([Split(0, 0, a(0), a(1), size) for size in (1, 2, 2)], "training size 2, repeat 0, fold 0 occurs twice"),
     ],
 )
 def test_invalid_splits(splits: list[Split], message: str) -> None:
@@ -198,11 +183,12 @@ def test_given_splits_refusals(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_given_reads_what_save_writes(tmp_path: Path) -> None:
+    """By id, in any order of the samples, and without the training sizes."""
     ids = np.array([f"s{k}" for k in range(12)])
     splits = random_per_class(np.repeat([0, 1], 6), 2, 3)
     splits.save(tmp_path / "s.parquet", ids)
     order = np.random.default_rng(0).permutation(12)
-    moved = given(tmp_path / "s.parquet", ids[order])  # by id, in any order of the samples
+    moved = given(tmp_path / "s.parquet", ids[order]).of_size(None)
     for left, right in zip(splits, moved, strict=True):
         assert set(ids[left.train]) == set(ids[order][right.train])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +11,6 @@ from scipy.ndimage import gaussian_filter
 
 from mklearn.descriptors import gabor_c1
 from mklearn.descriptors.gabor_c1 import (
-    Windows,
     gabor_filter,
     maxima,
     prepare_images,
@@ -19,8 +19,8 @@ from mklearn.descriptors.gabor_c1 import (
     pyramid_sides,
     serre_c1,
     serre_filters,
+    window_norms,
 )
-from mklearn.errors import DataError
 
 
 def texture(height: int, width: int, seed: int = 0) -> np.ndarray:
@@ -47,14 +47,13 @@ def slow_filter(size: int, wavelength: float, sigma: float, degrees: float, *, c
 
 
 def slow_s1(image: np.ndarray, filters: np.ndarray) -> np.ndarray:
-    """Each filter on each window, over the window's contrast or the image's, whichever is greater."""
+    """Each filter on each window, over the contrast of the window or of one with standard deviation 1, if greater."""
     size = filters.shape[1]
     responses = np.zeros((len(filters), image.shape[0] - size + 1, image.shape[1] - size + 1))
-    for row in range(responses.shape[1]):
-        for column in range(responses.shape[2]):
-            window = image[row : row + size, column : column + size]
-            contrast = max(np.linalg.norm(window - window.mean()), size * image.std())
-            responses[:, row, column] = np.abs(np.tensordot(filters, window)) / contrast
+    for row, column in np.ndindex(*responses.shape[1:]):
+        window = image[row : row + size, column : column + size]
+        contrast = max(np.linalg.norm(window - window.mean()), size)
+        responses[:, row, column] = np.abs(np.tensordot(filters, window)) / contrast
     return responses
 
 
@@ -70,13 +69,12 @@ def slow_serre_c1(image: np.ndarray) -> list[np.ndarray]:
         pool, stride = 8 + 2 * band, 4 + band
         height, width = pair[1].shape[1:]
         c1 = np.zeros((4, (height - pool) // stride + 1, (width - pool) // stride + 1))
-        for row in range(c1.shape[1]):
-            for column in range(c1.shape[2]):
-                i, j = row * stride, column * stride
-                large = pair[1][:, i : i + pool, j : j + pool]
-                # the same centres under the smaller filter
-                small = pair[0][:, i + 1 : i + 1 + pool, j + 1 : j + 1 + pool]
-                c1[:, row, column] = np.maximum(large, small).max(axis=(1, 2))
+        for row, column in np.ndindex(*c1.shape[1:]):
+            i, j = row * stride, column * stride
+            large = pair[1][:, i : i + pool, j : j + pool]
+            # the same centres under the smaller filter
+            small = pair[0][:, i + 1 : i + 1 + pool, j + 1 : j + 1 + pool]
+            c1[:, row, column] = np.maximum(large, small).max(axis=(1, 2))
         bands.append(c1)
     return bands
 
@@ -92,21 +90,10 @@ def slow_inhibited(maps: np.ndarray, h: float) -> np.ndarray:
 
 
 def slow_pyramid_c1(image: np.ndarray, h: float) -> list[np.ndarray]:
-    import cv2
-
     filters = np.array([slow_filter(11, 5.6, 4.5, 15 * k, circular=False) for k in range(12)])
     sides = [tuple(round(side * 2 ** (-scale / 4)) for side in image.shape) for scale in range(10)]
     scaled = [cv2.resize(image, side[::-1], interpolation=cv2.INTER_AREA) for side in sides]
-    # the floor of the contrast is that of the image itself at every scale
-    s1 = []
-    for picture in scaled:
-        deviation = picture.std()
-        responses = slow_s1(picture / deviation, filters)
-        for row, column in np.ndindex(*responses.shape[1:]):
-            window = picture[row : row + 11, column : column + 11]
-            norm = np.linalg.norm(window - window.mean())
-            responses[:, row, column] *= max(norm, 11 * deviation) / max(norm, 11.0)
-        s1.append(slow_inhibited(responses, h))
+    s1 = [slow_inhibited(slow_s1(picture, filters), h) for picture in scaled]
     scales = []
     for scale in range(9):
         height, width = s1[scale].shape[1:]
@@ -185,7 +172,7 @@ def test_pyramid_c1_equals_the_loop() -> None:
 def test_norms_equal_the_contrast_of_each_window(seed: int, size: int, stretch: int, side: int) -> None:
     image = np.random.default_rng(seed).standard_normal((side, side + 2)) ** stretch
     image = (image - image.mean()) / image.std()
-    norms = Windows(image).norms(size)
+    norms = window_norms(cv2.integral2(image), size)
     for row, column in np.ndindex(*norms.shape):
         window = image[row : row + size, column : column + size]
         assert norms[row, column] == pytest.approx(max(np.linalg.norm(window - window.mean()), size), rel=1e-5)
@@ -235,9 +222,9 @@ def test_inhibition_keeps_the_strongest_and_ends_at_it() -> None:
 
 def test_prepared_images() -> None:
     rng = np.random.default_rng(0)
-    images = [rng.random((272, 220)), rng.random((60, 90)), rng.random((140, 150))]
-    prepared = prepare_images(images, 140, "c1")
-    assert [image.shape for image in prepared] == [(173, 140), (140, 210), (140, 150)]
+    images = [rng.random(shape) for shape in ((272, 220), (60, 90), (140, 150), (11, 110))]
+    prepared = prepare_images(images, "c1")
+    assert [image.shape for image in prepared] == [(173, 140), (140, 210), (140, 150), (140, 1400)]
     for image in prepared:
         assert image.mean() == pytest.approx(0, abs=1e-12)
         assert image.std() == pytest.approx(1)
@@ -245,13 +232,13 @@ def test_prepared_images() -> None:
     np.testing.assert_allclose(prepared[2], (images[2] - images[2].mean()) / images[2].std(), atol=1e-12)
     # brightness and contrast go, whatever their size
     for brightness, contrast in ((0.25, 0.5), (1e6, 1.0), (-3.0, 1e-6), (0.0, 1e8)):
-        (other,) = prepare_images([contrast * images[0] + brightness], 140, "c1")
+        (other,) = prepare_images([contrast * images[0] + brightness], "c1")
         np.testing.assert_allclose(other, prepared[0], atol=1e-5)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e6, -7.3])
 def test_images_without_contrast_have_no_responses(value: float) -> None:
-    (image,) = prepare_images([np.full((50, 41), value)], 140, "c1")
+    (image,) = prepare_images([np.full((50, 41), value)], "c1")
     assert image.shape == (171, 140)
     for maps in (*serre_c1(image), *pyramid_c1(image, 0.5)):
         np.testing.assert_array_equal(maps, 0)
@@ -261,18 +248,9 @@ def test_flat_parts_of_an_image_have_no_responses() -> None:
     """Rounding is not texture: windows without contrast answer nothing, however little contrast the image has."""
     image = np.zeros((140, 140))
     image[:, 100:] = texture(140, 40)
-    (image,) = prepare_images([0.5 + 1e-4 * image], 140, "c1")
+    (image,) = prepare_images([0.5 + 1e-4 * image], "c1")
     assert serre_c1(image)[0][:, :, :20].max() < 1e-5
     assert pyramid_c1(image, 0.5)[0][:, :, :15].max() < 1e-5
-
-
-def test_invalid_images() -> None:
-    good = np.random.default_rng(0).random((20, 20))
-    with pytest.raises(DataError, match="Image 1 has 10 x 30 pixels, but c2 needs at least 11 x 11"):
-        prepare_images([good, np.zeros((10, 30))], 140, "c2")
-    with pytest.raises(DataError, match="Image 1 has 11 x 111 pixels, but c2 needs images at most 10 times as long"):
-        prepare_images([good, np.zeros((11, 111))], 140, "c2")
-    assert prepare_images([np.eye(11, 110)], 140, "c2")[0].shape == (140, 1400)
 
 
 def test_sides_of_the_pyramid() -> None:

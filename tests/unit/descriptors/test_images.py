@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from mklearn.descriptors.images import as_grey_images, features_of
+from mklearn.descriptors.images import as_grey_images, features_of, iterate_grey_images
 from mklearn.errors import DataError
 
 
@@ -34,6 +34,13 @@ def test_grey_as_colour_keeps_its_values() -> None:
         np.testing.assert_allclose(as_grey_images(other), grey / 255, rtol=1e-14)
 
 
+def test_images_are_converted_one_by_one() -> None:
+    images = iterate_grey_images([np.ones((2, 2)), np.full((2, 2), np.nan)])
+    np.testing.assert_array_equal(next(images), 1)
+    with pytest.raises(DataError, match="Image 1 has NaN"):
+        next(images)
+
+
 def test_luma_and_transparency() -> None:
     from skimage.color import rgb2gray, rgba2rgb
 
@@ -56,6 +63,7 @@ def test_inputs_are_not_changed_or_shared() -> None:
         ([], "There are no images"),
         (np.zeros((0, 4, 4)), "There are no images"),
         (np.zeros((4, 4)), r"image\[None\]"),
+        (np.zeros(()), r"image\[None\]"),
         ([np.zeros((4, 4)), np.zeros(4)], r"Image 1 has shape \(4,\)"),
         ([np.zeros((4, 4)), np.zeros((0, 4))], "Image 1 has no pixels"),
         ([np.zeros((4, 4)), np.zeros((4, 4, 2))], "Image 1 has 2 channels"),
@@ -78,13 +86,22 @@ def test_features_of_different_lengths() -> None:
         features_of(images, np.ravel, "pixels")
 
 
-def test_package_is_lazy() -> None:
-    """Importing one descriptor loads neither the others nor scikit-image."""
+@pytest.mark.parametrize(
+    ("name", "needed"),
+    [
+        ("hog", {"images", "validation"}),
+        ("c2_serre", {"c2_patches", "gabor_c1", "images", "validation"}),
+        ("c2_mutch_lowe", {"c2_patches", "gabor_c1", "images", "validation"}),
+    ],
+)
+def test_importing_a_descriptor_is_light(name: str, needed: set[str]) -> None:
+    """It loads neither the other descriptors nor large libraries."""
     code = (
-        "import sys; from mklearn.descriptors.hog import hog; "
-        "loaded = {m for m in sys.modules if m.startswith('mklearn.descriptors.')}; "
-        "assert loaded == {f'mklearn.descriptors.{name}' for name in ('hog', 'images', 'validation')}, loaded; "
-        "assert 'skimage.feature' not in sys.modules; "
-        "import mklearn.descriptors as d; assert d.lbp.lbp and d.hog.hog is hog"
+        f"import sys; from mklearn.descriptors.{name} import {name}; prefix = 'mklearn.descriptors.'; "
+        f"loaded = {{m.removeprefix(prefix) for m in sys.modules if m.startswith(prefix)}}; "
+        f"assert loaded == {needed | {name}}, loaded; "
+        "heavy = {'cv2', 'numba', 'scipy.fft', 'skimage.feature', 'sklearn'} & set(sys.modules); "
+        "assert not heavy, heavy; "
+        "import mklearn.descriptors as d; assert d.lbp.lbp and d.as_grey_images"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

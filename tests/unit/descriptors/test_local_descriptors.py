@@ -8,7 +8,6 @@ import pytest
 from mklearn.descriptors.images import Grey
 from mklearn.descriptors.local_descriptors import (
     describe_points,
-    iterate_grey,
     learn_projection,
     sample_local_descriptors,
     unit_rows,
@@ -20,20 +19,6 @@ def test_unit_rows() -> None:
     rows = unit_rows(np.array([[3.0, 4.0], [0.0, 0.0], [1e-30, 0.0]]))
     np.testing.assert_allclose(rows, [[0.6, 0.8], [0, 0], [1, 0]], rtol=1e-6)
     assert rows.dtype == np.float32
-
-
-def test_iterate_grey_takes_all_images_and_names_the_wrong_one() -> None:
-    images = [np.full((2, 2), value, dtype=np.uint8) for value in range(200)]
-    assert [round(255 * image[0, 0]) for image in iterate_grey(images)] == list(range(200))
-    np.testing.assert_array_equal(list(iterate_grey(np.stack(images))), list(iterate_grey(images)))
-    images[130] = np.zeros((2, 2), dtype=np.int64)  # type: ignore[assignment]
-    with pytest.raises(DataError, match=r"Images 128 to 191.*Image 2 "):
-        list(iterate_grey(images))
-    for nothing in ([], np.zeros((0, 2, 2))):
-        with pytest.raises(DataError, match="no images"):
-            list(iterate_grey(nothing))
-    with pytest.raises(DataError, match="single image"):
-        list(iterate_grey(np.zeros((4, 4))))
 
 
 def test_samples_are_spread_over_the_images() -> None:

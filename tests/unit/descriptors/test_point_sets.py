@@ -1,4 +1,4 @@
-"""Point sets: validation, concatenation, subsets and files."""
+"""Point sets: validation, concatenation and files."""
 
 from __future__ import annotations
 
@@ -38,11 +38,9 @@ def test_from_lists_pads_with_zeros() -> None:
 @given(counts=st.lists(st.integers(0, 4), min_size=1, max_size=6), cut=st.integers(0, 6))
 def test_concatenated_parts_equal_the_whole(counts: list[int], cut: int) -> None:
     sets = random_sets(counts, p=4)
-    parts = [sets.subset(slice(None, cut)), sets.subset(slice(cut, None))]
+    arrays = sets.as_arrays().values()
+    parts = [PointSets(*(array[rows] for array in arrays)) for rows in (slice(None, cut), slice(cut, None))]
     assert_same(PointSets.concatenate(parts), sets)
-    assert_same(sets.subset(np.arange(len(sets))), sets)
-    assert_same(sets.subset(np.ones(len(sets), dtype=bool)), sets)
-    assert_same(sets.subset([-1]), sets.subset(len(counts) - 1))
 
 
 def test_concatenate_uses_the_largest_capacity() -> None:
@@ -53,21 +51,6 @@ def test_concatenate_uses_the_largest_capacity() -> None:
         PointSets.concatenate([random_sets([1], d=2), random_sets([1], d=3)])
     with pytest.raises(DataError, match="no point sets"):
         PointSets.concatenate([])
-
-
-def test_subsets_may_be_empty_and_are_copies() -> None:
-    sets = random_sets([1, 2])
-    assert len(sets.subset([])) == 0
-    assert_same(PointSets.concatenate([sets, sets.subset([])]), sets)
-    first = sets.subset([0])
-    first.descriptors[:] = 7
-    assert not (sets.descriptors == 7).any()
-
-
-@pytest.mark.parametrize("index", [[2], [-3], [0.5], [[0, 1]], [True, False, True]])
-def test_invalid_index(index: list) -> None:
-    with pytest.raises(DataError, match="index"):
-        random_sets([1, 2]).subset(index)
 
 
 def test_arrays_can_be_stored(tmp_path: Path) -> None:

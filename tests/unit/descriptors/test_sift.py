@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.unit.descriptors.test_edge_points import photographs
 
 from mklearn.descriptors.edge_points import edge_points
 from mklearn.descriptors.sift import learn_sift_points, local_descriptors, sift_at, sift_points
@@ -18,17 +16,12 @@ SMALL = {"n_points": 40, "n_components": 8, "size": 32.0}
 
 
 @pytest.fixture(scope="module")
-def photos(mirror: Path) -> list[NDArray[np.uint8]]:
-    return photographs(mirror, 4)
-
-
-@pytest.fixture(scope="module")
-def learned(photos: list[NDArray[np.uint8]]) -> dict[str, NDArray]:
+def learned(photos: list[np.ndarray]) -> dict[str, NDArray]:
     return learn_sift_points(photos, random_state=0, **SMALL)
 
 
 @pytest.fixture
-def points(photos: list[NDArray[np.uint8]]) -> NDArray[np.int64]:
+def points(photos: list[np.ndarray]) -> NDArray[np.int64]:
     height, width = photos[0].shape
     rng = np.random.default_rng(0)
     inside = np.stack([rng.integers(0, height, 60), rng.integers(0, width, 60)], axis=1)
@@ -36,7 +29,7 @@ def points(photos: list[NDArray[np.uint8]]) -> NDArray[np.int64]:
     return np.concatenate([[[0, 0], [height - 1, width - 1], [0, width - 1], [height - 1, 0]], inside, inside[:1]])
 
 
-def test_descriptors_belong_to_their_points(photos: list[NDArray[np.uint8]], points: NDArray[np.int64]) -> None:
+def test_descriptors_belong_to_their_points(photos: list[np.ndarray], points: NDArray[np.int64]) -> None:
     image = photos[0] / 255
     sizes = np.random.default_rng(1).choice([16.0, 24.0, 50.0, 100.0], len(points))
     descriptors = sift_at(image, points, list(sizes))
@@ -50,11 +43,11 @@ def test_descriptors_belong_to_their_points(photos: list[NDArray[np.uint8]], poi
 
 
 def test_dropped_and_reordered_keypoints_are_noticed(
-    photos: list[NDArray[np.uint8]], points: NDArray[np.int64], monkeypatch: pytest.MonkeyPatch
+    photos: list[np.ndarray], points: NDArray[np.int64], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     image = photos[0] / 255
     expected = sift_at(image, points, [32.0] * len(points))
-    there, edges = local_descriptors(image, 32.0, 40, 2**0.5, 0.2)
+    there, edges = local_descriptors(image, 32.0, 40)
     reliable = cv2.SIFT.create
 
     class Unreliable:
@@ -73,7 +66,7 @@ def test_dropped_and_reordered_keypoints_are_noticed(
     expected[[2, 7]] = 0
     np.testing.assert_array_equal(sift_at(image, points, [32.0] * len(points)), expected)
     # a point without a descriptor is no point
-    fewer, left = local_descriptors(image, 32.0, 40, 2**0.5, 0.2)
+    fewer, left = local_descriptors(image, 32.0, 40)
     np.testing.assert_array_equal(left, np.delete(edges, [2, 7], axis=0))
     np.testing.assert_array_equal(fewer, np.delete(there, [2, 7], axis=0))
 
@@ -108,7 +101,7 @@ def test_orientations_of_a_ramp() -> None:
     assert sorted(bins) == [0, 2, 4, 6]
 
 
-def test_half_of_the_grey_values_changes_little(photos: list[NDArray[np.uint8]], learned: dict[str, NDArray]) -> None:
+def test_half_of_the_grey_values_changes_little(photos: list[np.ndarray], learned: dict[str, NDArray]) -> None:
     sets, half = (sift_points([image], learned=learned, **SMALL) for image in (photos[1], photos[1] // 2 + 40))
     same = (half.positions[0, :, None] == sets.positions[0][None]).all(axis=2)
     a, b = np.nonzero(same)
@@ -117,18 +110,18 @@ def test_half_of_the_grey_values_changes_little(photos: list[NDArray[np.uint8]],
 
 
 @pytest.mark.parametrize("size", [16.0, 32.0, 64.0])
-def test_a_shift_moves_positions_and_leaves_descriptors(photos: list[NDArray[np.uint8]], size: float) -> None:
+def test_a_shift_moves_positions_and_leaves_descriptors(photos: list[np.ndarray], size: float) -> None:
     framed = np.pad(photos[2], 40)
     for shift in ((0, 8), (4, -8)):
         moved = np.roll(framed, shift, axis=(0, 1))
-        a, at = local_descriptors(framed / 255, size, 40, 2**0.5, 0.2)
-        b, there = local_descriptors(moved / 255, size, 40, 2**0.5, 0.2)
+        a, at = local_descriptors(framed / 255, size, 40)
+        b, there = local_descriptors(moved / 255, size, 40)
         np.testing.assert_array_equal(there, at + np.array(shift))
         # multiples of what an octave halves: exact but for the frame's border
         assert np.linalg.norm(a - b, axis=1).max() < 0.02
 
 
-def test_a_mirrored_image_mirrors_the_cells(photos: list[NDArray[np.uint8]]) -> None:
+def test_a_mirrored_image_mirrors_the_cells(photos: list[np.ndarray]) -> None:
     image = photos[0] / 255
     width = image.shape[1]
     points = edge_points(image, n_points=40)

@@ -39,14 +39,14 @@ def test_order_of_operations(psd: Any) -> None:
     """Kernel function, unit diagonal, centring, repair, trace: any other order gives other numbers."""
     P = indefinite()
     fitted = PrecomputedKernel(centre=True, normalise="centred_trace", psd=psd).fit(P)
-    repaired = psd_repair(centre_kernel(P), psd, warn=False)
+    repaired = psd_repair(centre_kernel(P), psd)
     expected, divisor = scale_to_centred_trace(repaired.kernel)
     np.testing.assert_allclose(fitted.kernel_train_, expected, atol=1e-12)
     np.testing.assert_allclose(fitted.divisor_, divisor)
     np.testing.assert_allclose(fitted.info_["min_eigenvalue"], repaired.min_eigenvalue)
     assert fitted.info_["relative_min_eigenvalue"] < -0.05  # there is something to repair
     unit = PrecomputedKernel(centre=True, normalise="unit_diagonal", psd=psd).fit(P)
-    repaired = psd_repair(centre_kernel(unit_diagonal(P)), psd, warn=False)
+    repaired = psd_repair(centre_kernel(unit_diagonal(P)), psd)
     np.testing.assert_allclose(unit.kernel_train_, repaired.kernel, atol=1e-12)
 
 
@@ -115,11 +115,18 @@ def test_identity_like_kernels_are_flagged() -> None:
     assert wide.off_diagonal_mass_ > 0.3
     with pytest.warns(IdentityLikeKernelWarning):
         PrecomputedKernel().fit(0.6 * np.eye(8) + 0.4)
-    # a shift that brings the identity in
-    values, vectors = np.linalg.eigh(D[:10, :10] / -1 + 3)
-    shifted = (vectors * np.r_[-2.0, values[1:]]) @ vectors.T
-    with pytest.warns(IdentityLikeKernelWarning):
-        assert PrecomputedKernel(psd="shift").fit(shifted).identity_like_
+
+
+def test_a_shift_is_flagged_if_it_adds_much() -> None:
+    values, vectors = np.linalg.eigh(inner_product(features()))
+    much, little = ((vectors * np.r_[lowest, values[1:]]) @ vectors.T for lowest in (-2.0, -1e-3))
+    with pytest.warns(IdentityLikeKernelWarning, match=r"the diagonal shift added 2 to a mean .*; consider psd='clip'"):
+        assert PrecomputedKernel(psd="shift").fit(much).identity_like_
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = PrecomputedKernel(psd="shift").fit(little)
+    assert fitted.repair_.shift == pytest.approx(1e-3)
+    assert not fitted.identity_like_
 
 
 def test_info_is_plain_and_complete() -> None:
@@ -136,7 +143,7 @@ def test_info_is_plain_and_complete() -> None:
 @pytest.mark.parametrize("psd", ["clip", "shift", "flip", "none"])
 def test_info_has_the_spectrum_before_the_repair(psd: Any) -> None:
     A = np.random.default_rng(0).normal(size=(12, 12))
-    curve = PrecomputedKernel(psd=psd, identity_like_below=0.0).fit(A + A.T).info_["spectrum"]
+    curve = PrecomputedKernel(psd=psd).fit(A + A.T).info_["spectrum"]
     values = np.linalg.eigvalsh(A + A.T)[::-1]
     np.testing.assert_allclose([share for _, share in curve], values / np.abs(values).sum(), atol=1e-12)
 
@@ -151,12 +158,11 @@ def test_info_has_the_spectrum_before_the_repair(psd: Any) -> None:
         (LinearKernel, {"normalise": "trace"}, "'trace' for `normalise`: expected one of none, unit_diagonal, c"),
         (LinearKernel, {"psd": "project"}, "'project' for `psd`: expected one of clip, shift"),
         (LinearKernel, {"centre": "yes"}, "'yes' for `centre`: expected true or false"),
-        (LinearKernel, {"identity_like_below": -1}, "-1 for `identity_like_below`: expected a finite number >= 0"),
         (GaussianKernel, {"bandwidth_rule": "median"}, "'median' for `bandwidth_rule`"),
         (GaussianKernel, {"bandwidth": 0}, "0 for `bandwidth`: expected a finite number > 0"),
         (PolynomialKernel, {"degree": 0}, "0 for `degree`: expected an integer >= 1"),
         (PolynomialKernel, {"scale": -1}, "-1 for `scale`"),
-        (PolynomialKernel, {"offset": -1}, "-1 for `offset`"),
+        (PolynomialKernel, {"offset": -1}, "-1 for `offset`: expected a finite number >= 0"),
     ],
 )
 def test_refuses_parameters(kernel_class: type[Kernel], parameters: dict, message: str) -> None:

@@ -1,4 +1,4 @@
-"""Products of Gaussian kernels: the geometric mean of the factors, fitted on training samples only."""
+"""Products of Gaussian kernels: the geometric mean of the factors. What holds for every kernel is in test_specs.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.distances import chi2_distance, squared_euclidean
 from mklearn.kernels.precomputed import PrecomputedKernel
-from mklearn.kernels.specs import build_stack, compute_stack
+from mklearn.kernels.specs import build_stack
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
 
@@ -82,57 +82,11 @@ def test_one_factor_is_the_kernel_itself() -> None:
     np.testing.assert_allclose(K_test["p"], K_test["g"], atol=1e-12)
 
 
-def test_on_features_as_on_pairwise_matrices() -> None:
-    X = np.random.default_rng(0).random((18, 4))
-    factors: list[dict[str, Any]] = [{"bandwidth": 2.0}, {"measure": "chi2"}]
-    matrices = {"d2": squared_euclidean(X), "chi2": chi2_distance(X)}
-    named = [factor | {"pairwise": name} for factor, name in zip(factors, matrices, strict=True)]
-    common = {"kind": "product", "normalise": "unit_diagonal"}
-    K, K_test, _ = build_stack(matrices, [{**common, "factors": named}], np.arange(12), np.arange(12, 18))
-    spec = {**common, "factors": factors}
-    np.testing.assert_allclose(compute_stack(X[:12], [spec]).matrices, K.matrices, atol=1e-12)
-    np.testing.assert_allclose(compute_stack(X[12:], [spec], X[:12]).matrices, K_test.matrices, atol=1e-12)
-    with pytest.raises(ConfigError, match="can't be computed from features"):
-        compute_stack(X, [{**common, "factors": named}])
-
-
 def test_the_scales_of_the_distances_do_not_matter() -> None:
     matrices = pairwise()
     scaled = {name: (10.0**number) * P for number, (name, P) in enumerate(matrices.items())}
     for stacks in zip(*(build_stack(m, [PRODUCT], TRAIN, TEST)[:2] for m in (matrices, scaled)), strict=True):
         np.testing.assert_allclose(stacks[0].matrices, stacks[1].matrices, rtol=1e-9)
-
-
-def test_test_samples_change_nothing_about_the_training_kernel() -> None:
-    matrices, changed = pairwise(), pairwise()
-    for P in changed.values():
-        outside = np.setdiff1d(np.arange(18), TRAIN)
-        P[outside] *= 9
-        P[:, outside] *= 9
-    K, K_test, infos = build_stack(matrices, [PRODUCT], TRAIN, TEST)
-    other, other_test, other_infos = build_stack(changed, [PRODUCT], TRAIN, TEST)
-    np.testing.assert_array_equal(K.matrices, other.matrices)
-    assert infos == other_infos
-    assert not np.allclose(K_test.matrices, other_test.matrices)
-    alone, none, _ = build_stack(matrices, [PRODUCT], TRAIN, [])
-    np.testing.assert_array_equal(alone.matrices, K.matrices)
-    assert none.shape == (1, 0, 8)
-    single = build_stack(matrices, [PRODUCT], TRAIN, TEST[1:2])[1]
-    np.testing.assert_allclose(single.matrices[0, 0], K_test.matrices[0, 1])
-
-
-def test_beside_other_kernels_and_in_single_precision() -> None:
-    matrices = pairwise()
-    single = {name: P.astype(np.float32) for name, P in matrices.items()}
-    specs = [{"id": "l", "kind": "linear", "pairwise": "gram"}, PRODUCT]
-    K, _, infos = build_stack(matrices, specs, TRAIN, TEST)
-    K32, _, _ = build_stack(single, specs, TRAIN, TEST)
-    assert K.ids == ("l", "p")
-    assert infos[0]["pairwise"] == "gram"
-    assert K32.dtype == np.float32
-    np.testing.assert_allclose(K32.matrices, K.matrices, rtol=1e-4, atol=1e-5)
-    for name, P in pairwise().items():
-        np.testing.assert_array_equal(matrices[name], P)
 
 
 @pytest.mark.parametrize(

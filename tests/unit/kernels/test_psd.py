@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.identity_like import IdentityLikeKernelWarning, off_diagonal_mass
+from mklearn.kernels.identity_like import off_diagonal_mass
 from mklearn.kernels.psd import SPECTRUM_POINTS, psd_repair, spectrum_curve
 
 
@@ -40,7 +38,6 @@ def test_flip_is_the_matrix_modulus(seed: int) -> None:
     np.testing.assert_allclose(repaired @ repaired, K @ K, atol=1e-10)
 
 
-@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 1000), st.sampled_from(["clip", "flip", "shift", "none"]))
 def test_laws(seed: int, policy: str) -> None:
@@ -109,26 +106,9 @@ def test_float32_and_no_mutation() -> None:
     np.testing.assert_array_equal(K, before)
 
 
-def test_shift_warns_only_when_it_adds_much() -> None:
-    A = np.random.default_rng(0).standard_normal((20, 20))
-    K = A @ A.T / 20
-    values, vectors = np.linalg.eigh(K)
-    slightly = (vectors * np.r_[-0.01, values[1:]]) @ vectors.T
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert psd_repair(slightly, "shift").shift == pytest.approx(0.01)
-    with pytest.warns(IdentityLikeKernelWarning, match="consider psd='clip'"):
-        psd_repair(indefinite(0), "shift")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        psd_repair(indefinite(0), "shift", warn=False)
-
-
 def test_refusals() -> None:
     with pytest.raises(ConfigError, match=r"'trim' for `psd`: expected one of clip, shift, flip, none"):
         psd_repair(np.eye(2), "trim")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="tolerance"):
-        psd_repair(np.eye(2), tolerance=-1.0)
     with pytest.raises(DataError, match="no positive eigenvalue"):
         psd_repair(-np.eye(3))
     with pytest.raises(DataError, match=r"not symmetric: entry \(0, 1\) is 2 and entry \(1, 0\) is 0"):

@@ -23,6 +23,7 @@ SPECS: list[dict[str, Any]] = [
     {"id": "c", "pairwise": "chi2", "kind": "gaussian", "measure": "chi2", "normalise": "unit_diagonal"},
     {"id": "l", "pairwise": "gram", "kind": "linear", "normalise": "unit_diagonal"},
     {"id": "p", "pairwise": "gram", "kind": "polynomial", "degree": 3},
+    {"id": "m", "kind": "product", "factors": [{"pairwise": "d2"}, {"pairwise": "chi2", "measure": "chi2"}]},
     {"id": "k", "pairwise": "kernel", "kind": "precomputed", "centre": True},
 ]
 
@@ -41,21 +42,20 @@ def test_stacks_are_the_fitted_kernels(X: np.ndarray) -> None:
     train, test = np.array([3, 0, 7, 8, 9, 2, 11, 12]), np.array([1, 4, 17])
     matrices = pairwise(X)
     K, K_test, infos = build_stack(matrices, SPECS, train, test)
-    assert K.ids == K_test.ids == ("g", "c", "l", "p", "k")
-    assert K.shape == (5, 8, 8)
-    assert K_test.shape == (5, 3, 8)
+    assert K.ids == K_test.ids == ("g", "c", "l", "p", "m", "k")
+    assert (K.shape, K_test.shape) == ((6, 8, 8), (6, 3, 8))
     for number, spec in enumerate(SPECS):
-        P = matrices[spec["pairwise"]]
+        inputs = [matrices[part["pairwise"]] for part in spec.get("factors", [spec])]
         parameters = {key: value for key, value in spec.items() if key not in ("id", "pairwise", "kind")}
-        kernel = KERNELS[spec["kind"]](**parameters).fit(P[np.ix_(train, train)])
+        kernel = KERNELS[spec["kind"]](**parameters).fit(*(P[np.ix_(train, train)] for P in inputs))
         np.testing.assert_array_equal(K[number], kernel.kernel_train_)
-        expected = kernel.transform(P[np.ix_(test, train)], own=[np.diagonal(P)[test]])
-        np.testing.assert_array_equal(K_test[number], expected)
-        assert infos[number] == {"id": spec["id"], "pairwise": spec["pairwise"], **kernel.info_}
-    masks = [np.isin(np.arange(18), index) for index in (train, test)]
-    np.testing.assert_array_equal(
-        build_stack(matrices, SPECS, *masks)[0].matrices, build_stack(matrices, SPECS, sorted(train), test)[0].matrices
-    )
+        rows = [P[np.ix_(test, train)] for P in inputs]
+        np.testing.assert_array_equal(
+            K_test[number], kernel.transform(*rows, own=[np.diagonal(P)[test] for P in inputs])
+        )
+        assert infos[number] == {"id": spec["id"], "pairwise": spec.get("pairwise", ["d2", "chi2"]), **kernel.info_}
+    single = {name: P.astype(np.float32) for name, P in matrices.items()}
+    assert build_stack(single, SPECS, train, test)[0].dtype == np.float32
 
 
 def test_no_leakage(X: np.ndarray) -> None:
@@ -75,14 +75,15 @@ def test_no_leakage(X: np.ndarray) -> None:
     assert np.abs(other_test.matrices[:, 4:] - K_test.matrices[:, 4:]).max() > 0.1
     none, none_test, _ = build_stack(pairwise(X), SPECS, train, [])
     np.testing.assert_array_equal(none.matrices, K.matrices)
-    assert none_test.shape == (5, 0, 10)
+    assert none_test.shape == (6, 0, 10)
 
 
 def test_features_and_pairwise_matrices_agree(X: np.ndarray) -> None:
-    specs = SPECS[:4]
+    specs = SPECS[:5]
     train, test = np.arange(12), np.arange(12, 18)
     K, K_test, _ = build_stack(pairwise(X), specs, train, test)
     features = [{key: value for key, value in spec.items() if key != "pairwise"} for spec in specs]
+    features[4]["factors"] = [{}, {"measure": "chi2"}]
     fitted = StackTransform(features).fit(X[train])
     np.testing.assert_allclose(fitted.stack_train_.matrices, K.matrices, atol=1e-12)
     np.testing.assert_allclose(fitted.transform(X[test]).matrices, K_test.matrices, atol=1e-12)
@@ -141,7 +142,7 @@ def test_refuses_specs(X: np.ndarray, specs: list, message: str) -> None:
         ([0, 1, 2], [-1], "test samples have indices"),
         ([], [1], "no train samples"),
         ([0.5, 1.0], [1], "list of indices"),
-        ([True, False], [1], "mask has shape"),
+        ([True, False], [1], "list of indices"),
     ],
 )
 def test_refuses_indices(X: np.ndarray, train: list, test: list, message: str) -> None:
@@ -156,8 +157,9 @@ def test_refuses_data(X: np.ndarray) -> None:
         build_stack(matrices, SPECS, np.arange(5), [6])
     with pytest.raises(DataError, match=r"kernel 'g': .*distance zero to each other"):
         build_stack({"d2": np.zeros((4, 4))}, SPECS[:1], [0, 1, 2], [3])
-    with pytest.raises(ConfigError, match="kernels='precomputed'"):
-        compute_stack(X, ["precomputed"])
+    for spec in ("precomputed", SPECS[4]):
+        with pytest.raises(ConfigError, match=r"can't be computed from features; .* kernels='precomputed'"):
+            compute_stack(X, [spec])
     with pytest.raises(DataError, match=r"kernel '0': `columns` \[9\] do not fit 4 features"):
         compute_stack(X, [{"kind": "linear", "columns": [9]}])
     with pytest.raises(DataError, match="kernel 'c': X has a negative feature"):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
 
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import MatrixOperator, class_structure, mmc_graph, total_laplacian, within_laplacian
@@ -44,19 +43,15 @@ def dense_value(problem: RatioTraceObjective, theta: np.ndarray) -> float:
     return float(np.trace(L1 @ K @ np.linalg.inv(Q @ K + problem.ridge_amount * np.eye(N))))
 
 
-def dense_gradient(problem: RatioTraceObjective, theta: np.ndarray) -> np.ndarray:
-    """tr(L1 R K_m R') / lambda, R = (I + KQ/lambda)^-1."""
-    K = np.tensordot(theta, np.stack(problem.kernels), axes=1)
-    Q, L1 = problem.denominator.toarray(), problem.numerator @ problem.numerator.T
-    R = np.linalg.inv(np.eye(N) + K @ Q / problem.ridge_amount)
-    return np.array([np.trace(L1 @ R @ K_m @ R.T) for K_m in problem.kernels]) / problem.ridge_amount
+def value_of(problem: RatioTraceObjective, theta: np.ndarray) -> float:
+    return problem.evaluate(theta).value
 
 
 def feasible(count: int, p: float, seed: int, size: int) -> np.ndarray:
     """Random points of the feasible set's boundary, including sparse ones."""
     rng = np.random.default_rng(seed)
     raw = rng.dirichlet(np.full(count, 0.5), size=size)
-    radius = count ** ((0.0 if np.isinf(p) else 1 / p) - 1)
+    radius = count ** (1 / p - 1)
     return raw / np.linalg.norm(raw, p, axis=1)[:, None] * radius
 
 
@@ -65,7 +60,7 @@ def feasible(count: int, p: float, seed: int, size: int) -> np.ndarray:
 def test_value_is_the_dense_formula(kind, ridge):
     problem = objective(1, kind, ridge)
     for theta in feasible(4, 1.0, 0, 5):
-        assert problem.value(theta) == pytest.approx(dense_value(problem, theta), rel=1e-7)
+        assert value_of(problem, theta) == pytest.approx(dense_value(problem, theta), rel=1e-7)
 
 
 def test_between_factor_is_a_root_of_the_between_operator():
@@ -86,10 +81,10 @@ def test_value_is_the_largest_ratio_trace_in_feature_space(kind):
     Phi = np.hstack([np.sqrt(t) * X for t, X in zip(theta, features, strict=True)]).T
     below = Phi @ problem.denominator.toarray() @ Phi.T + 0.7 * np.eye(10)
     above = Phi @ problem.numerator @ problem.numerator.T @ Phi.T
-    assert problem.value(theta) == pytest.approx(np.trace(np.linalg.solve(below, above)), rel=1e-10)
+    assert value_of(problem, theta) == pytest.approx(np.trace(np.linalg.solve(below, above)), rel=1e-10)
     for _ in range(20):  # any V has at most this ratio trace
         V = rng.normal(size=(10, 3))
-        assert np.trace(np.linalg.solve(V.T @ below @ V, V.T @ above @ V)) <= problem.value(theta)
+        assert np.trace(np.linalg.solve(V.T @ below @ V, V.T @ above @ V)) <= value_of(problem, theta)
 
 
 @pytest.mark.parametrize("kind", ["total", "within"])
@@ -116,14 +111,14 @@ def test_value_is_concave_and_nondecreasing(seed, kind, log_ridge, share):
     problem = objective(seed, kind, 10.0**log_ridge, count=3)
     rng = np.random.default_rng(seed)
     a, b = rng.exponential(size=(2, 3)) * rng.integers(0, 2, size=(2, 3)) + 1e-6
-    between = problem.value(share * a + (1 - share) * b)
-    assert between >= (share * problem.value(a) + (1 - share) * problem.value(b)) * (1 - 1e-9)
-    assert problem.value(a + b) >= problem.value(a) * (1 - 1e-9)
+    between = value_of(problem, share * a + (1 - share) * b)
+    assert between >= (share * value_of(problem, a) + (1 - share) * value_of(problem, b)) * (1 - 1e-9)
+    assert value_of(problem, a + b) >= value_of(problem, a) * (1 - 1e-9)
     gradient, hessian = problem.derivatives(problem.evaluate(a))
     assert (gradient >= 0).all()
     assert np.linalg.eigvalsh(hessian).max() <= 1e-9 * np.abs(hessian).max()
     # F lies below its tangents, on which the certificate relies.
-    assert problem.value(b) <= (problem.value(a) + gradient @ (b - a)) * (1 + 1e-9) + 1e-9
+    assert value_of(problem, b) <= (value_of(problem, a) + gradient @ (b - a)) * (1 + 1e-9) + 1e-9
 
 
 @pytest.mark.parametrize("kind", ["total", "within"])
@@ -149,7 +144,7 @@ def test_solution_is_optimal(p, kind, ridge):
     found = convex_ratio_trace(problem, p=p, tol=1e-10)
     assert found.status == "optimal"
     assert (found.theta >= 0).all()
-    assert np.linalg.norm(found.theta, p) == pytest.approx(4 ** ((0.0 if np.isinf(p) else 1 / p) - 1))
+    assert np.linalg.norm(found.theta, p) == pytest.approx(4 ** (1 / p - 1))
     assert found.weights.sum() == pytest.approx(1.0)
     assert found.value == pytest.approx(dense_value(problem, found.theta), rel=1e-8)
     assert (np.diff(found.history) >= -1e-12 * found.value).all()
@@ -161,33 +156,9 @@ def test_solution_is_optimal(p, kind, ridge):
         np.testing.assert_allclose(found.gradient[support], nu * normal[support], rtol=1e-4)
         assert (found.gradient[~support] <= nu * (1 + 1e-6)).all()
     # No feasible weights are better, nor above the bound.
-    values = np.array([problem.value(theta) for theta in feasible(4, p, 6, 1000)])
+    values = np.array([value_of(problem, theta) for theta in feasible(4, p, 6, 1000)])
     assert values.max() <= found.value * (1 + 1e-9)
     assert found.value <= found.bound
-
-
-@pytest.mark.parametrize("p", [1.0, 1.5, 3.0])
-@pytest.mark.parametrize("seed", range(4))
-def test_agrees_with_slsqp_on_the_dense_formula(p, seed):
-    problem = objective(seed, "within" if seed % 2 else "total", 0.2)
-    found = convex_ratio_trace(problem, p=p, tol=1e-12)
-    radius = 4 ** (1 / p - 1)
-    reference = minimize(
-        lambda theta: -dense_value(problem, theta),
-        np.full(4, 0.2),
-        jac=lambda theta: -dense_gradient(problem, theta),
-        method="SLSQP",
-        bounds=[(0, None)] * 4,
-        constraints={
-            "type": "ineq",
-            "fun": lambda theta: radius**p - np.sum(np.abs(theta) ** p),
-            "jac": lambda theta: -p * np.abs(theta) ** (p - 1),
-        },
-        options={"ftol": 1e-15, "maxiter": 1000},
-    )
-    assert found.value == pytest.approx(-reference.fun, rel=1e-6)
-    assert found.value >= -reference.fun * (1 - 1e-9)
-    np.testing.assert_allclose(found.theta, reference.x, atol=1e-4)
 
 
 def test_newton_reaches_the_optimum_to_rounding_in_few_steps():
@@ -195,7 +166,7 @@ def test_newton_reaches_the_optimum_to_rounding_in_few_steps():
         for kind, ridge in (("within", 1e-4), ("within", 1.0), ("total", 1e-2), ("total", 100.0)):
             found = convex_ratio_trace(objective(seed, kind, ridge, count=6), tol=1e-10)
             assert found.status == "optimal"
-            assert found.n_iter <= 15
+            assert len(found.history) <= 16
 
 
 @pytest.mark.parametrize("p", [1.0, 2.0])
@@ -230,14 +201,14 @@ def test_a_larger_norm_gives_less_sparse_weights():
     # The feasible sets are nested the other way: every p allows equal weights, p = 1 the most concentrated ones.
     values = [solutions[p].value for p in (1.0, 1.0005, 2.0, 100.0, np.inf)]
     assert (np.diff(values) <= 1e-9).all()
-    assert values[-1] == pytest.approx(problem.value(np.full(4, 0.25)))
+    assert values[-1] == pytest.approx(value_of(problem, np.full(4, 0.25)))
 
 
 def test_the_bound_holds_before_convergence():
     problem = objective(5, "within", 1e-2)
     optimum = convex_ratio_trace(problem, tol=1e-10)
     cut = convex_ratio_trace(problem, max_iter=0)
-    assert (cut.status, cut.n_iter) == ("max_iter", 0)
+    assert (cut.status, len(cut.history)) == ("max_iter", 1)
     assert cut.value < optimum.value <= cut.bound
     assert cut.gap == pytest.approx(cut.bound / cut.value - 1)
 
@@ -271,12 +242,8 @@ def test_a_constant_kernel_gets_no_weight_and_duplicates_share():
 
 def test_single_precision_kernels_give_nearly_the_same():
     problem = objective(12)
-    single = RatioTraceObjective(
-        [K.astype(np.float32) for K in problem.kernels],
-        problem.numerator,
-        problem.denominator,
-        0.3,
-    )
+    rounded = [K.astype(np.float32) for K in problem.kernels]
+    single = RatioTraceObjective(rounded, problem.numerator, problem.denominator, 0.3)
     a, b = convex_ratio_trace(problem), convex_ratio_trace(single)
     assert b.status == "optimal"
     assert b.value == pytest.approx(a.value, rel=1e-5)

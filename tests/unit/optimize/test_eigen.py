@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.linalg
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from mklearn.errors import ConfigError, DataError, SolverFailed
 from mklearn.optimize.eigen import fix_signs, generalized_eigh, generalized_eigh_stack
@@ -18,33 +16,16 @@ def pencil(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return A + A.T, X @ X.T
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.integers(1, 9), st.integers(0, 10_000), st.sampled_from(["smallest", "largest"]), st.data())
-def test_solves_the_eigenproblem(n, seed, which, data):
-    p = data.draw(st.integers(1, n))
-    A, B = pencil(n, seed)
-    values, V = generalized_eigh(A, B, p, which)
-    assert values.shape == (p,)
-    assert V.shape == (n, p)
-    scale = np.abs(A).max() + np.abs(values).max() * np.abs(B).max()
-    np.testing.assert_allclose(A @ V, B @ V * values, atol=1e-8 * scale * np.abs(V).max())
-    np.testing.assert_allclose(V.T @ B @ V, np.eye(p), atol=1e-7)
-    # Independent: the eigenvalues of the unsymmetric matrix.
-    everything = np.sort(np.linalg.eigvals(np.linalg.solve(B, A)).real)
-    expected = everything[:p] if which == "smallest" else everything[::-1][:p]
-    np.testing.assert_allclose(values, expected, atol=1e-7 * max(1, np.abs(everything).max()))
-
-
-@pytest.mark.parametrize("n_components", [1, 7, 8, 40, 60, None])
+@pytest.mark.parametrize(
+    ("n", "n_components"), [(1, 1), (2, 1), (5, 3), (9, 1), (60, 1), (60, 7), (60, 8), (60, 40), (60, 60), (60, None)]
+)
 @pytest.mark.parametrize("which", ["smallest", "largest"])
 @pytest.mark.parametrize("right", [True, False])
-def test_both_lapack_drivers_give_the_same_eigenvectors(n_components, which, right):
-    """One driver computes few eigenvectors, the other many."""
-    rng = np.random.default_rng(1)
-    A = rng.normal(size=(60, 60))
-    A, B = A + A.T, (np.cov(rng.normal(size=(60, 90))) if right else None)
-    values, vectors = generalized_eigh(A, B, n_components, which)
-    metric = np.eye(60) if B is None else B
+def test_solves_the_eigenproblem(n, n_components, which, right):
+    """One LAPACK driver computes few eigenvectors, the other many."""
+    A, B = pencil(n, 1)
+    metric = B + np.eye(n) if right else np.eye(n)
+    values, vectors = generalized_eigh(A, metric if right else None, n_components, which)
     expected = scipy.linalg.eigh(A, metric, eigvals_only=True)
     expected = expected if which == "smallest" else expected[::-1]
     np.testing.assert_allclose(values, expected[:n_components], atol=1e-10 * np.abs(expected).max())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -28,24 +28,17 @@ def psd_pair(m: int, seed: int, positive: bool = False, extra: int = 3) -> tuple
     return X @ X.T, Y @ Y.T
 
 
-def one_signed_pair(m: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A pair whose smallest generalised eigenvector u is positive, well separated: eigenvalues 1, 4, 5, 6, ..."""
+def separated_pair(m: int, seed: int, mixed: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Smallest generalised eigenvector u of one or of mixed signs, well separated: eigenvalues 1, 4, 5, 6, ..."""
     rng = np.random.default_rng(seed)
     Y = rng.normal(size=(m, m + 3))
-    T = Y @ Y.T
-    factor = np.linalg.cholesky(T)
+    factor = np.linalg.cholesky(Y @ Y.T)
     u = rng.uniform(0.5, 2.0, m)
     basis = np.linalg.qr(np.column_stack([factor.T @ u, rng.normal(size=(m, m - 1))]))[0]
-    V = np.linalg.solve(factor.T, basis)  # V'TV = I, first column along u
-    S = T @ V @ np.diag([1.0, *range(4, m + 3)]) @ V.T @ T
-    return S, T, u
-
-
-def mixed_sign_pair(m: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A pair whose smallest generalised eigenvector u has both signs, well separated."""
-    S, T, u = one_signed_pair(m, seed)
-    flip = np.where(np.arange(m) % 2, -1.0, 1.0)
-    return S * np.outer(flip, flip), T * np.outer(flip, flip), u * flip
+    TV = factor @ basis  # V'TV = I, first column along u
+    signs = np.where(np.arange(m) % 2, -1.0, 1.0) if mixed else np.ones(m)
+    S, T = (TV * [1.0, *range(4, m + 3)]) @ TV.T, Y @ Y.T
+    return S * np.outer(signs, signs), T * np.outer(signs, signs), u * signs
 
 
 def lda_problem(seed: int, n_kernels: int = 11) -> tuple[np.ndarray, np.ndarray]:
@@ -112,15 +105,6 @@ def test_pruned_enumeration_equals_full_enumeration(m):
         S, T = psd_pair(m, seed, positive=bool(seed % 2), extra=seed % 4)
         assert kernel_weights(S, T).value == pytest.approx(every_support(S, T), rel=1e-9)
         assert kernel_weights(S - T, T).value == pytest.approx(every_support(S, T) - 1, abs=1e-9)  # S indefinite
-
-
-def test_two_kernels_by_a_fine_grid():
-    t = np.linspace(0, 1, 200_001)
-    for seed in range(20):
-        S, T = psd_pair(2, seed, extra=1)
-        best = ratio(np.stack([t, 1 - t], axis=1), S, T).min()
-        assert kernel_weights(S, T).value <= best + 1e-12
-        assert kernel_weights(S, T).value == pytest.approx(best, rel=1e-6)
 
 
 @pytest.mark.parametrize("method", ["exact", "dnn"])
@@ -208,11 +192,11 @@ def test_the_local_method_never_increases_the_ratio_and_mostly_finds_the_optimum
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.integers(1, 8), st.integers(0, 100_000), st.booleans(), st.integers(0, 3), st.sampled_from(METHODS[:1]))
-def test_properties(m, seed, positive, extra, method):
+@given(st.integers(1, 8), st.integers(0, 100_000), st.booleans(), st.integers(0, 3))
+def test_properties(m, seed, positive, extra):
     S, T = psd_pair(m, seed, positive, extra)
     keep = S.copy(), T.copy()
-    found = kernel_weights(S, T, method=method)
+    found = kernel_weights(S, T)
     np.testing.assert_array_equal(S, keep[0])
     np.testing.assert_array_equal(T, keep[1])
     w = found.weights
@@ -221,8 +205,9 @@ def test_properties(m, seed, positive, extra, method):
     assert w.sum() == pytest.approx(1)
     assert found.bound <= found.value <= ratio(np.vstack([np.eye(m), np.ones((1, m))]), S, T).min() * (1 + 1e-9)
     assert found.gap >= 0
+    assert all(type(value) is float for value in (found.value, found.bound, found.gap, found.seconds))
     # A common factor of either matrix changes the value and nothing else.
-    again = kernel_weights(3 * S, 0.5 * T, method=method)
+    again = kernel_weights(3 * S, 0.5 * T)
     np.testing.assert_allclose(again.weights, w, atol=1e-8)
     assert again.value == pytest.approx(6 * found.value)
 
@@ -234,7 +219,7 @@ def test_equivariant_under_rescaled_and_permuted_kernels(method, kind):
     # The result of the literal program depends on where an interior-point method stops.
     tolerance = {"sdp": 1e-3}.get(method, 1e-8)
     for seed in range(3):
-        S, T = {"random": psd_pair, "one_signed": one_signed_pair, "mixed_sign": mixed_sign_pair}[kind](5, seed)[:2]
+        S, T = psd_pair(5, seed) if kind == "random" else separated_pair(5, seed, mixed=kind == "mixed_sign")[:2]
         rng = np.random.default_rng(seed)
         found = kernel_weights(S, T, method=method)
         c = 10.0 ** rng.uniform(-4, 4, 5)
@@ -253,13 +238,15 @@ def test_equivariant_under_rescaled_and_permuted_kernels(method, kind):
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_returns_a_one_signed_eigenvector(method):
     for m in (2, 4, 7):
-        S, T, u = one_signed_pair(m, m)
+        S, T, u = separated_pair(m, m, mixed=False)
         found = kernel_weights(S, T, method=method)
         assert found.status == "optimal"
         assert not found.mixed_sign
         assert found.value == pytest.approx(1, rel=1e-6)
         assert found.bound == pytest.approx(1, rel=1e-6)
         np.testing.assert_allclose(found.weights, u / u.sum(), atol=2e-3 if method == "sdp" else 1e-8)
+        if method == "sdp":  # beta is t u with 0 <= t <= 1, t arbitrary
+            assert 0.1 < found.norm <= 1 + 1e-6
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -272,17 +259,6 @@ def test_one_kernel(method):
 def test_a_kernel_better_than_all_mixtures_gets_all_the_weight():
     found = kernel_weights(np.diag([1.0, 2.0, 3.0]) + 0.5, np.eye(3) + 1e-3)
     assert found.weights.tolist() == [1, 0, 0]
-
-
-def test_results_are_plain_numbers_and_frozen():
-    found = kernel_weights(*psd_pair(4, 0))
-    assert [type(v) for v in (found.value, found.bound, found.gap, found.seconds, found.mixed_sign)] == [
-        *[float] * 4,
-        bool,
-    ]
-    assert found.seconds > 0
-    with pytest.raises(AttributeError):
-        found.value = 0  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("method", ["exact", "dnn"])
@@ -404,13 +380,3 @@ def test_invalid_arguments():
     for error, message, call in cases:
         with pytest.raises(error, match=message):
             call()
-
-
-def test_interlacing():
-    """Smallest eigenvalues of nested sub-pencils never decrease when kernels are removed; pruning relies on it."""
-    S, T = psd_pair(6, 3)
-    for order in (np.arange(6), np.random.default_rng(0).permutation(6)):
-        lows = [
-            eigh(S[np.ix_(J, J)], T[np.ix_(J, J)], eigvals_only=True)[0] for J in (order[:k] for k in range(6, 0, -1))
-        ]
-        assert all(b >= a - 1e-12 for a, b in pairwise(lows))

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pytest
 from scipy.linalg import eigh
-from tests.unit.optimize.test_kernel_weights import psd_pair
+from tests.unit.optimize.test_kernel_weights import psd_pair, separated_pair
 
 from mklearn.errors import SolverFailed, SolverUnavailable
 from mklearn.optimize import relaxations, solvers
 from mklearn.optimize.kernel_weights import kernel_weights
-
-
-def separated_pair(m: int, seed: int, mixed: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Smallest generalised eigenvector u of one or of mixed signs; eigenvalues 1 and, for all others, 4."""
-    rng = np.random.default_rng(seed)
-    Y = rng.normal(size=(m, m + 3))
-    T = Y @ Y.T
-    u = rng.uniform(0.5, 2.0, m)
-    if mixed:
-        u[::2] *= -1
-    u /= np.sqrt(u @ T @ u)
-    return 4 * T - 3 * np.outer(T @ u, T @ u), T, u
 
 
 def whitened(S: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -70,23 +60,13 @@ def test_mixed_signs_make_beta_vanish():
         assert kernel_weights(S, T).mixed_sign
 
 
-def test_one_sign_determines_beta_up_to_its_length():
-    for m in (3, 5, 7):
-        S, T, u = separated_pair(m, m, mixed=False)
-        found = kernel_weights(S, T, method="sdp")
-        assert found.status == "optimal"
-        assert not found.mixed_sign
-        assert 0.1 < found.norm <= 1 + 1e-6  # t u with 0 <= t <= 1, t arbitrary
-        np.testing.assert_allclose(found.weights, u / u.sum(), atol=2e-3)
-
-
 def test_beta_zero_is_an_error(monkeypatch):
     S, T, _ = separated_pair(4, 0, mixed=True)
     genuine = relaxations.literal_sdp
 
     def vanished(pencil, solver):
         found = genuine(pencil, solver)
-        return relaxations.Relaxation(found.B, found.b * 1e-13, 0.0, found.bound, found.multipliers, "FAKE", True)
+        return replace(found, b=found.b * 1e-13, solver="FAKE")
 
     monkeypatch.setattr(relaxations, "literal_sdp", vanished)
     with pytest.raises(SolverFailed, match=r"FAKE returned beta = 0.*mixed signs.*method='exact'"):
@@ -204,7 +184,7 @@ def test_the_bound_holds_for_any_multipliers():
         N += N.T
         best = kernel_weights(S, T).value
         assert relaxations._copositive_bound(pencil, N) <= best + 1e-12
-        rough = relaxations.Relaxation(np.eye(6), np.zeros(6), 0.0, -np.inf, N, "", True)
+        rough = relaxations.Relaxation(np.zeros(6), -np.inf, "", True, multipliers=N)
         for b in np.vstack([np.eye(6), rng.dirichlet(np.ones(6), 3)]):
             assert relaxations.sharpened_bound(pencil, rough, b) <= best + 1e-12
 

@@ -36,6 +36,10 @@ def shares(seed: int, count: int = 4) -> np.ndarray:
     return np.random.default_rng(seed).dirichlet(np.ones(count))
 
 
+def value_of(objective: LeaveOneOutRidge, q: np.ndarray, ridge: float) -> float:
+    return objective.evaluate(q, ridge).value
+
+
 def predicted(K: np.ndarray, Y: np.ndarray, ridge: float) -> np.ndarray:
     """Predict each sample by ridge regression with an unpenalised intercept on all others, one refit each."""
     found = np.empty_like(Y)
@@ -76,9 +80,9 @@ def test_gradient_is_that_of_finite_differences(seed: int, ridge: float) -> None
     for m in range(4):
         # the shares are scaled to sum 1: the derivative of L(x / sum x) at sum 1 is g_m - g'q
         change = h * np.eye(4)[m]
-        slope = (objective.value(q + change, ridge) - objective.value(q - change, ridge)) / (2 * h)
+        slope = (value_of(objective, q + change, ridge) - value_of(objective, q - change, ridge)) / (2 * h)
         assert gradient[m] - gradient @ q == pytest.approx(slope, abs=2e-7)
-    slope = (objective.value(q, ridge * (1 + h)) - objective.value(q, ridge * (1 - h))) / (2 * h * ridge)
+    slope = (value_of(objective, q, ridge * (1 + h)) - value_of(objective, q, ridge * (1 - h))) / (2 * h * ridge)
     assert by_ridge == pytest.approx(slope, rel=1e-5, abs=1e-8)
 
 
@@ -87,7 +91,7 @@ def test_optimum() -> None:
     found = leave_one_out_weights(objective, shrinkage=0, tol=1e-13)
     assert found.status == "converged"
     assert (np.diff(found.history) <= 0).all()
-    assert found.history[0] == pytest.approx(min(objective.value(np.full(4, 0.25), 0.1 * 3**k) for k in range(7)))
+    assert found.history[0] == pytest.approx(min(value_of(objective, np.full(4, 0.25), 0.1 * 3**k) for k in range(7)))
     assert found.value == found.optimal_value <= found.history[0]
     # less than 1e-3 is given up for each kernel that a ridge does as well as
     assert found.history[-1] <= found.value * (1 + 1e-9) <= found.history[-1] * 1.004
@@ -97,14 +101,14 @@ def test_optimum() -> None:
     assert (found.gradient > -1e-6).all()
     rng = np.random.default_rng(0)
     for q, ridge in zip(rng.dirichlet(np.full(4, 0.7), 300), 0.1 * np.exp(5 * rng.random(300)), strict=True):
-        assert objective.value(q, ridge) >= found.history[-1] - 1e-9
+        assert value_of(objective, q, ridge) >= found.history[-1] - 1e-9
 
 
 @pytest.mark.parametrize("least", [0.01, 1.0, 5.0])
 def test_the_ridge_is_learned_from_its_lower_bound_upwards(least: float) -> None:
     objective = LeaveOneOutRidge([kernels(3)[3], kernels(4)[3]], targets(), least)
     found = leave_one_out_weights(objective, shrinkage=0, tol=1e-13)
-    values = {factor: objective.value(found.shares, found.ridge * factor) for factor in (0.98, 1.0, 1.02)}
+    values = {factor: value_of(objective, found.shares, found.ridge * factor) for factor in (0.98, 1.0, 1.02)}
     assert found.ridge >= least
     assert values[1.02] >= values[1.0] - 1e-12
     assert found.ridge < 1.02 * least or values[0.98] >= values[1.0] - 1e-9
@@ -119,7 +123,7 @@ def test_shrinkage_equalises_positive_shares_and_keeps_zeros() -> None:
     np.testing.assert_allclose(half.shares, np.sqrt(optimum * used) / np.sqrt(optimum * used).sum())
     np.testing.assert_array_equal(half.optimal_shares, optimum)
     assert half.optimal_value <= half.value <= half.uniform_value
-    assert half.value == pytest.approx(objective.value(half.shares, half.ridge))
+    assert half.value == pytest.approx(value_of(objective, half.shares, half.ridge))
     # here that is the average of all kernels, but for the ridge in the fifth
     level = leave_one_out_weights(objective, shrinkage=1)
     np.testing.assert_allclose(level.shares, used / 4)

@@ -148,7 +148,7 @@ def test_after_the_limit_done_splits_keep_their_values(inputs: dict[str, Any]) -
 
 def test_each_training_size_has_a_limit_and_a_model_of_its_own(inputs: dict[str, Any]) -> None:
     """What one size uses up is not taken from the next."""
-    held = Splits.load(inputs["splits"])
+    held = Splits.load(inputs["splits"], read_parquet(inputs["labels"])[0]["id"].to_numpy(str))
     few = [replace(split, train=split.train[::2], train_size=3) for split in held]
     many = [replace(split, train_size=6) for split in held]
     Splits((*few, *many), 30).save(inputs["splits"], read_parquet(inputs["labels"])[0]["id"].to_numpy(str))

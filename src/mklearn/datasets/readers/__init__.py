@@ -1,1 +1,6 @@
-"""Readers, one file per format with ``read(paths, **options) -> SampleSet``; loaded by name."""
+"""Readers, one file per format, loaded by name: ``read(paths, **options) -> SampleSet``.
+
+`paths` has the files by name. A file that is missing, damaged or of another format raises DataError, which names it; an
+unknown colour or measure raises ConfigError. Where the registry knows the data, ``content_sha256`` is the expected
+sha256 of the decoded values, in C order as each reader states; other values raise DataError.
+"""

@@ -28,13 +28,7 @@ def only_path(paths: Mapping[str, Path], reader: str) -> Path:
 
 
 def check_content(array: np.ndarray, expected: str | None, source: Path | str) -> None:
-    """Compare the sha256 of an array's C-ordered bytes with the expected one, if any.
-
-    Raises
-    ------
-    DataError
-        They differ: the file is readable but holds other data (another crop, scaling or order).
-    """
+    """Raise DataError if the sha256 of an array's C-ordered bytes is not the expected one, if any."""
     if expected is None:
         return
     found = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
@@ -77,17 +71,11 @@ def note_strays(strays: Sequence[str], source: Path) -> tuple[str, ...]:
 
 
 def decode_image(data: bytes, name: str, colour: str = "grey") -> np.ndarray:
-    """Decode one image file.
+    """Decode the content of an image file of any format that Pillow reads; `name` is for messages.
 
-    Parameters
-    ----------
-    data : bytes
-        Content of the file, in any format that Pillow reads. Of an animation, the first frame is used.
-    name : str
-        Name for messages.
-    colour : {"grey", "rgb"}
-        "grey" gives (rows, cols); colour is converted to luma (ITU-R 601), 16-bit grey stays 16-bit. "rgb" gives
-        (rows, cols, 3) uint8. Transparency is dropped; the orientation noted by a camera is applied.
+    "grey" gives (rows, cols); colour is converted to luma (ITU-R 601), 16-bit grey stays 16-bit. "rgb" gives
+    (rows, cols, 3) uint8. Transparency is dropped; the orientation noted by a camera is applied. Of an animation, the
+    first frame is used.
 
     Raises
     ------

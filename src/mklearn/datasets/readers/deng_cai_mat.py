@@ -19,22 +19,16 @@ def read(paths: Mapping[str, Path], *, shape: Sequence[int] = (32, 32), content_
     Parameters
     ----------
     paths : dict of str to Path
-        One entry of any name.
+        One file.
     shape : (rows, cols)
         Shape of an image; each row of ``fea`` is an image in column-major order, as in MATLAB's ``reshape``.
     content_sha256 : str, optional
-        Expected sha256 of the C-ordered bytes of ``fea``, as uint8 if all its values are integers in 0..255 and as
-        float64 otherwise.
+        Of ``fea``, as uint8 if all its values are integers in 0..255 and as float64 otherwise.
 
     Returns
     -------
     SampleSet
         ids "label/k", k counting from 1 within the class; images uint8, or unscaled float64.
-
-    Raises
-    ------
-    DataError
-        Not such a file, of another shape, or with other content than expected.
     """
     path = only_path(paths, "deng_cai_mat")
     values, labels = load_mat(path, ("fea", "gnd"), ("X", "Y"))

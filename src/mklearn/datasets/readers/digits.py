@@ -11,12 +11,7 @@ from mklearn.datasets.samples import SampleSet
 
 
 def read(paths: Mapping[str, Path] | None = None) -> SampleSet:
-    """Read all 1797 digits.
-
-    Parameters
-    ----------
-    paths : dict, optional
-        Ignored: nothing is downloaded.
+    """Read all 1797 digits; `paths` is ignored, because nothing is downloaded.
 
     Returns
     -------
@@ -26,9 +21,5 @@ def read(paths: Mapping[str, Path] | None = None) -> SampleSet:
     from sklearn.datasets import load_digits
 
     data = load_digits()
-    return SampleSet(
-        ids=np.array([str(number) for number in range(1, len(data.target) + 1)]),
-        y=data.target.astype(np.int64),
-        classes=np.array([str(digit) for digit in range(10)]),
-        images=data.images.astype(np.uint8),
-    )
+    ids = [str(number) for number in range(1, len(data.target) + 1)]
+    return SampleSet.from_labels(ids, data.target.astype(str), images=data.images.astype(np.uint8))

@@ -20,21 +20,16 @@ def read(paths: Mapping[str, Path], *, member: str, content_sha256: str | None =
     Parameters
     ----------
     paths : dict of str to Path
-        One entry: the zip (or tar) archive; images may lie at any depth.
+        One zip or tar archive; images may lie at any depth.
     member : str
         Pattern of the images' names: "s{class}/{number}.pgm", "obj{class}__{number}.png".
     content_sha256 : str, optional
-        Expected sha256 of the pixels (n, rows, cols) uint8, ordered by class and number.
+        Of the pixels (n, rows, cols) uint8, ordered by class and number.
 
     Returns
     -------
     SampleSet
         ids are the names without suffix ("s1/1"), classes what precedes the number ("s1"), images of one size.
-
-    Raises
-    ------
-    DataError
-        No image of such a name, images of several sizes, or other content than expected.
     """
     path = only_path(paths, "image_archive")
     pattern = re.escape(member).replace(r"\{class\}", r"(\d+)").replace(r"\{number\}", r"(\d+)")

@@ -14,8 +14,6 @@ from mklearn.errors import DataError
 def find_images(root: str | os.PathLike[str]) -> list[Path]:
     """Find the images below `root` in natural order: ``root/class/file`` with a known suffix in either case.
 
-    Names that begin with a dot are ignored, and so is ``__MACOSX``.
-
     Raises
     ------
     DataError
@@ -37,15 +35,13 @@ def read(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleSet:
     Returns
     -------
     SampleSet
-        ids "class/file.png" (relative paths); one array of images if they have one shape, else a list. Files that were
-        left out are named in ``notes`` and logged as a warning.
+        ids "class/file.png" (relative paths); one array of images if they have one shape, else a list. Other files are
+        left out, named in ``notes`` and logged; hidden ones (and ``__MACOSX``) are left out silently.
 
     Raises
     ------
     DataError
         As :func:`find_images`; a corrupt image (named); images of different depth.
-    ConfigError
-        An unknown colour mode.
     """
     check_colour(colour)
     root = Path(paths["root"])

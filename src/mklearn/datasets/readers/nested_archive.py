@@ -38,14 +38,13 @@ def read(
     Parameters
     ----------
     paths : dict of str to Path
-        One entry: the zip archive.
+        One zip archive.
     inner : str
         File name of the tar archive in it, in any folder.
     folder : str
         Folder of the tar archive with the class folders: ``folder/class/image.jpg``.
     colour : {"grey", "rgb"}
-        Form of every image, whether its file is grey or colour; see
-        :func:`mklearn.datasets.readers.content.decode_image`.
+        See :func:`mklearn.datasets.readers.content.decode_image`.
     choose : callable, optional
         Given the labels ``(y, classes)`` of all images in the archive, returns the positions of those to read,
         ascending; all by default.
@@ -53,16 +52,12 @@ def read(
     Returns
     -------
     SampleSet
-        ids "class/image.jpg", in natural order; one array of images if they have one shape, else a list. Images are
-        files ``folder/class/*`` with a known suffix in either case. Other files are left out, named in ``notes`` and
-        logged; hidden ones (and ``__MACOSX``) are left out silently.
+        As :func:`mklearn.datasets.readers.image_folder.read` gives of the unpacked ``folder``.
 
     Raises
     ------
     DataError
         No such tar archive, or several; no images; a damaged archive or image (named), or a malicious archive.
-    ConfigError
-        An unknown colour mode.
     """
     check_colour(colour)
     path = only_path(paths, "nested_archive")
@@ -75,7 +70,7 @@ def read(
     wanted = set(names)
     images: dict[str, np.ndarray] = {}
     with _damaged_copy():
-        for name, data in read_members(path, wanted.__contains__, inner=inner):
+        for name, data in read_members(path, wanted.__contains__, inner):
             images[name] = decode_image(data, f"{path}: {name}", colour)
     ids = ["/".join(PurePosixPath(name).parts[1:]) for name in names]
     notes = note_strays(strays, path)

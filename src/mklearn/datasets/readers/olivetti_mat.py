@@ -22,9 +22,9 @@ def read(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> Sam
     Parameters
     ----------
     paths : dict of str to Path
-        One entry of any name.
+        One file.
     content_sha256 : str, optional
-        Expected sha256 of the C-ordered bytes of ``faces`` as uint8.
+        Of ``faces`` as uint8.
 
     Returns
     -------

@@ -52,8 +52,6 @@ def read(
     DataError
         A matrix is not square, not symmetric or not finite, has a negative distance or a nonzero distance of a sample
         to itself, or its ids differ from the labels file. The message names the file and examples.
-    ConfigError
-        An unknown measure.
     """
     if measure not in MEASURES:
         raise ConfigError(f"measure={measure!r} is unknown; valid: {', '.join(MEASURES)}")

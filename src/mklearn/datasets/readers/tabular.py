@@ -19,15 +19,8 @@ SUFFIXES = (".parquet", ".npz", ".csv")
 class Table:
     """A file of ids, labels and numbers: columns of a Parquet or CSV table, or arrays of an NPZ file.
 
-    Parameters
-    ----------
-    path : Path
-        A row per sample.
-    text_columns : sequence of str
-        Columns of ids and labels, as far as the file has them; all others hold numbers. They are read as text from CSV,
-        so that an id "007" stays "007".
-    header : bool
-        Whether a CSV file begins with the names of its columns.
+    `text_columns` are those of ids and labels, as far as the file has them; all others hold numbers. They are read as
+    text from CSV, so that an id "007" stays "007". `header` tells whether a CSV file begins with names of columns.
 
     Raises
     ------
@@ -51,13 +44,7 @@ class Table:
         return column_text(self._columns[name], self.path, name, ids)
 
     def unique_ids(self, name: str) -> np.ndarray:
-        """Return the column of ids.
-
-        Raises
-        ------
-        DataError
-            The column is missing or incomplete, or an id occurs twice.
-        """
+        """Return a complete column of ids that differ; raise DataError otherwise."""
         ids = self.text(name)
         check_unique(ids, f"{self.path}: ids")
         return ids
@@ -91,7 +78,7 @@ def read_frame(path: Path, text_columns: Sequence[str] = (), header: bool = True
 
 
 def read_labels(path: Path, id_column: str, label_column: str) -> tuple[np.ndarray, np.ndarray]:
-    """Read ids and labels, (n,) text each, from a table with these two columns (NPZ: arrays)."""
+    """Read ids and labels, (n,) text each."""
     table = Table(path, (id_column, label_column))
     ids = table.unique_ids(id_column)
     return ids, table.text(label_column, ids)
@@ -109,10 +96,7 @@ def require_columns(columns: Any, required: Sequence[str], path: Path, what: str
 def column_text(values: Any, path: Path, column: str, ids: np.ndarray | None = None) -> np.ndarray:
     """Convert a column of ids or labels to text; whole numbers stored as floats lose their ".0".
 
-    Raises
-    ------
-    DataError
-        A value is missing; the message names the column, and the ids or rows.
+    A missing value raises DataError, which names the column, and the ids or rows.
     """
     series = pd.Series(values).reset_index(drop=True)
     if series.dtype.kind == "f" and (series.dropna() % 1 == 0).all():
@@ -127,14 +111,7 @@ def column_text(values: Any, path: Path, column: str, ids: np.ndarray | None = N
 
 
 def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray) -> np.ndarray:
-    """Convert a table of numbers to float64, shape (n, d).
-
-    Raises
-    ------
-    DataError
-        No columns, a column that is not numeric (with an example), or values missing or infinite; the message names
-        the columns and samples.
-    """
+    """Convert a table of numbers to float64, shape (n, d); raise DataError if it has none, or anything else."""
     if frame.shape[1] == 0:
         raise DataError(f"{path}: no columns of features")
     if len(frame) != len(ids):
@@ -152,33 +129,18 @@ def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray) -> np.ndarr
 
 
 def row_order(ids: np.ndarray, path: Path, reference: np.ndarray, reference_path: Path) -> np.ndarray:
-    """Find the positions in `ids` of the ids of `reference`: the order in which to take the rows.
-
-    Raises
-    ------
-    DataError
-        The two are different sets; the message names both files and examples of the missing ids.
-    """
+    """Find the positions in `ids` of the ids of `reference`; raise DataError if they are different sets."""
     lacking = np.setdiff1d(reference, ids)
     extra = np.setdiff1d(ids, reference)
-    if len(lacking) or len(extra):
-        parts = []
-        if len(lacking):
-            parts.append(f"lacks {some(lacking)}")
-        if len(extra):
-            parts.append(f"has {some(extra)} that {reference_path} lacks")
+    parts = [f"lacks {some(lacking)}"] if len(lacking) else []
+    parts += [f"has {some(extra)} that {reference_path} lacks"] if len(extra) else []
+    if parts:
         raise DataError(f"{path}: its ids are not those of {reference_path}: it {' and '.join(parts)}")
     return sample_positions(reference, ids, path)
 
 
 def sample_positions(names: np.ndarray, ids: np.ndarray, path: Path) -> np.ndarray:
-    """Find the positions of named samples in a data set with these ids.
-
-    Raises
-    ------
-    DataError
-        The data set has no sample of such a name; the message names the file and the samples.
-    """
+    """Find the positions of named samples in a data set with these ids; raise DataError if it lacks one."""
     position = {str(name): index for index, name in enumerate(ids)}
     unknown = [name for name in dict.fromkeys(names.tolist()) if name not in position]
     if unknown:

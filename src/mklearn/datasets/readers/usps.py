@@ -31,7 +31,7 @@ def read(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> Sam
         files usps.bz2 and usps.t.bz2 (labels 1..10 for the digits 0..9), compressed or not. The name of the test part
         contains ".t".
     content_sha256 : str, optional
-        Expected sha256 of the values times 2000, (n, 256) little-endian uint16, training part first.
+        Of the values times 2000, (n, 256) little-endian uint16, training part first.
 
     Returns
     -------
@@ -56,14 +56,12 @@ def read(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> Sam
         if not set(np.unique(target)) <= set(range(10)):
             raise DataError(f"{source}: part {part} has labels other than ten digits")
         values.append(steps.astype("<u2"))
-        digits.append(target.astype(np.int64))
+        digits += [str(int(digit)) for digit in target]
         ids += [f"{part}/{number}" for number in range(1, len(target) + 1)]
     grid = np.concatenate(values)
     check_content(grid, content_sha256, source)
     images = (grid / float(_GRID)).reshape(-1, _SIDE, _SIDE)
-    return SampleSet(
-        ids=np.array(ids), y=np.concatenate(digits), classes=np.array([str(d) for d in range(10)]), images=images
-    )
+    return SampleSet.from_labels(ids, digits, images=images)
 
 
 def _read_hdf5(path: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mklearn.contract.specs import DownloadSpec, FileSpec, ReadSpec, ResizeSpec
@@ -72,12 +72,11 @@ def _registered(dataset_id: str, config: RegisteredDataset, layout: Layout, mirr
     raw = config.model_dump() | {"name": config.name or dataset_id}
     known = entry(raw["name"])
     read, resize = _reading(dataset_id, raw)
-    source = known.source(os.environ.get(MIRROR_VARIABLE) or mirror)  # the order of the download
     downloads = {
         layout.path("download", source=known.id, file=file.name): DownloadSpec(
-            file=FileSpec(**asdict(file)), reader=known.reader, options=read.options
+            file=FileSpec(**file.model_dump()), reader=known.reader, options=read.options
         )
-        for file in source.files
+        for file in known.packaging(os.environ.get(MIRROR_VARIABLE) or mirror)  # the order of the download
     }
     return PlannedDataset(
         dataset_id, *_keys(dataset_id, read, resize), config.family, read, resize,
