@@ -229,8 +229,8 @@ def table_jobs(targets: Any) -> Iterator[dict[str, Any]]:
     yield job(targets, "summary", {"scores": scores, "predictions": predictions}, {"table": summary})
     yield job(targets, "run_record", {"scores": scores}, {"record": record}, code=False)
     inputs = {
-        "scores": scores, "summary": summary, "predictions": predictions, "record": record, "models": targets.all_models(),
-        "samples": targets.all_samples(),
+        "scores": scores, "summary": summary, "predictions": predictions, "record": record,
+        "models": targets.all_models(), "samples": targets.all_samples(),
     }  # fmt: skip
     yield job(targets, "report", inputs, {"page": page})
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
+from mklearn.atomic import read_parquet, write_npz, write_parquet
 from mklearn.contract.fit_spec import FitSpec
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import DataError, SolverFailed
