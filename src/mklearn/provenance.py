@@ -92,11 +92,14 @@ def code_of(*modules: str) -> list[str]:
 
 @functools.cache  # a plan asks for each of its jobs
 def _code_of(modules: tuple[str, ...]) -> tuple[str, ...]:
+    # Modules of mklearn import no other package that adds to it: installed packages are searched only if one is named.
+    own = all(module.split(".")[0] == "mklearn" for module in modules)
+    roots = {"mklearn": PACKAGE} | ({} if own else module_roots())
     seen: dict[str, Path] = {}
     todo = list(modules)
     while todo:
         module = todo.pop()
-        path = _source(module)
+        path = _source(module, roots)
         if path is None or module in seen:
             continue
         seen[module] = path
@@ -144,22 +147,19 @@ def code_digests(files: Iterable[str | Path]) -> dict[str, str]:
 
 def _name_of_source(path: Path) -> str:
     resolved = path.resolve()
-    for folder in (PACKAGE, *(root.parent for root in module_roots().values())):
-        if resolved.is_relative_to(folder):
-            return resolved.relative_to(folder).as_posix()
-    return path.name
+    if resolved.is_relative_to(PACKAGE):
+        return resolved.relative_to(PACKAGE).as_posix()
+    folders = (root.parent for root in module_roots().values())
+    folder = next((folder for folder in folders if resolved.is_relative_to(folder)), resolved.parent)
+    return resolved.relative_to(folder).as_posix()
 
 
-def _source(module: str) -> Path | None:
+def _source(module: str, roots: Mapping[str, Path]) -> Path | None:
     top, *parts = module.split(".")
-    root = PACKAGE if top == "mklearn" else module_roots().get(top)
-    if root is None:
+    if top not in roots:
         return None
-    base = root.joinpath(*parts)
-    for path in (base.with_suffix(".py"), base / "__init__.py"):
-        if path.is_file():
-            return path
-    return None
+    base = roots[top].joinpath(*parts)
+    return next((path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None)
 
 
 def _only_re_exports(module: str, path: Path) -> bool:
@@ -179,8 +179,7 @@ def _imports(path: Path) -> tuple[str, ...]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found.add(node.module)
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    followed = {"mklearn", *module_roots()}
-    return tuple(sorted(name for name in found if name.split(".")[0] in followed))
+    return tuple(sorted(found))
 
 
 def _statements(tree: ast.AST) -> Iterator[ast.AST]:

@@ -198,9 +198,10 @@ def test_features_are_planned_even_if_no_kernel_needs_them() -> None:
     assert not plan.kernel_sets
     fit, manifest, (features,) = source(plan, "m")
     assert (fit.kernel_set, manifest, fit.spec.kernels) == (None, [], [])
-    assert (fit.dataset.key, *fit.descriptors) in plan.descriptors
-    assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{fit.descriptors[0]}.npz")
-    assert [entry.kind for entry in fit.spec.method.inputs.values()] == ["features"]
+    (entry,) = fit.spec.method.inputs.values()
+    assert entry.kind == "features"
+    assert (fit.dataset.key, entry.descriptor) in plan.descriptors
+    assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{entry.descriptor}.npz")
     assert fit.spec.method.grid == {"trade_off": [0.5, 1]}
     assert fit.spec.method.parameters == {"n_components": None}
 
@@ -209,9 +210,9 @@ def test_images_are_used_at_their_final_size() -> None:
     study = SMOKE | {"datasets": {"digits": {"resize": {"shape": [6, 6]}}},
                      "methods": {"m": {"kind": "glram", "sizes": [1, 4]}}}  # fmt: skip
     fit, manifest, (images,) = source(planned(study), "m")
-    assert (fit.kernel_set, fit.descriptors, manifest) == (None, (), [])
+    assert (fit.kernel_set, manifest) == (None, [])
     assert images.endswith(f"cache/resized/{fit.dataset.key}.npz")
-    assert [entry.kind for entry in fit.spec.method.inputs.values()] == ["images"]
+    assert [(entry.kind, entry.descriptor) for entry in fit.spec.method.inputs.values()] == [("images", None)]
     assert fit.spec.method.sweep.parameters["sizes"] == [1, 4]
     assert "sizes" not in fit.spec.method.parameters
 
@@ -231,7 +232,8 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 def test_a_table_is_named_as_a_descriptor(tables: dict[str, Any]) -> None:
     fit, _, (features,) = source(planned(tables | {"methods": {"m": {"kind": "pca", "descriptor": "t"}}}), "m")
-    assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{fit.descriptors[0]}.npz")
+    (entry,) = fit.spec.method.inputs.values()
+    assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{entry.descriptor}.npz")
 
 
 @pytest.mark.parametrize(
