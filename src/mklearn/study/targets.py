@@ -50,14 +50,7 @@ def open_study(config: Mapping[str, Any], workflow: Any) -> Targets:
 
 
 class Targets:
-    """The plan as the rules need it. Methods that take ``wildcards`` are input functions.
-
-    Parameters
-    ----------
-    plan : Plan
-    source : str
-        The study file.
-    """
+    """The plan as the rules need it, and its study file. Methods that take ``wildcards`` are input functions."""
 
     def __init__(self, plan: Plan, source: str = "config.yaml") -> None:
         self.plan = plan
@@ -105,24 +98,6 @@ class Targets:
         """Return all data sets at their final size."""
         return [self._samples(dataset) for dataset in self.plan.datasets.values()]
 
-    def files(self) -> list[str]:
-        """Return every file that the study makes and keeps, without the parts that some of them are made from."""
-        plan, path = self.plan, self.path
-        datasets = plan.datasets.values()
-        original = {dataset.original for dataset in datasets}
-        learning = [key for key, planned in plan.descriptors.items() if planned.spec.learns]
-        splits = dict.fromkeys((d, p) for d, p, _ in plan.fits)
-        return [
-            *(file for dataset in datasets for file in dataset.downloads),
-            *(path(name, dataset=key) for key in sorted(original) for name in ("samples", "labels")),
-            *(path("resized", dataset=dataset.key) for dataset in datasets if dataset.resize),
-            *(path("features", dataset=d, descriptor=name) for d, name in plan.descriptors),
-            *(path("learned", dataset=d, descriptor=name) for d, name in learning),
-            *(path("pairwise", dataset=d, descriptor=name, measure=m) for d, name, m in plan.pairwise),
-            *(path("splits", dataset=d, protocol=p) for d, p in splits),
-            *self.kernels(), *self.all_scores(), *self.all_models(), *self.everything(), path("run_record"),
-        ]  # fmt: skip
-
     # --- specifications, and the code behind each step
 
     def spec(self, step: str) -> Callable[[Wildcards], dict[str, Any]]:
@@ -132,8 +107,7 @@ class Targets:
     def code(self, step: str) -> Callable[[Wildcards], str]:
         """Return the function of wildcards that gives a rule the fingerprint of the source files behind its step.
 
-        As a parameter it makes the job run again after an edit. It is one word in place of forty input files, whose
-        number is what a large plan costs.
+        As a parameter it makes the job run again after an edit; forty input files for each job would slow large plans.
         """
         of_job = self.spec(step)
         return lambda wildcards: _fingerprint(tuple(step_code(step, of_job(wildcards))))
