@@ -254,14 +254,8 @@ def test_tables_do_not_have_other_inputs(tables: dict[str, Any], method: dict[st
 
 
 @pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    monkeypatch.chdir(tmp_path)
-    for name in "ab":
-        np.savez(f"{name}.npz", matrix=np.ones((4, 4)) - np.eye(4), ids=np.array(list("wxyz")))
-    pd.DataFrame({"id": list("wxyz"), "label": list("0011")}).to_csv("labels.csv", index=False)
-    matrices = {"a": "a.npz", "b": "b.npz"}
-    datasets = {"mine": {"kind": "precomputed", "measure": "distance", "matrices": matrices, "labels": "labels.csv"}}
-    return {"study": "own", "datasets": datasets}
+def own(matrices: dict[str, Any]) -> dict[str, Any]:
+    return {"study": "own", "datasets": {"mine": matrices | {"measure": "distance"}}}
 
 
 @pytest.mark.parametrize(
