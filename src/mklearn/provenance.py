@@ -93,8 +93,7 @@ def code_of(*modules: str) -> list[str]:
 @functools.cache  # a plan asks for each of its jobs
 def _code_of(modules: tuple[str, ...]) -> tuple[str, ...]:
     # Modules of mklearn import no other package that adds to it: installed packages are searched only if one is named.
-    own = all(module.split(".")[0] == "mklearn" for module in modules)
-    roots = {"mklearn": PACKAGE} | ({} if own else module_roots())
+    roots = {"mklearn": PACKAGE} | ({} if all(map(_is_own, modules)) else module_roots())
     seen: dict[str, Path] = {}
     todo = list(modules)
     while todo:
@@ -104,7 +103,8 @@ def _code_of(modules: tuple[str, ...]) -> tuple[str, ...]:
             continue
         seen[module] = path
         todo.extend(_imports(path))
-    kept = [path for module, path in seen.items() if module not in SILENT and not _only_re_exports(module, path)]
+    re_exports = {module for module, path in seen.items() if path.name == "__init__.py" and _is_own(module)}
+    kept = [path for module, path in seen.items() if module not in SILENT | re_exports]
     return tuple(sorted(str(file) for path in kept for file in (path, *_data_files(path))))
 
 
@@ -162,8 +162,8 @@ def _source(module: str, roots: Mapping[str, Path]) -> Path | None:
     return next((path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None)
 
 
-def _only_re_exports(module: str, path: Path) -> bool:
-    return path.name == "__init__.py" and module.split(".")[0] == "mklearn"
+def _is_own(module: str) -> bool:
+    return module.split(".")[0] == "mklearn"
 
 
 def _data_files(module: Path) -> list[Path]:

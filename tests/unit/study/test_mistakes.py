@@ -293,7 +293,6 @@ def test_nearest(word: Any, valid: list[str], expected: str) -> None:
          "kernels.k.bandwidth: invalid value 0: should be greater than 0"),
         ({"kernels": {"k": {"kind": "gaussian", "descriptor": "sift"}}},
          "kernels.k.descriptor: there is no descriptor 'sift'"),
-        ({"evaluation": {"reference": "mean"}}, "evaluation.reference: there is no method 'mean'"),
         ({"kernels": {"k": {"kind": "gaussian", "bandwidth": float("inf")}}}, "kernels.k.bandwidth: "),
     ],
 )  # fmt: skip

@@ -114,10 +114,8 @@ def _evaluation(method_id: str, method: Method, evaluation: Evaluation) -> Evalu
         name, sentence = mistakes[0]
         raise ConfigError(f"evaluation.{name} (methods.{method_id}): {sentence}")
     minutes = method.time_limit or evaluation.time_limit
-    return EvaluationSpec(
-        neighbours=list(evaluation.neighbours), inner_folds=folds, metrics=list(evaluation.metrics),
-        choose_by=evaluation.choose_by, time_limit=None if minutes == "none" else minutes,
-    )  # fmt: skip
+    own = {"inner_folds": folds, "time_limit": None if minutes == "none" else minutes}
+    return EvaluationSpec(**evaluation.model_dump(exclude={"reference"}) | own)
 
 
 def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors: Descriptors) -> dict[str, InputSpec]:

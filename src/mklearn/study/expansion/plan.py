@@ -85,14 +85,13 @@ def _add_dataset(plan: Plan, dataset_id: str, config: DatasetConfig, protocols: 
     _check_unique(
         f"datasets.{dataset_id}: methods", [fit.method_id for fit in fits if fit.protocol == fits[0].protocol]
     )
-    used = [descriptors[kernel.descriptor].key for kernel in kernels if kernel.descriptor is not None]
+    pairwise = [kernel.pairwise for kernel in kernels if kernel.pairwise is not None]
+    used = [matrix.source for matrix in pairwise]
     used += [entry.descriptor for fit in fits for entry in fit.spec.method.inputs.values() if entry.descriptor]
     by_key = {planned.key: planned for planned in descriptors.values()}
     plan.datasets[dataset.key] = dataset
-    plan.descriptors.update({(dataset.key, name): by_key[name] for name in used})
-    for kernel in kernels:
-        if pairwise := kernel.pairwise:
-            plan.pairwise[dataset.key, pairwise.source, pairwise.spec.measure] = pairwise
+    plan.descriptors.update({(dataset.key, name): by_key[name] for name in used if name in by_key})
+    plan.pairwise.update({(dataset.key, matrix.source, matrix.spec.measure): matrix for matrix in pairwise})
     for fit in fits:
         plan.fits[dataset.key, fit.protocol, fit.method] = fit
         if fit.kernel_set is not None and fit.kernel_set_spec is not None:
