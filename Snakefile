@@ -49,7 +49,7 @@ rule all:
 
 rule data:
     input:
-        targets.data(),
+        targets.all_samples(),
 
 
 rule kernels:
@@ -59,4 +59,4 @@ rule kernels:
 
 rule fits:
     input:
-        targets.fits(),
+        targets.all_scores(),

@@ -92,21 +92,20 @@ def code_of(*modules: str) -> list[str]:
 
 @functools.cache  # a plan asks for each of its jobs
 def _code_of(modules: tuple[str, ...]) -> tuple[str, ...]:
+    # Modules of mklearn import no other package that adds to it: installed packages are searched only if one is named.
+    roots = {"mklearn": PACKAGE} | ({} if all(map(_is_own, modules)) else module_roots())
     seen: dict[str, Path] = {}
     todo = list(modules)
     while todo:
         module = todo.pop()
-        path = _source(module)
+        path = _source(module, roots)
         if path is None or module in seen:
             continue
         seen[module] = path
         todo.extend(_imports(path))
-    files = []
-    for module, path in seen.items():
-        only_re_exports = path.name == "__init__.py" and module.split(".")[0] == "mklearn"
-        if module not in SILENT and not only_re_exports:
-            files += [path, *_data_files(path)]
-    return tuple(sorted(map(str, files)))
+    re_exports = {module for module, path in seen.items() if path.name == "__init__.py" and _is_own(module)}
+    kept = [path for module, path in seen.items() if module not in SILENT | re_exports]
+    return tuple(sorted(str(file) for path in kept for file in (path, *_data_files(path))))
 
 
 def step_code(step: str, spec: Mapping[str, Any] | None = None) -> list[str]:
@@ -148,22 +147,23 @@ def code_digests(files: Iterable[str | Path]) -> dict[str, str]:
 
 def _name_of_source(path: Path) -> str:
     resolved = path.resolve()
-    for folder in (PACKAGE, *(root.parent for root in module_roots().values())):
-        if resolved.is_relative_to(folder):
-            return resolved.relative_to(folder).as_posix()
-    return path.name
+    if resolved.is_relative_to(PACKAGE):
+        return resolved.relative_to(PACKAGE).as_posix()
+    folders = (root.parent for root in module_roots().values())
+    folder = next((folder for folder in folders if resolved.is_relative_to(folder)), resolved.parent)
+    return resolved.relative_to(folder).as_posix()
 
 
-def _source(module: str) -> Path | None:
+def _source(module: str, roots: Mapping[str, Path]) -> Path | None:
     top, *parts = module.split(".")
-    root = PACKAGE if top == "mklearn" else module_roots().get(top)
-    if root is None:
+    if top not in roots:
         return None
-    base = root.joinpath(*parts)
-    for path in (base.with_suffix(".py"), base / "__init__.py"):
-        if path.is_file():
-            return path
-    return None
+    base = roots[top].joinpath(*parts)
+    return next((path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None)
+
+
+def _is_own(module: str) -> bool:
+    return module.split(".")[0] == "mklearn"
 
 
 def _data_files(module: Path) -> list[Path]:
@@ -179,8 +179,7 @@ def _imports(path: Path) -> tuple[str, ...]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found.add(node.module)
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    followed = {"mklearn", *module_roots()}
-    return tuple(sorted(name for name in found if name.split(".")[0] in followed))
+    return tuple(sorted(found))
 
 
 def _statements(tree: ast.AST) -> Iterator[ast.AST]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -40,6 +42,13 @@ class Checkout:
             else:
                 shutil.copy(source, folder / name)
 
+    def copy(self, folder: Path) -> Checkout:
+        """A copy in another folder, times of modification kept."""
+        made = copy.copy(self)
+        made.folder = folder
+        shutil.copytree(self.folder, folder, symlinks=True)
+        return made
+
     def write(self, study: Any, name: str = "config.yaml") -> Path:
         """Write a study file."""
         path = self.folder / name
@@ -65,6 +74,14 @@ class Checkout:
                 f"snakemake {' '.join(arguments)} ended with {done.returncode}:\n{done.stderr[-6000:]}"
             )
         return done
+
+    def start(self, **more: Any) -> subprocess.Popen[str]:
+        """Start Snakemake on two cores, in a group of its own that heeds interrupts."""
+        return subprocess.Popen(
+            self.command("--cores", "2"), cwd=self.folder, env=self.environment, start_new_session=True,
+            stdout=subprocess.DEVNULL, stderr=more.pop("stderr", subprocess.DEVNULL), text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # which a shell's background jobs ignore
+        )  # fmt: skip
 
     def said(self, program: str, *arguments: str, code: int = 0) -> str:
         """What snakemake or mklearn says and ends with, in a second instead of three (see planner.py)."""
@@ -142,12 +159,16 @@ def finished(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Chec
 
 @pytest.fixture
 def copy_of(tmp_path: Path) -> Callable[[Checkout], Checkout]:
-    """A copy of a finished checkout, times of modification kept, that a test may change."""
+    """A copy of a finished checkout that a test may change."""
+    return lambda original: original.copy(tmp_path / "copy")
 
-    def copy(original: Checkout) -> Checkout:
-        made = object.__new__(Checkout)
-        made.folder = tmp_path / "copy"
-        shutil.copytree(original.folder, made.folder, symlinks=True)
-        return made
 
-    return copy
+def end(process: subprocess.Popen[str], sent: signal.Signals) -> str:
+    """Send a signal to a run and its jobs; return what it says on standard error, if that is read."""
+    os.killpg(process.pid, sent)
+    try:
+        _, said = process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:  # Snakemake has hung on SIGTERM: a user would kill it
+        os.killpg(process.pid, signal.SIGKILL)
+        _, said = process.communicate()
+    return said

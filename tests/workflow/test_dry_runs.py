@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -32,9 +31,7 @@ def listing(folder: Path) -> dict[str, tuple[int, str]]:
 @pytest.fixture(scope="module")
 def disturbed(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """A finished study after a kill and an edit: with locks, the file of a dead run, and something to do."""
-    checkout = object.__new__(Checkout)
-    checkout.folder = tmp_path_factory.mktemp("disturbed") / "copy"
-    shutil.copytree(finished.folder, checkout.folder, symlinks=True)
+    checkout = finished.copy(tmp_path_factory.mktemp("disturbed") / "copy")
     state = checkout.folder / ".snakemake"
     for path in (state / "locks" / "0.output.lock", state / "mklearn-runs" / "dead.json"):
         path.write_text("results/smoke/scores.parquet\n", encoding="utf-8")

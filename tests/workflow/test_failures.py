@@ -6,10 +6,8 @@ One study has all of them at once, in code that is edited in the checkout's copy
 from __future__ import annotations
 
 import copy
-import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from tests.workflow.conftest import Checkout, tables
+from tests.workflow.conftest import Checkout, end, tables
 
 from mklearn.atomic import read_npz, read_parquet
 from mklearn.steps.scores import MEASURED
@@ -87,15 +85,6 @@ def hurt(checkout: Checkout) -> Callable[[], None]:
             (package / name).write_bytes(content)
 
     return mend
-
-
-def listed(checkout: Checkout, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "mklearn", "failed", *arguments], cwd=checkout.folder, env=checkout.environment,
-        capture_output=True, text=True, timeout=100,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def scores_of(checkout: Checkout) -> pd.DataFrame:
@@ -196,13 +185,13 @@ def test_nothing_is_half_written_and_the_list_names_them(failed) -> None:
     for path in fits:
         read_parquet(path)
         read_npz(path.with_suffix(".npz"))
-    text = listed(checkout)
+    text = checkout.said("mklearn", "failed")
     for method, statuses in STATUSES.items():
         bad = [status for status in statuses if status != "ok"]
         assert (f"{method} on digits" in text) == bool(bad)
         if bad:
             assert f"{method} on digits, random-p4: {bad[0].replace('_', ' ')} in {len(bad)} of 3" in text
-    targets = listed(checkout, "--targets").split()
+    targets = checkout.said("mklearn", "failed", "--targets").split()
     assert len(targets) == 5
     assert all(target.startswith("results/cache/fits/") for target in targets)
 
@@ -219,12 +208,12 @@ def test_a_second_failure_writes_the_table_again_and_mended_code_ends_with_the_u
     assert done.returncode != 0
     assert values_of(scores_of(checkout)) == before
     mend()
-    targets = listed(checkout, "--targets").split()
+    targets = checkout.said("mklearn", "failed", "--targets").split()
     # The edited modules of those with values are what they were: nothing but the three, and those that are forced.
     checkout.snakemake("--cores", "2", "--forcerun", *targets)
     assert tables(checkout, "hurt") == tables(whole, "hurt")
-    assert listed(checkout).strip().endswith("nothing failed.")
-    assert listed(checkout, "--targets") == ""
+    assert checkout.said("mklearn", "failed").strip().endswith("nothing failed.")
+    assert checkout.said("mklearn", "failed", "--targets") == ""
     assert checkout.planned() == {}
 
 
@@ -237,17 +226,12 @@ def test_a_result_of_an_earlier_state_is_not_taken_for_one_of_this(whole: Checko
     checkout.snakemake("--cores", "2", check=False)
     scores = scores_of(checkout)
     assert set(scores.loc[scores["status"].ne("ok"), "method"]) == {"kfd-hog"}
-    assert "kfd-hog on digits, random-p4: lost in 3 of 3" in listed(checkout)
+    assert "kfd-hog on digits, random-p4: lost in 3 of 3" in checkout.said("mklearn", "failed")
     path.write_bytes(good)
     checkout.snakemake("--cores", "2")
     assert tables(checkout, "hurt") == tables(whole, "hurt")
-    assert listed(checkout).strip().endswith("nothing failed.")
+    assert checkout.said("mklearn", "failed").strip().endswith("nothing failed.")
     assert checkout.planned() == {}
-
-
-def heed_interrupts() -> None:
-    """A shell's background jobs are told to ignore Ctrl-C, and hand that down."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
@@ -260,22 +244,14 @@ def test_an_interrupted_run_reports_nothing_as_lost(whole: Checkout, copy_of, se
     good = path.read_bytes()
     path.write_bytes(good + FAILING.format(name="KernelPCA", what="import time; time.sleep(30)").encode())
     before = tables(checkout, "hurt")
-    process = subprocess.Popen(
-        checkout.command("--cores", "2"), cwd=checkout.folder, env=checkout.environment, start_new_session=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts,
-    )  # fmt: skip
+    process = checkout.start(stderr=subprocess.PIPE)
     log = checkout.folder / "logs" / "fit"
     started = time.time()
     while not any("slow" in p.name and p.stat().st_mtime > started - 1 for p in log.rglob("*.log")):
         assert time.time() < started + 200
         time.sleep(0.2)
     time.sleep(1)
-    os.killpg(process.pid, sent)
-    try:
-        _, said = process.communicate(timeout=60)
-    except subprocess.TimeoutExpired:  # Snakemake has hung on SIGTERM
-        os.killpg(process.pid, signal.SIGKILL)
-        _, said = process.communicate()
+    said = end(process, sent)
     assert process.returncode != 0
     assert "have no result" not in said
     assert tables(checkout, "hurt") == before

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
 import time
 
 import pytest
-from tests.workflow.conftest import Checkout, tables
+from tests.workflow.conftest import Checkout, end, tables
 
 
 @pytest.mark.slow
@@ -19,10 +18,7 @@ def test_ten_kills_change_nothing(checkout: Checkout, finished: Checkout) -> Non
     chance = random.Random(20081208)
     kills = 0
     for number in range(10):
-        process = subprocess.Popen(
-            checkout.command("--cores", "2"), cwd=checkout.folder, env=checkout.environment, start_new_session=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        process = checkout.start()
         time.sleep(chance.uniform(1.0, 7.0))
         if process.poll() is None:
             kills += 1
@@ -39,16 +35,8 @@ def test_ten_kills_change_nothing(checkout: Checkout, finished: Checkout) -> Non
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_interrupts_leave_nothing_in_the_way(checkout: Checkout, finished: Checkout, sent: signal.Signals) -> None:
-    process = subprocess.Popen(
-        checkout.command("--cores", "2"), cwd=checkout.folder, env=checkout.environment, start_new_session=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    process = checkout.start()
     time.sleep(5)
-    os.killpg(process.pid, sent)
-    try:
-        process.wait(timeout=60)
-    except subprocess.TimeoutExpired:  # Snakemake has hung on SIGTERM: a user would kill it
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    end(process, sent)
     checkout.snakemake("--cores", "2")
     assert tables(checkout) == tables(finished)

@@ -31,10 +31,7 @@ def test_finished_study_has_nothing_to_do(finished: Checkout) -> None:
 @pytest.fixture(scope="module")
 def mine(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """A copy of the finished checkout for the changes of this file: each of them is taken back after it."""
-    made = object.__new__(Checkout)
-    made.folder = tmp_path_factory.mktemp("reruns") / "checkout"
-    shutil.copytree(finished.folder, made.folder, symlinks=True)
-    return made
+    return finished.copy(tmp_path_factory.mktemp("reruns") / "checkout")
 
 
 def planned_after_edit(checkout: Checkout, name: str, text: str = "\n# an edit\n") -> dict[str, int]:

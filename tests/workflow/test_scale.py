@@ -86,7 +86,7 @@ for dataset, descriptor, measure in targets.plan.pairwise:
     w = Wildcards(dataset=dataset, descriptor=descriptor, measure=measure)
     for step in ("describe", "pairwise"):
         targets.spec(step)(w), targets.code(step)(w)
-targets.everything(), targets.files()
+targets.everything(), targets.kernels(), targets.all_samples()
 for step in ("report", "summary", "run_record"):
     targets.spec(step)(None)
 print(json.dumps([time.process_time(), sorted({name.split(".")[0] for name in sys.modules}), list(sys.modules)]))

@@ -152,23 +152,16 @@ class Cluster:
 @pytest.fixture(scope="session")
 def local(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """A copy in which the study of two fits has been run without SLURM, all but the report."""
-    made = _copy(finished, tmp_path_factory.mktemp("local") / "checkout")
+    made = finished.copy(tmp_path_factory.mktemp("local") / "checkout")
     made.write(FEW)
     made.snakemake("--cores", "2", *TABLES)
-    return made
-
-
-def _copy(original: Checkout, folder: Path) -> Checkout:
-    made = object.__new__(Checkout)
-    made.folder = folder
-    shutil.copytree(original.folder, folder, symlinks=True)
     return made
 
 
 @pytest.fixture
 def unfitted(slurm: Path, local: Checkout, tmp_path: Path) -> Cluster:
     """All is there but the fits: two jobs."""
-    made = _copy(local, tmp_path / "unfitted")
+    made = local.copy(tmp_path / "unfitted")
     for name in ("results/cache/fits", "results/smoke", "logs/fit"):
         shutil.rmtree(made.folder / name)
     return Cluster(made)

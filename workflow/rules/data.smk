@@ -29,7 +29,6 @@ rule read:
     priority: 1
     conda:
         "../../envs/mklearn.yaml"
-    threads: 1
     resources:
         mem_mb=ask.read_memory,
         runtime=ask.read_minutes,
@@ -52,7 +51,6 @@ rule resize:
     priority: 1
     conda:
         "../../envs/mklearn.yaml"
-    threads: 1
     resources:
         mem_mb=ask.images_memory,
         runtime=ask.images_minutes,

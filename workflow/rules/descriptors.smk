@@ -1,53 +1,6 @@
 # Descriptors: one representation of every sample per file; expensive ones in parts, each a job.
 
 
-rule learn:
-    input:
-        samples=targets.samples,
-    output:
-        learned=targets.path("learned"),
-    log:
-        targets.log("learn"),
-    priority: 1
-    conda:
-        "../../envs/mklearn.yaml"
-    threads: 1
-    resources:
-        mem_mb=ask.images_memory,
-        runtime=ask.images_minutes,
-    params:
-        spec=targets.spec("learn"),
-        code=targets.code("learn"),
-    message:
-        "Learning what {wildcards.descriptor} needs from {wildcards.dataset}"
-    script:
-        "../scripts/step.py"
-
-
-rule describe_part:
-    input:
-        samples=targets.samples,
-        learned=targets.learned,
-    output:
-        features=targets.path("features_part"),
-    log:
-        targets.log("describe_part"),
-    priority: 1
-    conda:
-        "../../envs/mklearn.yaml"
-    threads: 1
-    resources:
-        mem_mb=ask.images_memory,
-        runtime=ask.images_minutes,
-    params:
-        spec=targets.spec("describe"),
-        code=targets.code("describe"),
-    message:
-        "Descriptor {wildcards.descriptor} of {wildcards.dataset}, part {wildcards.part}"
-    script:
-        "../scripts/step.py"
-
-
 rule describe:
     input:
         samples=targets.described,
@@ -60,7 +13,6 @@ rule describe:
     priority: 1
     conda:
         "../../envs/mklearn.yaml"
-    threads: 1
     resources:
         mem_mb=ask.images_memory,
         runtime=ask.images_minutes,
@@ -71,3 +23,29 @@ rule describe:
         "Descriptor {wildcards.descriptor} of {wildcards.dataset}"
     script:
         "../scripts/step.py"
+
+
+use rule describe as learn with:
+    input:
+        samples=targets.samples,
+    output:
+        learned=targets.path("learned"),
+    log:
+        targets.log("learn"),
+    params:
+        spec=targets.spec("learn"),
+        code=targets.code("learn"),
+    message:
+        "Learning what {wildcards.descriptor} needs from {wildcards.dataset}"
+
+
+use rule describe as describe_part with:
+    input:
+        samples=targets.samples,
+        learned=targets.learned,
+    output:
+        features=targets.path("features_part"),
+    log:
+        targets.log("describe_part"),
+    message:
+        "Descriptor {wildcards.descriptor} of {wildcards.dataset}, part {wildcards.part}"

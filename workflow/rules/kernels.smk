@@ -1,29 +1,6 @@
 # What all kernels are made from: distances and inner products among all samples, and the manifests of kernel sets.
 
 
-rule pairwise_block:
-    input:
-        source=targets.pairwise_source,
-    output:
-        block=targets.path("pairwise_block"),
-    log:
-        targets.log("pairwise_block"),
-    priority: 1
-    conda:
-        "../../envs/mklearn.yaml"
-    threads: 1
-    resources:
-        mem_mb=ask.pairwise_memory,
-        runtime=ask.pairwise_minutes,
-    params:
-        spec=targets.spec("pairwise_block"),
-        code=targets.code("pairwise_block"),
-    message:
-        "Pairwise {wildcards.measure} of {wildcards.dataset} by {wildcards.descriptor}, part {wildcards.part}"
-    script:
-        "../scripts/step.py"
-
-
 rule pairwise:
     input:
         source=targets.pairwise_source,
@@ -35,7 +12,6 @@ rule pairwise:
     priority: 1
     conda:
         "../../envs/mklearn.yaml"
-    threads: 1
     resources:
         mem_mb=ask.pairwise_memory,
         runtime=ask.pairwise_minutes,
@@ -46,6 +22,20 @@ rule pairwise:
         "Pairwise {wildcards.measure} of {wildcards.dataset} by {wildcards.descriptor}"
     script:
         "../scripts/step.py"
+
+
+use rule pairwise as pairwise_block with:
+    input:
+        source=targets.pairwise_source,
+    output:
+        block=targets.path("pairwise_block"),
+    log:
+        targets.log("pairwise_block"),
+    params:
+        spec=targets.spec("pairwise_block"),
+        code=targets.code("pairwise_block"),
+    message:
+        "Pairwise {wildcards.measure} of {wildcards.dataset} by {wildcards.descriptor}, part {wildcards.part}"
 
 
 rule kernel_set:

@@ -17,7 +17,6 @@ rule fit:
     priority: ask.fit_priority  # the longest first; of the rules that fits wait for it is 1
     conda:
         "../../envs/mklearn.yaml"
-    threads: 1
     resources:
         mem_mb=ask.fit_memory,
         runtime=ask.fit_minutes,

@@ -10,47 +10,23 @@ import contextlib
 import io
 import itertools
 import os
-import re
 import shlex
 import textwrap
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mklearn.engine.differences import SHOWN, differences, enumerated, input_states
 from mklearn.errors import ConfigError, DataError
-from mklearn.provenance import code_digests, code_fingerprint, step_code
+from mklearn.provenance import canonical, code_digests, step_code
 from mklearn.stamps import load_json, read_stamp, stamp_beside
 from mklearn.steps.runner import command
 from mklearn.study.schema import yaml_text
 
-LINES_SHOWN = 16
-KEY = re.compile(r"-[0-9a-f]{8}(?=[/.]|$)")
-"""What a specification adds to a name."""
+SHOWN = 8
+"""Entries of a list that are shown; the others are counted."""
 Stamp = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class DryRun:
-    """Snakemake's plan for one file."""
-
-    source: str
-    """The study file."""
-    workflow: Any
-    job: Any
-    """What makes the file; None if the study does not plan it."""
-
-    def record(self, path: str) -> Any:
-        """Return what Snakemake noted when it saw the file made, or None."""
-        from snakemake.io import IOFile
-
-        found = self.workflow.persistence.metadata(IOFile(path))
-        return found if found is not None and found.rule else None
-
-    def runs(self, job: Any) -> bool:
-        return bool(self.workflow.dag.needrun(job))
 
 
 def explain(file: str, study: str | None = None) -> str:
@@ -75,17 +51,22 @@ def explain(file: str, study: str | None = None) -> str:
     if Path(path).is_dir():
         raise DataError(f"{file}: is a folder; name a file in it.")
     made = _made_with(path) or path
-    plan = dry_run(made, study)
-    stamp = read_stamp(Path(made)) if Path(made).is_file() else None
-    if plan.job is None and stamp is None:
-        why = "is not made by mklearn: it carries no stamp" if Path(path).exists() else "there is no such file"
-        raise DataError(f"{path}: {why}, and study file {plan.source} plans none of that name.")
+    workflow, job = dry_run(made, study)
+    source = ", ".join(os.path.relpath(name) for name in workflow.configfiles)
+    stamp = _stamp(made)
     lines = [path, f"  written with {made}"] if made != path else [path]
-    if plan.job is None:
-        lines += _leftover(made, stamp or {}, plan, study)
+    if job is not None:
+        lines += [*_planned(job, source), *_made(made, stamp), *_replay(job), *_verdict(made, job, workflow.dag, study)]
+    elif stamp is not None:
+        lines += [*_made(made, stamp), "", f"NOT PLANNED by {source}: of an older parameter, or of another study."]
     else:
-        lines += [*_planned(made, stamp, plan), *_verdict(made, stamp, plan, study)]
+        why = "is not made by mklearn: it carries no stamp" if Path(path).exists() else "there is no such file"
+        raise DataError(f"{path}: {why}, and study file {source} plans none of that name.")
     return "\n".join(lines) + "\n"
+
+
+def _stamp(path: str) -> Stamp | None:
+    return read_stamp(Path(path)) if Path(path).is_file() else None
 
 
 def _made_with(path: str) -> str | None:
@@ -105,8 +86,8 @@ def _made_with(path: str) -> str | None:
 # --- Snakemake's plan
 
 
-def dry_run(path: str, study: str | None = None) -> DryRun:
-    """Plan one file, as ``snakemake --dry-run PATH`` does.
+def dry_run(path: str, study: str | None = None) -> tuple[Any, Any]:
+    """Plan one file, as ``snakemake --dry-run PATH`` does; return the workflow and the file's job, None if not planned.
 
     Raises
     ------
@@ -130,7 +111,7 @@ def dry_run(path: str, study: str | None = None) -> DryRun:
         raise ConfigError(f"{path}: Snakemake can't plan it: {' '.join(str(error).split())}") from None
 
 
-def _dry_run(path: str, study: str | None) -> DryRun:
+def _dry_run(path: str, study: str | None) -> tuple[Any, Any]:
     from snakemake.api import SnakemakeApi
     from snakemake.cli import parse_args
     from snakemake.exceptions import InputFunctionException, MissingRuleException
@@ -156,7 +137,7 @@ def _dry_run(path: str, study: str | None) -> DryRun:
                 executor="dryrun", execution_settings=types.ExecutionSettings(lock=False)
             )
             job = next((job for job in workflow.dag.jobs if path in job.output), None)
-        return DryRun(", ".join(os.path.relpath(file) for file in workflow.configfiles), workflow, job)
+        return workflow, job
 
 
 def _step(job: Any) -> str:
@@ -167,154 +148,129 @@ def _spec(job: Any) -> dict[str, Any]:
     return dict(job.params.get("spec") or {})
 
 
-def _code(job: Any) -> list[str]:
-    return step_code(_step(job), _spec(job))
+# --- where a file came from
 
 
-def _inputs(job: Any) -> dict[str, list[str]]:
-    return {name: [str(files)] if isinstance(files, str) else list(files) for name, files in job.input.items()}
-
-
-def _differences(job: Any, stamp: Stamp | None) -> list[str]:
-    """Return what differs; an edit of the code counts where the rule has it as a parameter."""
-    found = differences(stamp, _spec(job), _code(job) if job.params.get("code") else None) if stamp else []
-    states = input_states(_inputs(job), stamp)
-    return found + [f"input {name} ({path}) {state}" for name, path, _, state in states if state.startswith("has")]
-
-
-# --- a file that the study plans
-
-
-def _planned(path: str, stamp: Stamp | None, plan: DryRun) -> list[str]:
-    job = plan.job
+def _planned(job: Any, source: str) -> list[str]:
     log = next(iter(job.log), "")
-    made_by = f"rule {job.rule.name} of {plan.source}, function {_step(job)} of mklearn.steps.{_step(job)}"
-    spec, names = stamp["spec"] if stamp else _spec(job), list(code_digests(_code(job)))
-    then, now = (stamp or {}).get("code", ""), code_fingerprint(_code(job))
-    inputs = sorted(input_states(_inputs(job), stamp), key=lambda entry: entry[3] in ("as it was", "is there"))
-    shown = [f"{name}: {file}  {digest[:12]}  {state}" for name, file, digest, state in inputs[:LINES_SHOWN]]
-    more = Counter(state for *_, state in inputs[LINES_SHOWN:])
-    files = {name: paths if len(paths) != 1 else paths[0] for name, paths in _inputs(job).items()}
     return [
         f"  {job.message or ''}",
         "",
-        f"  made by  {made_by}",
-        f"  made at  {_when(path, plan)}",
+        f"  made by  rule {job.rule.name} of {source}, function {_step(job)} of mklearn.steps.{_step(job)}",
         f"  log      {log}{'' if not log or Path(log).is_file() else ' (not there)'}",
-        f"  version  mklearn {stamp.get('mklearn', '?')}" if stamp else "",
-        *_section("Specification" if stamp else "Specification (as planned)", yaml_text(spec) if spec else "none"),
-        *_section("Inputs (with the first digits of their sha256)", *shown,
-                  *(f"and {count} more: {state}" for state, count in more.items())),
+    ]
+
+
+def _made(path: str, stamp: Stamp | None) -> list[str]:
+    if stamp is None:
+        return []
+    time = datetime.fromtimestamp(Path(path).stat().st_mtime, tz=UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return [
+        f"  made at  {time}, by mklearn {stamp.get('mklearn', '?')}",
+        *_section("Specification", yaml_text(stamp["spec"])),
+        *_section("Inputs (sha256)", _enumerated(yaml_text(stamp["inputs"]).splitlines(), "\n")),
         *_section(
-            f"Code ({f'fingerprint {then} then, {now} now' if then else f'fingerprint {now}'}; {len(names)} files of "
-            f"src/mklearn{'' if job.params.get('code') else '; an edit of it makes nothing again'})",
-            textwrap.fill(", ".join(names), 110, break_on_hyphens=False),
+            f"Code (fingerprint {stamp['code']})",
+            textwrap.fill(", ".join(stamp.get("modules", ())), 110, break_on_hyphens=False),
         ),
-        *_section("Replay", command(_step(job), files, dict(job.output.items()), _spec(job), job.threads)),
-    ]  # fmt: skip
+    ]
 
 
-def _section(title: str, *texts: str) -> list[str]:
-    return ["", title, *(textwrap.indent(text.rstrip(), "  ") for text in texts)]
+def _replay(job: Any) -> list[str]:
+    files = {name: paths if isinstance(paths, str) else list(paths) for name, paths in job.input.items()}
+    return _section("Replay", command(_step(job), files, dict(job.output.items()), _spec(job), job.threads))
 
 
-def _when(path: str, plan: DryRun) -> str:
-    if not Path(path).is_file():
-        return "not yet"
-    record, note = plan.record(path), " (Snakemake has no record of it: copied, or made by hand)"
-    seconds = Path(path).stat().st_mtime
-    if record is not None and record.endtime:
-        seconds, note = record.endtime, f", in {record.endtime - record.starttime:.1f} s" if record.starttime else ""
-    return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%d %H:%M:%S UTC") + note
+def _section(title: str, text: str) -> list[str]:
+    return ["", title, textwrap.indent(text.rstrip(), "  ")]
 
 
-def _verdict(path: str, stamp: Stamp | None, plan: DryRun, study: str | None) -> list[str]:
-    call = " ".join(["snakemake --cores all", *([f"--configfile {study}"] if study else []), path])
-    if not plan.runs(plan.job):
+# --- what a run would do with it
+
+
+def _verdict(path: str, job: Any, dag: Any, study: str | None) -> list[str]:
+    if not dag.needrun(job):
         lines = ["", "UP TO DATE: a run would not make it again."]
-        if unseen := _differences(plan.job, stamp):
-            why = "it goes by modification times" if plan.record(path) else "it has no record of how the file was made"
-            lines += [f"  But Snakemake does not see everything ({why}):", *(f"  - {text}" for text in unseen)]
+        if unseen := _changes(job):
+            lines += ["  But Snakemake has no record of these changes:", *(f"  - {text}" for text in unseen)]
             lines += [f"  To have it made again, delete it: rm {shlex.quote(path)}"]
         return lines
-    before = [job for job in plan.workflow.dag.jobs if job is not plan.job and plan.runs(job)]
-    first = ", ".join(f"{n} {rule}" for rule, n in sorted(Counter(job.rule.name for job in before).items()))
+    before = [other for other in dag.jobs if other is not job and dag.needrun(other)]
+    first = ", ".join(f"{n} {rule}" for rule, n in sorted(Counter(other.rule.name for other in before).items()))
+    call = " ".join(["snakemake --cores all", *([f"--configfile {study}"] if study else []), path])
     after = f", after other jobs ({first})" if first else ""
-    lines = ["", f"MISSING: `{call}` would make it{after}."]
     if Path(path).exists():
-        because = reasons(plan.job, plan)
-        lines = ["", f"WOULD BE MADE AGAIN by `{call}`{after}, because", *(f"  - {text}" for text in because)]
-    roots = [job for job in before if not _only_follows(plan.workflow.dag.reason(job))]
-    lines += [
-        f"  First {job.rule.name} makes {job.output[0]}: {'; '.join(reasons(job, plan))}" for job in roots[:LINES_SHOWN]
-    ]
-    return lines + [f"  and {len(roots) - LINES_SHOWN} more"] * (len(roots) > LINES_SHOWN)
+        lines = ["", f"WOULD BE MADE AGAIN by `{call}`{after}, because"]
+        lines += [f"  - {text}" for text in reasons(job, dag)]
+    else:
+        lines = ["", f"MISSING: `{call}` would make it{after}."]
+    roots = [other for other in before if not any(dag.needrun(needed) for needed in dag.dependencies[other])]
+    for root in roots[:SHOWN]:
+        lines.append(f"  First {root.rule.name} makes {root.output[0]}: {'; '.join(reasons(root, dag))}")
+    return lines + [f"  and {len(roots) - SHOWN} more"] * (len(roots) > SHOWN)
 
 
-def _only_follows(why: Any) -> bool:
-    """Return whether a job runs for no other reason than that its inputs are made again."""
-    own = why.missing_output or why.updated_input - why.updated_input_run or why.incomplete_output or why.forced
-    return bool(why.updated_input_run) and not (own or why.is_provenance_triggered())
-
-
-def reasons(job: Any, plan: DryRun) -> list[str]:
+def reasons(job: Any, dag: Any) -> list[str]:
     """Return why Snakemake would run a job, in the order in which a reader wants to know."""
-    why, path = plan.workflow.dag.reason(job), str(job.output[0])
-    names = {file: name for name, files in _inputs(job).items() for file in files}
-    found = [f"{file} does not exist" for file in sorted(map(str, why.missing_output))]
-    if why.incomplete_output:
-        found.append("the job that was to make it did not end well: it is at work now, or was interrupted")
-    found += _differences(job, read_stamp(Path(path)) if Path(path).is_file() else None)
-    told = " ".join(found)
-    newer = sorted(map(str, why.updated_input - why.updated_input_run))
-    found += [f"input {names.get(file, '')} ({file}) is newer" for file in newer if f"({file})" not in told]
-    if why.input_changed and (record := plan.record(path)) is not None:
-        gone, new = sorted({*record.input} - {*names}), sorted({*names} - {*record.input})
-        found += [f"it has another input now: {enumerated(new)}"] if new else []
-        found += [f"an input is no longer planned: {enumerated(gone)}"] if gone else []
-    if why.software_stack_changed:
-        found.append("the software environment of its rule has changed")
-    remade = sorted(map(str, why.updated_input_run))
-    found += [f"input {names.get(file, '')} ({file}) is made again first" for file in remade[:SHOWN]]
-    found += [f"{len(remade) - SHOWN} more of its inputs are made again first"] * (len(remade) > SHOWN)
+    why = dag.reason(job)
+    files = {
+        "missing": why.missing_output,
+        "not finished (its job is at work now, or was interrupted)": why.incomplete_output,
+        "newer inputs": why.updated_input - why.updated_input_run,
+        "inputs that are made again first": why.updated_input_run,
+    }
+    found = _changes(job)
+    found += [f"{what}: {_enumerated(sorted(map(str, paths)))}" for what, paths in files.items() if paths]
+    found += ["its list of inputs has changed"] * bool(why.input_changed)
+    found += ["the software environment of its rule has changed"] * bool(why.software_stack_changed)
     return found or [f"Snakemake says: {why}"]
 
 
-# --- a file that it does not plan
+def _changes(job: Any) -> list[str]:
+    """Return what differs between a file's stamp and the plan; edits count where the rule has code as a parameter."""
+    stamp = _stamp(str(job.output[0]))
+    if stamp is None:
+        return []
+    keys = spec_changes(stamp["spec"], _spec(job))
+    code = code_changes(stamp, step_code(_step(job), _spec(job))) if job.params.get("code") else []
+    found = [f"its specification has changed: {_enumerated(keys, '; ')}"] if keys else []
+    return found + ([f"its code has changed: {_enumerated(code)}"] if code else [])
 
 
-def _leftover(path: str, stamp: Stamp, plan: DryRun, study: str | None) -> list[str]:
-    record = plan.record(path)
-    lines = [
-        "",
-        f"  made at  {_when(path, plan)}",
-        f"  version  mklearn {stamp.get('mklearn', '?')}",
-        *(f"  log      {log}" for log in (record.log if record else None) or []),
-        *_section("Specification", yaml_text(stamp["spec"])),
-        *_section("Inputs", yaml_text(stamp["inputs"])),
-        *_section(f"Code (fingerprint {stamp['code']})"),
-        "",
-        f"NOT PLANNED by {plan.source}: made with an older parameter, or by another study.",
-    ]
-    other = study_of(path)
-    if other not in ("", plan.source):
-        return [*lines, f"  It is of another study: explain it with --study {other}"]
-    now = _successor(path, plan, study)
-    if now is not None:
-        lines.append(f"  Planned in its place is {now.output[0]}:")
-        lines += [f"  - {text}" for text in differences(stamp, _spec(now), _code(now))]
-    return [*lines, "  No file of this study needs it: it can be deleted, unless another study is to use it."]
+def spec_changes(then: Any, now: Any, key: str = "") -> list[str]:
+    """Return ``method.parameters.ridge: 0.01 -> 0.001`` for each key that differs."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        found = []
+        for name in dict.fromkeys([*then, *now]):
+            inner = f"{key}.{name}".lstrip(".")
+            if name not in now:
+                found.append(f"{inner}: removed (was {_short(then[name])})")
+            elif name not in then:
+                found.append(f"{inner}: added: {_short(now[name])}")
+            else:
+                found += spec_changes(then[name], now[name], inner)
+        return found
+    if isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
+        pairs = zip(then, now, strict=True)
+        return [text for i, (a, b) in enumerate(pairs) for text in spec_changes(a, b, f"{key}[{i}]")]
+    return [] if canonical(then) == canonical(now) else [f"{key}: {_short(then)} -> {_short(now)}"]
 
 
-def study_of(path: str) -> str:
-    """Return the study file that a file in results/STUDY/ comes from, by the record of its run."""
-    records = (folder / "run.json" for folder in Path(path).parents)
-    record = next((record for record in records if record.is_file()), None)
-    return str(load_json(record).get("source", "")) if record else ""
+def code_changes(stamp: Stamp, code: Sequence[str]) -> list[str]:
+    """Return the source files whose content is not what it was when the file was made."""
+    then = stamp.get("modules", {})
+    now = code_digests(code) if then else {}
+    changed = [name for name in now if name in then and now[name] != then[name]]
+    added = [f"{name} (new)" for name in now if name not in then]
+    return [*changed, *added, *(f"{name} (no longer used)" for name in then if name not in now)]
 
 
-def _successor(path: str, plan: DryRun, study: str | None) -> Any:
-    """Return the job of the planned file that has the same name and another specification."""
-    targets = plan.workflow.globals["targets"]
-    same = [name for name in targets.files() if KEY.sub("", name) == KEY.sub("", path)]
-    return dry_run(same[0], study).job if len(same) == 1 else None
+def _short(value: Any, limit: int = 60) -> str:
+    text = value if isinstance(value, str) and value else canonical(value)
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."
+
+
+def _enumerated(items: Sequence[str], separator: str = ", ") -> str:
+    """Join the first items, and count the others."""
+    more = f"{separator}and {len(items) - SHOWN} more" if len(items) > SHOWN else ""
+    return separator.join(items[:SHOWN]) + more

@@ -65,18 +65,19 @@ def _lost(table: str) -> dict[tuple[str, str, str], LostFit]:
 
 def _failures_in(targets: Targets, key: tuple[str, str, str], scores: str) -> list[Failure]:
     """Return the statuses in the score rows of a fit."""
-    log = f"logs/fit/{'/'.join(key)}.log"
+    dataset, protocol, method = key
+    log = targets.log("fit", dataset=dataset, protocol=protocol, method=method)
     try:
         frame, _ = read_parquet(scores)
     except DataError as error:
         return [Failure(name_of(targets, key), "failed", str(error), scores, log)]
     n_splits = frame.drop_duplicates(["protocol", "repeat", "fold"])["protocol"].value_counts()
     found = []
-    for (protocol, status), rows in frame[frame["status"].ne("ok")].groupby(["protocol", "status"], sort=False):
+    for (setting, status), rows in frame[frame["status"].ne("ok")].groupby(["protocol", "status"], sort=False):
         reasons = [text for text in dict.fromkeys(rows["message"]) if text]
         more = f" (and {len(reasons) - 3} other reasons)" if len(reasons) > 3 else ""
-        splits = len(rows.drop_duplicates(["repeat", "fold"])), int(n_splits[str(protocol)])
-        name, reason = name_of(targets, key, str(protocol)), "; ".join(reasons[:3]) + more
+        splits = len(rows.drop_duplicates(["repeat", "fold"])), int(n_splits[str(setting)])
+        name, reason = name_of(targets, key, str(setting)), "; ".join(reasons[:3]) + more
         found.append(Failure(name, str(status), reason, scores, log, splits))
     return found
 

@@ -47,33 +47,13 @@ class Cause:
     log: str = ""
 
 
-@dataclass(frozen=True)
-class Lost:
-    """A fit without a result, by its place in the plan and its key."""
-
-    position: int
-    key: tuple[str, str, str]
-    cause: Cause
-    outdated: float | None = None
-    """Modification time of a result of an earlier state of the study, where there is one."""
-
-
 # --- causes
 
 
 def cause_of(log: str, message: str, cluster_logs: Sequence[str], began: float) -> Cause:
-    """Return why a job failed: the last line of its log, and what the scheduler of a cluster reported.
+    """Return why a job failed: the last line of its log, and what the executor or the logs of a cluster say.
 
-    Parameters
-    ----------
-    log : str
-        Path of the job's log; the job may have died before it wrote one.
-    message : str
-        The executor's message.
-    cluster_logs : sequence of str
-        Paths of other logs: a cluster's own.
-    began : float
-        When the run began, in seconds since the epoch: an older log is of another run.
+    Logs that are older than the beginning of the run (seconds since the epoch) are of another run.
     """
     lines = [line for line in _text(log, began).splitlines() if line.strip()]
     last = _TIME_STAMP.sub("", lines[-1]) if len(lines) > 1 else ""  # the first is the command
@@ -148,9 +128,10 @@ def _jobs_by_output(workflow: Any) -> dict[str, Any]:
     return {str(path): job for job in workflow.dag.jobs for path in job.output}
 
 
-def _lost_fits(targets: Targets, workflow: Any) -> list[Lost]:
+def _lost_fits(targets: Targets, workflow: Any) -> list[LostFit]:
     """Return the fits that this run was to make and that have no result, or one of an earlier state of the study."""
-    dag, jobs, lost = workflow.dag, _jobs_by_output(workflow), []
+    dag, jobs = workflow.dag, _jobs_by_output(workflow)
+    lost: list[LostFit] = []
 
     @functools.cache
     def failed_job(job: Any) -> Any:
@@ -171,11 +152,25 @@ def _lost_fits(targets: Targets, workflow: Any) -> list[Lost]:
         step = " ".join([job.rule.name, *(f"({' '.join(map(str, job.wildcards))})" if job.wildcards else "")])
         return Cause("lost", f"step {step} before it failed: {own.text}", own.log)
 
-    planned = zip(targets.plan.fits, targets.all_scores(), targets.all_models(), strict=True)
-    for position, (key, scores, model) in enumerate(planned):
+    planned = zip(targets.plan.fits.items(), targets.all_scores(), targets.all_models(), strict=True)
+    for position, ((key, fit), scores, model) in enumerate(planned):
         job, whole = jobs.get(scores), Path(scores).exists() and Path(model).exists()
-        if job is not None and (not whole or (dag.needrun(job) and not dag.finished(job))):
-            lost.append(Lost(position, key, cause(job), os.stat(scores).st_mtime if whole else None))
+        if job is None or (whole and (not dag.needrun(job) or dag.finished(job))):
+            continue
+        why = cause(job)
+        lost.append(
+            LostFit(
+                position=position,
+                key=key,
+                fits=[fit_of(fit.spec, setting) for setting in fit.settings],
+                splits=[],  # read in the process that writes the tables
+                status=why.status,
+                message=why.text + (f"; log: {why.log}" if why.log else ""),
+                reason=why.text,
+                log=why.log,
+                outdated=os.stat(scores).st_mtime if whole else None,
+            )
+        )
     return lost
 
 
@@ -187,17 +182,17 @@ def _remove_unfinished(failed: Sequence[Any]) -> None:
                 left.unlink()
 
 
-def _reasons(targets: Targets, lost: Sequence[Lost]) -> list[str]:
+def _reasons(targets: Targets, lost: Sequence[LostFit]) -> list[str]:
     """Return a line for each reason, with the fits that it cost."""
-    by_cause: dict[Cause, list[str]] = {}
+    names: dict[str, list[str]] = {}
     for entry in lost:
-        by_cause.setdefault(entry.cause, []).append(name_of(targets, entry.key))
-    lines = []
-    for cause, names in list(by_cause.items())[:REASONS_SHOWN]:
-        who = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-        lines.append(f"{who}: {cause.text}" + (f" ({cause.log})" if cause.log else ""))
-    more = len(by_cause) - REASONS_SHOWN
-    return lines + ([f"... and {more} more reasons"] if more > 0 else [])
+        reason = entry.reason + (f" ({entry.log})" if entry.log else "")
+        names.setdefault(reason, []).append(name_of(targets, entry.key))
+    lines = [
+        f"{first}{f' and {len(others)} more' if others else ''}: {reason}" for reason, (first, *others) in names.items()
+    ]
+    more = len(lines) - REASONS_SHOWN
+    return lines[:REASONS_SHOWN] + ([f"... and {more} more reasons"] if more > 0 else [])
 
 
 def name_of(targets: Targets, key: tuple[str, str, str], setting: str = "") -> str:
@@ -210,7 +205,7 @@ def name_of(targets: Targets, key: tuple[str, str, str], setting: str = "") -> s
 # --- the tables
 
 
-def _write_tables(targets: Targets, workflow: Any, lost: Sequence[Lost]) -> str:
+def _write_tables(targets: Targets, workflow: Any, lost: Sequence[LostFit]) -> str:
     """Write scores, summary, run record and page of the other fits; return a sentence that says where they are."""
     names = ("scores", "predictions", "summary", "run_record", "report")
     scores, predictions, summary, record, page = map(targets.path, names)
@@ -237,7 +232,7 @@ def _write_tables(targets: Targets, workflow: Any, lost: Sequence[Lost]) -> str:
 
     def write() -> Iterator[str]:
         with output_in(log):
-            entries = [_entry(targets, entry).as_dict() for entry in lost]
+            entries = [entry.model_copy(update={"splits": _splits(targets, entry.key)}).as_dict() for entry in lost]
             table = targets.specification("scores").as_dict() | {"lost": entries}
             made = {"fits": without(targets.all_scores()), "predicted": without(targets.all_predictions())}
             call("scores", made, {"table": scores, "predictions": predictions}, table)
@@ -266,22 +261,6 @@ def _write_tables(targets: Targets, workflow: Any, lost: Sequence[Lost]) -> str:
     if made:
         return f"The tables {rest}, are in {targets.path('tables')}; the page could not be written{problem}"
     return f"The tables {rest}, could not be written{problem}"
-
-
-def _entry(targets: Targets, lost: Lost) -> LostFit:
-    """Return a lost fit as the step ``scores`` takes it, and as ``python -m mklearn failed`` reads it."""
-    spec, cause = targets.plan.fits[lost.key].spec, lost.cause
-    return LostFit(
-        position=lost.position,
-        key=lost.key,
-        fits=[fit_of(spec, setting) for setting in spec.settings],
-        splits=_splits(targets, lost.key),
-        status=cause.status,
-        message=cause.text + (f"; log: {cause.log}" if cause.log else ""),
-        reason=cause.text,
-        log=cause.log,
-        outdated=lost.outdated,
-    )
 
 
 def _splits(targets: Targets, key: tuple[str, str, str]) -> list[list[tuple[int, int, int, int]]]:

@@ -69,17 +69,8 @@ def begin(workflow: Any, mirror: str | None) -> None:
 def lock_files(folder: Path, made: set[str], read: set[str]) -> bool:
     """Lock the files that this run makes and reads, until this process ends.
 
-    Parameters
-    ----------
-    folder : Path
-        Where each run has a file with its lock and the names of its files.
-    made, read : set of str
-
-    Returns
-    -------
-    bool
-        Whether this is known to be the only run: False where another one uses other files, and where the file system
-        has no locks.
+    Each run has a locked file with their names in ``folder``. Return whether this is known to be the only run: not if
+    another one uses other files, and not if the file system has no locks.
 
     Raises
     ------

@@ -11,8 +11,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mklearn.evaluation.oracle import best_dimension
-
 COLUMNS = (
     "dataset", "protocol", "train_size", "method", "repeat", "fold", "neighbour", "sample", "true", "predicted",
     "predicted_oracle", "decision_value", "nearest", "distance",
@@ -119,6 +117,22 @@ def _oracle(rule: str, splits: Sequence[SplitPredictions], y: NDArray[np.int64])
         for component, labels in zip(split.rules[rule].components, split.rules[rule].by_component, strict=False)
     ]
     return best_dimension(pd.DataFrame(rows)) if rows else None
+
+
+def best_dimension(values: pd.DataFrame, larger_is_better: bool = True) -> int:
+    """Return the dimension whose mean over the splits is best; of several the smallest.
+
+    Only dimensions that the largest number of splits reached take part: else one lucky split could win a dimension.
+
+    Parameters
+    ----------
+    values : DataFrame
+        ``dimension`` and ``value``, a row for each split and dimension.
+    """
+    curve = values.dropna(subset=["dimension"]).groupby("dimension")["value"].agg(["mean", "count"])
+    curve = curve[curve["count"] == curve["count"].max()].sort_index()
+    heights = curve["mean"] if larger_is_better else -curve["mean"]
+    return int(curve.index[heights >= heights.max() - 1e-12][0])
 
 
 class Outcomes(NamedTuple):

@@ -15,8 +15,7 @@ import numpy as np
 
 from mklearn.errors import DataError
 from mklearn.evaluation.metrics import metric_named
-from mklearn.evaluation.oracle import best_dimension
-from mklearn.evaluation.predictions import Predictions, common
+from mklearn.evaluation.predictions import Predictions, best_dimension, common
 from mklearn.evaluation.reproduction import compare_published
 from mklearn.evaluation.statistics import (
     Difference,

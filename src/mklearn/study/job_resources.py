@@ -24,7 +24,7 @@ class JobResources:
         return dataset.n_samples or resources.counted_samples(samples) or resources.UNKNOWN_SAMPLES
 
     def read_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
-        return resources.asked_mb(resources.reading_mb(self._read_mb(wildcards, input)), attempt)
+        return resources.asked_mb(8 * self._read_mb(wildcards, input), attempt)  # archives grow two or three times
 
     def read_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
         return resources.asked_minutes(2 * self._read_mb(wildcards, input), attempt)
@@ -38,7 +38,7 @@ class JobResources:
         return resources.asked_mb(resources.images_mb(input.size_mb, n), attempt)
 
     def images_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
-        return resources.asked_minutes(resources.images_seconds(input.size_mb), attempt)
+        return resources.asked_minutes(2 * input.size_mb, attempt)  # two seconds for a million pixels
 
     def pairwise_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
         n = self._n_samples(self._targets.dataset(wildcards))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-LOGS = "logs"
 ARTEFACTS = {
     "download": "downloads/{source}/{file}",
     "samples": "cache/data/{dataset}.npz",
@@ -49,42 +48,25 @@ RULES = {
     "report": "{study}/report.log",
     "lost": "{study}/lost.log",
 }
-"""Logs below their folder, by rule; ``lost`` is that of the tables after a run in which jobs failed."""
+"""Logs below ``logs``, by rule; ``lost`` is that of the tables after a run in which jobs failed."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The paths of one study.
+    """The paths of one study, by its folder of results and its name.
 
-    Parameters
-    ----------
-    results : str
-        Folder of everything made.
-    study : str
-        Name of the study.
+    Wildcards that are not given stay in a path, as the output of a rule needs them.
     """
 
     results: str
     study: str
 
     def path(self, artefact: str, **wildcards: str) -> str:
-        """Return the path of an artefact; wildcards that are not given stay, as the output of a rule needs them.
-
-        Raises
-        ------
-        KeyError
-            There is no such artefact.
-        """
+        """Return the path of one of `ARTEFACTS`."""
         return _filled(self._artefacts[artefact], wildcards)
 
     def log(self, rule: str, **wildcards: str) -> str:
-        """Return the log of a rule's job; wildcards that are not given stay.
-
-        Raises
-        ------
-        KeyError
-            There is no such rule.
-        """
+        """Return the log of a job of one of `RULES`."""
         return _filled(self._logs[rule], wildcards)
 
     @cached_property
@@ -93,7 +75,7 @@ class Layout:
 
     @cached_property
     def _logs(self) -> dict[str, str]:
-        return self._below(LOGS, RULES)
+        return self._below("logs", RULES)
 
     def _below(self, folder: str, patterns: Mapping[str, str]) -> dict[str, str]:
         return {name: str(Path(folder) / _filled(text, {"study": self.study})) for name, text in patterns.items()}

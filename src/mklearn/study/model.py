@@ -9,9 +9,8 @@ from pydantic import Field, field_validator, model_validator
 from mklearn.contract.fit_spec import Components
 from mklearn.contract.model import Slug, Strict
 from mklearn.contract.table_specs import Calibration, PublishedValue
-from mklearn.evaluation.metrics import metric_mistakes, metric_names
+from mklearn.evaluation.metrics import metric_mistakes
 from mklearn.study.datasets import DatasetConfig, normalise_datasets
-from mklearn.study.mistakes import nearest, one_of
 from mklearn.study.published import Published, Remark
 from mklearn.study.registry import DescriptorConfig, KernelConfig, MethodConfig, ProtocolConfig
 
@@ -45,15 +44,6 @@ class Evaluation(Strict):
     """Minutes that a method may take on all splits of one training size. Later splits have no value."""
     reference: Slug | None = None
     """Method that all others are compared with, in pairs; by default the first uniform average of all kernels."""
-
-    @field_validator("metrics")
-    @classmethod
-    def _known(cls, names: list[str]) -> list[str]:
-        valid = metric_names()
-        for name in names:
-            if name not in valid:
-                raise ValueError(f"there is no metric {name!r}.{nearest(name, valid)} Expected: {one_of(valid)}.")
-        return names
 
     @model_validator(mode="after")
     def _metrics_can_be_used(self) -> Evaluation:

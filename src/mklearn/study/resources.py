@@ -77,11 +77,6 @@ def _bytes_below(root: str) -> int:
     return sum(path.stat().st_size for path in Path(root).rglob("*") if path.is_file())
 
 
-def reading_mb(files_mb: float) -> float:
-    """Compute the memory for reading and unpacking files into one array; archives of images grow two or three times."""
-    return 8 * files_mb
-
-
 def images_mb(samples_mb: float, n_samples: int) -> float:
     """Compute the memory for describing or resizing images: all as read, and a batch of them in double precision.
 
@@ -89,11 +84,6 @@ def images_mb(samples_mb: float, n_samples: int) -> float:
     seven descriptors of 3060 images of 60,000 pixels: 300 to 540 MB with the libraries.)
     """
     return 2 * samples_mb + 12 * samples_mb * min(1.0, BATCH / n_samples)
-
-
-def images_seconds(samples_mb: float) -> float:
-    """Estimate two seconds for a million pixels (measured: 0.3 to 1 s, by the descriptor)."""
-    return 2 * samples_mb
 
 
 def pairwise_mb(n_samples: int, source_mb: float) -> float:

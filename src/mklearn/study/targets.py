@@ -11,9 +11,11 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from mklearn.contract.specs import DescriptorSpec, PairwiseSpec, ResizeSpec
+from mklearn.contract.fit_spec import FitSpec
+from mklearn.contract.specs import DescriptorSpec, PairwiseSpec, ResizeSpec, Spec
+from mklearn.contract.table_specs import ScoresSpec
 from mklearn.errors import UserError
 from mklearn.provenance import code_fingerprint, step_code
 from mklearn.study.expansion import tables
@@ -25,11 +27,7 @@ from mklearn.study.reading import check_study, read_yaml
 Wildcards = Any
 
 
-class Specification(Protocol):
-    """The specification of a job."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return builtin types only."""
+Specification = Spec | FitSpec
 
 
 def open_study(config: Mapping[str, Any], workflow: Any) -> Targets:
@@ -52,14 +50,7 @@ def open_study(config: Mapping[str, Any], workflow: Any) -> Targets:
 
 
 class Targets:
-    """The plan as the rules need it. Methods that take ``wildcards`` are input functions.
-
-    Parameters
-    ----------
-    plan : Plan
-    source : str
-        The study file.
-    """
+    """The plan as the rules need it, and its study file. Methods that take ``wildcards`` are input functions."""
 
     def __init__(self, plan: Plan, source: str = "config.yaml") -> None:
         self.plan = plan
@@ -91,17 +82,9 @@ class Targets:
         """Return the tables and the page."""
         return [self.path(name) for name in ("scores", "summary", "report")]
 
-    def data(self) -> list[str]:
-        """Return all data sets, read and resized."""
-        return self.all_samples()
-
     def kernels(self) -> list[str]:
         """Return the manifests of all kernel sets."""
         return [self.path("kernel_set", dataset=d, kernel_set=name) for d, name in self.plan.kernel_sets]
-
-    def fits(self) -> list[str]:
-        """Return the scores of all fits."""
-        return self.all_scores()
 
     def all_scores(self) -> list[str]:
         """Return the scores of all fits, in the order of the plan."""
@@ -119,51 +102,29 @@ class Targets:
         """Return all data sets at their final size."""
         return [self._samples(dataset) for dataset in self.plan.datasets.values()]
 
-    def files(self) -> list[str]:
-        """Return every file that the study makes and keeps, without the parts that some of them are made from."""
-        plan, path = self.plan, self.path
-        datasets = plan.datasets.values()
-        original = {dataset.original for dataset in datasets}
-        learning = [key for key, planned in plan.descriptors.items() if planned.spec.learns]
-        splits = dict.fromkeys((d, p) for d, p, _ in plan.fits)
-        return [
-            *(file for dataset in datasets for file in dataset.downloads),
-            *(path(name, dataset=key) for key in sorted(original) for name in ("samples", "labels")),
-            *(path("resized", dataset=dataset.key) for dataset in datasets if dataset.resize),
-            *(path("features", dataset=d, descriptor=name) for d, name in plan.descriptors),
-            *(path("learned", dataset=d, descriptor=name) for d, name in learning),
-            *(path("pairwise", dataset=d, descriptor=name, measure=m) for d, name, m in plan.pairwise),
-            *(path("splits", dataset=d, protocol=p) for d, p in splits),
-            *self.kernels(), *self.all_scores(), *self.all_models(), *self.all_predictions(),
-            *self.everything(), path("predictions"), path("run_record"),
-        ]  # fmt: skip
-
     # --- specifications, and the code behind each step
 
     def spec(self, step: str) -> Callable[[Wildcards], dict[str, Any]]:
         """Return the function of wildcards that gives a rule the specification of its step, in builtin types."""
-
-        def specification(wildcards: Wildcards) -> dict[str, Any]:
-            return self.specification(step, wildcards).as_dict()
-
-        return specification
+        return lambda wildcards: self.specification(step, wildcards).as_dict()
 
     def code(self, step: str) -> Callable[[Wildcards], str]:
         """Return the function of wildcards that gives a rule the fingerprint of the source files behind its step.
 
-        As a parameter it makes the job run again after an edit. It is one word in place of forty input files, whose
-        number is what a large plan costs.
+        As a parameter it makes the job run again after an edit; forty input files for each job would slow large plans.
         """
-
-        def fingerprint(wildcards: Wildcards) -> str:
-            return _fingerprint(tuple(step_code(step, self.specification(step, wildcards).as_dict())))
-
-        return fingerprint
+        of_job = self.spec(step)
+        return lambda wildcards: _fingerprint(tuple(step_code(step, of_job(wildcards))))
 
     def specification(self, step: str, wildcards: Wildcards = None) -> Specification:
         """Return the specification of a step's job."""
-        find: dict[str, Callable[[Wildcards], Specification]] = {
-            "download": lambda w: self._downloads[self.path("download", source=w.source, file=w.file)],
+        return self._specifications[step](wildcards)
+
+    @functools.cached_property
+    def _specifications(self) -> dict[str, Callable[[Wildcards], Specification]]:
+        downloads = {path: spec for dataset in self.plan.datasets.values() for path, spec in dataset.downloads.items()}
+        return {
+            "download": lambda w: downloads[self.path("download", source=w.source, file=w.file)],
             "read": lambda w: self.dataset(w).read,
             "resize": lambda w: self.dataset(w).resize or ResizeSpec(),
             "split": lambda w: self.plan.protocols[w.protocol].model_copy(update={"dataset": self.dataset(w).id}),
@@ -173,16 +134,11 @@ class Targets:
             "pairwise_block": self.pairwise_spec,
             "kernel_set": lambda w: self.plan.kernel_sets[w.dataset, w.kernel_set],
             "fit": lambda w: self.planned_fit(w).spec,
-            "scores": lambda _: tables.scores_spec(self.plan),
+            "scores": lambda _: ScoresSpec(study=self.plan.study.study),
             "summary": lambda _: tables.summary_spec(self.plan),
             "run_record": lambda _: tables.run_spec(self.plan, self.source),
             "report": lambda _: tables.report_spec(self.plan),
         }
-        return find[step](wildcards)
-
-    @functools.cached_property
-    def _downloads(self) -> dict[str, Specification]:
-        return {path: spec for dataset in self.plan.datasets.values() for path, spec in dataset.downloads.items()}
 
     # --- data
 
@@ -281,15 +237,12 @@ class Targets:
 
     def fit_sources(self, wildcards: Wildcards) -> list[str]:
         """Return a file for each input of a method that is no kernels: features or images."""
-        fit = self.planned_fit(wildcards)
-        descriptors = iter(fit.descriptors)
-        kinds = [entry.kind for entry in fit.spec.method.inputs.values()]
         return [
-            self.samples(wildcards)
-            if kind == "images"
-            else self.path("features", dataset=wildcards.dataset, descriptor=next(descriptors))
-            for kind in kinds
-            if kind != "kernels"
+            self.path("features", dataset=wildcards.dataset, descriptor=entry.descriptor)
+            if entry.descriptor
+            else self.samples(wildcards)
+            for entry in self.planned_fit(wildcards).spec.method.inputs.values()
+            if entry.kind != "kernels"
         ]
 
 

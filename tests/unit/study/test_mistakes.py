@@ -51,30 +51,16 @@ STUDY: dict[str, Any] = {
     },
     "evaluation": {"neighbours": ["cosine"], "inner_folds": 4, "reference": "average"},
     "published": [
-        {
-            "dataset": "digits",
-            "train_size": 4,
-            "method": "mkl",
-            "value": 90.5,
-            "std": 1.5,
-            "source": "x",
-            "repeats": 20,
-        },
-        {
-            "dataset": "digits",
-            "train_size": [4, 6],
-            "method": ["few", "average"],
-            "value": [80.0, 82.5],
-            "dimension": [3, None],
-            "neighbour": "cosine",
-            "source": "y",
-        },
+        {"dataset": "digits", "train_size": 4, "method": "mkl", "value": 90.5, "std": 1.5, "source": "x",
+         "repeats": 20},
+        {"dataset": "digits", "train_size": [4, 6], "method": ["few", "average"], "value": [80.0, 82.5],
+         "dimension": [3, None], "neighbour": "cosine", "source": "y"},
     ],
     "published_repeats": 10,
     "calibration": {"method": "average", "tolerance": 2.5},
     "remarks": [{"method": ["mkl", "few"], "text": "Its weights are a vertex."}, {"method": "mkl", "text": "Slow."}],
     "report": {"thumbnails": 5},
-}
+}  # fmt: skip
 ROW = {"dataset": "digits", "train_size": [4, 6], "method": "mkl", "value": [80.0, 82.5], "source": "x"}
 """A row of published values."""
 Path = tuple[str | int, ...]
@@ -269,7 +255,7 @@ def test_nearest(word: Any, valid: list[str], expected: str) -> None:
         ({"evaluation": {"neighbours": ["cosinus"]}},
          "evaluation.neighbours[0]: invalid value 'cosinus'. Did you mean 'cosine'? Expected one of: cosine"),
         ({"evaluation": {"metrics": ["accuracy", "acu"]}},
-         "evaluation.metrics: there is no metric 'acu'. Did you mean 'auc'? Expected: accuracy, auc, "),
+         "evaluation: metrics: there is no metric 'acu'; valid: accuracy, balanced_accuracy, auc, "),
         ({"evaluation": {"metrics": ["auc", "auc"], "choose_by": "auc"}},
          "evaluation: metrics: metric 'auc' is named twice."),
         ({"evaluation": {"choose_by": "auc"}},
@@ -296,6 +282,17 @@ def test_nearest(word: Any, valid: list[str], expected: str) -> None:
         ({"report": {"thumbnails": 1000}},
          "report.thumbnails: invalid value 1000: should be less than or equal to 60."),
         ({"study": "a/b"}, "study: invalid name 'a/b': expected lower-case letters"),
+        ({"study": "My Study"}, "study: invalid name 'My Study'"),
+        ({"seed": -1}, "seed: invalid value -1: should be greater than or equal to 0"),
+        ({"seed": "one"}, "seed: invalid value 'one': should be a valid integer"),
+        ({"datasets": []}, "datasets"),
+        ({"datasets": {"mine": {"kind": "image_folder"}}}, "datasets.mine.path: is required but missing"),
+        ({"datasets": {"digits": {"resize": {"shape": [4, 4], "pixels": 9}}}},
+         "datasets.digits.resize: expected either shape"),
+        ({"kernels": {"k": {"kind": "gaussian", "bandwidth": 0}}},
+         "kernels.k.bandwidth: invalid value 0: should be greater than 0"),
+        ({"kernels": {"k": {"kind": "gaussian", "descriptor": "sift"}}},
+         "kernels.k.descriptor: there is no descriptor 'sift'"),
         ({"kernels": {"k": {"kind": "gaussian", "bandwidth": float("inf")}}}, "kernels.k.bandwidth: "),
     ],
 )  # fmt: skip
@@ -313,14 +310,7 @@ def test_a_row_of_published_values_is_a_cell_for_each_size_and_method() -> None:
         ("average", 4, 0.8, 3, 10), ("average", 6, 0.825, None, 10),
     ]  # fmt: skip
     single = [
-        {
-            "dataset": "digits",
-            "train_size": size,
-            "method": method,
-            "value": value,
-            "neighbour": "cosine",
-            "source": "y",
-        }
+        ROW | {"train_size": size, "method": method, "value": value, "neighbour": "cosine", "source": "y"}
         for method in ("few", "average")
         for size, value in ((4, 80.0), (6, 82.5))
     ]

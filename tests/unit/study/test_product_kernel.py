@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from mklearn.errors import ConfigError
@@ -138,27 +135,17 @@ def test_a_method_of_each_has_no_name_for_the_product() -> None:
 # --- data sets that do not have all kernels
 
 
-@pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Two matrices of the user beside digits."""
-    monkeypatch.chdir(tmp_path)
-    for name in "ab":
-        np.savez(f"{name}.npz", matrix=np.ones((4, 4)) - np.eye(4), ids=np.array(list("wxyz")))
-    pd.DataFrame({"id": list("wxyz"), "label": list("0011")}).to_csv("labels.csv", index=False)
-    return {"kind": "precomputed", "matrices": {"a": "a.npz", "b": "b.npz"}, "labels": "labels.csv"}
-
-
-def test_products_of_the_users_own_distances(own: dict[str, Any]) -> None:
+def test_products_of_the_users_own_distances(matrices: dict[str, Any]) -> None:
     methods = {"geometric": {"kind": "kernel_fda", "kernels": ["product"]}}
-    study = {"study": "s", "datasets": {"mine": own | {"measure": "distance"}}, "methods": methods}
+    study = {"study": "s", "datasets": {"mine": matrices | {"measure": "distance"}}, "methods": methods}
     for kernels in ({"product": {"kind": "product"}}, {"product": {"kind": "product", "of": ["b", "a"]}}):
         (product,) = kernels_of(plan_study(check_study(study | {"kernels": kernels})), "geometric")
         assert {factor["id"] for factor in product["factors"]} == {"a", "b"}
         assert {factor["measure"] for factor in product["factors"]} == {"distance"}
 
 
-def test_factors_have_to_apply_to_every_data_set(own: dict[str, Any]) -> None:
-    datasets = STUDY["datasets"] | {"mine": own | {"measure": "kernel"}}
+def test_factors_have_to_apply_to_every_data_set(matrices: dict[str, Any]) -> None:
+    datasets = STUDY["datasets"] | {"mine": matrices | {"measure": "kernel"}}
     methods = {"average": {"kind": "kernel_fda"}}
     kernels = with_product(of=["gauss-pixels", "gauss-lbp"])
     sentence = "kernels.product.of: data set 'mine' has no Gaussian kernel gauss-pixels, gauss-lbp; it has none."

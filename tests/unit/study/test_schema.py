@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from tests.unit.study.test_mistakes import KINDS, MAPPINGS, NAMED, STUDY, at, dotted
+from tests.unit.study.test_mistakes import MAPPINGS, NAMED, STUDY, at, dotted
 from tests.workflow.conftest import SMOKE
 
 from mklearn.errors import ConfigError
@@ -60,7 +60,7 @@ def test_both_refuse_unknown_keys(validator: Any, path: Any) -> None:
         check_study(study)
 
 
-@pytest.mark.parametrize("path", [*NAMED, *KINDS], ids=dotted)
+@pytest.mark.parametrize("path", NAMED, ids=dotted)
 def test_both_refuse_values_of_a_wrong_type(validator: Any, path: Any) -> None:
     study = copy.deepcopy(STUDY)
     at(study, path[:-1])[path[-1]] = [{"?": []}]

@@ -31,19 +31,14 @@ class PlannedDataset:
     """Images, tables or matrices."""
     read: ReadSpec
     resize: ResizeSpec | None
-    files: list[str]
     title: str
+    files: list[str] = field(default_factory=list)
     downloads: Mapping[str, DownloadSpec] = field(default_factory=dict)
     """By path; none for the user's own data."""
     n_samples: int | None = None
     """Number of samples, if it is known before the data set is read."""
     about: Mapping[str, str] = field(default_factory=dict)
     """Licence, citation, homepage and note of a registered data set: for the report, and in no key."""
-
-    @property
-    def sources(self) -> dict[str, str]:
-        """Upstream's address of each downloaded file."""
-        return {path: next(iter(spec.file.urls), "") for path, spec in self.downloads.items()}
 
 
 def planned_dataset(dataset_id: str, config: DatasetConfig, layout: Layout, mirror: str | None) -> PlannedDataset:
@@ -54,53 +49,45 @@ def planned_dataset(dataset_id: str, config: DatasetConfig, layout: Layout, mirr
     ConfigError
         A file or folder of the user does not exist, or Snakemake can't take its name.
     """
+    raw = config.model_dump()
     if isinstance(config, RegisteredDataset):
-        return _registered(dataset_id, config, layout, mirror)
-    read, resize = _reading(dataset_id, config.model_dump())
+        raw["name"] = config.name or dataset_id
+    fields = dataset_spec(raw)
+    size = {name: value for name, value in (fields.pop("resize", None) or {}).items() if value is not None}
+    if size and "expected" in fields:  # the size is known only after resizing
+        fields["expected"] = {name: value for name, value in fields["expected"].items() if name != "image_shape"}
+    read = ReadSpec(**fields, dataset=dataset_id)
+    resize = ResizeSpec(**size) if size else None
+    original = key(dataset_id, read.as_dict())
+    final = key(dataset_id, [read.as_dict(), resize.as_dict()]) if resize else original
     planned = PlannedDataset(
-        dataset_id, *_keys(dataset_id, read, resize), config.family, read, resize,
-        files=[] if isinstance(config, ImageFolder) else _own_files(dataset_id, config),
+        dataset_id, final, original, config.family, read, resize,
         title=f"{dataset_id} (your own {OWN[config.family]})",
     )  # fmt: skip
-    if not isinstance(config, ImageFolder):
-        return planned
-    listed = read.model_copy(update={"listing": _listing(dataset_id, config.path)})
-    return replace(planned, read=listed)
+    if isinstance(config, RegisteredDataset):
+        return _registered(planned, raw, layout, mirror)
+    if isinstance(config, ImageFolder):
+        return replace(planned, read=read.model_copy(update={"listing": _listing(dataset_id, config.path)}))
+    return replace(planned, files=_own_files(dataset_id, config))
 
 
-def _registered(dataset_id: str, config: RegisteredDataset, layout: Layout, mirror: str | None) -> PlannedDataset:
-    raw = config.model_dump() | {"name": config.name or dataset_id}
-    known = entry(raw["name"])
-    read, resize = _reading(dataset_id, raw)
+def _registered(planned: PlannedDataset, raw: dict[str, object], layout: Layout, mirror: str | None) -> PlannedDataset:
+    """Add what the registry says: downloads, title, number of samples."""
+    known = entry(str(raw["name"]))
     downloads = {
         layout.path("download", source=known.id, file=file.name): DownloadSpec(
-            file=FileSpec(**file.model_dump()), reader=known.reader, options=read.options
+            file=FileSpec(**file.model_dump()), reader=known.reader, options=planned.read.options
         )
         for file in known.packaging(os.environ.get(MIRROR_VARIABLE) or mirror)  # the order of the download
     }
-    return PlannedDataset(
-        dataset_id, *_keys(dataset_id, read, resize), config.family, read, resize,
+    return replace(
+        planned,
         files=list(downloads),
-        title=known.title if dataset_id == known.id else f"{known.title}, {dataset_id}",  # two draws are two columns
+        title=known.title if planned.id == known.id else f"{known.title}, {planned.id}",  # two draws are two columns
         downloads=downloads,
         n_samples=known.n_samples(raw),
         about={name: getattr(known, name) for name in ("licence", "citation", "homepage", "note")},
-    )  # fmt: skip
-
-
-def _reading(dataset_id: str, raw: dict[str, object]) -> tuple[ReadSpec, ResizeSpec | None]:
-    """Return how the data set is read, and how its images are resized afterwards."""
-    fields = dataset_spec(raw)
-    resize = {name: value for name, value in (fields.pop("resize", None) or {}).items() if value is not None}
-    if resize and "expected" in fields:  # the size is known only after resizing
-        fields["expected"] = {name: value for name, value in fields["expected"].items() if name != "image_shape"}
-    return ReadSpec(**fields, dataset=dataset_id), ResizeSpec(**resize) if resize else None
-
-
-def _keys(dataset_id: str, read: ReadSpec, resize: ResizeSpec | None) -> tuple[str, str]:
-    """Return the key at the final size, and the key before resizing."""
-    original = key(dataset_id, read.as_dict())
-    return key(dataset_id, [read.as_dict(), resize.as_dict()]) if resize else original, original
+    )
 
 
 def _own_files(dataset_id: str, config: FeatureTables | Precomputed) -> list[str]:

@@ -17,6 +17,7 @@ from mklearn.errors import ConfigError
 from mklearn.evaluation.metrics import metric_mistakes
 from mklearn.provenance import key
 from mklearn.study.expansion.datasets import PlannedDataset
+from mklearn.study.expansion.kernels import pairwise_of
 from mklearn.study.expansion.protocols import PlannedProtocol
 from mklearn.study.model import Evaluation
 
@@ -41,8 +42,6 @@ class PlannedFit:
     kernel_set: str | None = None
     """Key of the kernel set; None for a method without kernels."""
     kernel_set_spec: KernelSetSpec | None = None
-    descriptors: tuple[str, ...] = ()
-    """Keys of the descriptors that its inputs of kind features take, in the order of the inputs."""
 
     @property
     def settings(self) -> list[Setting]:
@@ -73,18 +72,7 @@ def planned_fits(
 ) -> list[PlannedFit]:
     """Plan the fits of one method on one data set: one for each protocol, and for ``kernels: each`` for each kernel.
 
-    Parameters
-    ----------
-    dataset : PlannedDataset
-    method_id, method : str, Method
-    kernels : sequence of dict
-        Kernel specifications of the data set.
-    descriptors : mapping
-        Key and model of each descriptor of the data set, by id.
-    protocols : sequence of PlannedProtocol
-        Those that apply to the data set.
-    evaluation : Evaluation
-    seed : int
+    Kernels, descriptors and protocols are those that apply to the data set.
 
     Raises
     ------
@@ -94,25 +82,28 @@ def planned_fits(
     inputs = _inputs(dataset, method_id, method, descriptors)
     evaluated = _evaluation(method_id, method, evaluation)
     found = []
-    for variant in _variants(method_id, method, kernels, dataset):
+    variants = _variants(method_id, method, kernels, dataset)
+    if not protocols:
+        return []
+    for variant in variants:
         spec = MethodSpec(
             id=variant.id, implementation=method.implementation, parameters=method.parameters() | variant.parameters,
             grid=method.grid(), kernel_choice=method.kernel_choice(), inputs=inputs, sweep=method.sweep(),
             iterations=method.iterations(),
         )  # fmt: skip
-        kernel_set, kernel_set_spec = _kernel_set(variant.kernels)
+        fit = FitSpec(
+            dataset=dataset.id, settings=protocols[0].settings, method=spec, kernels=variant.kernels,
+            evaluation=evaluated, seed=seed,
+        )  # fmt: skip
+        shared = {name: value for name, value in fit.as_dict().items() if name not in ("dataset", "settings")}
+        method_key, kernel_set = key(variant.id, shared), _kernel_set(variant.kernels)
         for protocol in protocols:
-            fit = FitSpec(
-                dataset=dataset.id, settings=list(protocol.settings), method=spec,
-                kernels=variant.kernels, evaluation=evaluated, seed=seed,
-            )  # fmt: skip
-            shared = {name: value for name, value in fit.as_dict().items() if name not in ("dataset", "settings")}
+            of_protocol = fit.model_copy(update={"settings": protocol.settings})
             found.append(
                 PlannedFit(
-                    dataset, protocol.key, protocol.id, key(variant.id, shared), variant.id, variant.label, fit,
-                    kernel_set, kernel_set_spec, tuple(e.descriptor for e in inputs.values() if e.descriptor),
+                    dataset, protocol.key, protocol.id, method_key, variant.id, variant.label, of_protocol, *kernel_set
                 )
-            )  # fmt: skip
+            )
     return found
 
 
@@ -123,12 +114,12 @@ def _evaluation(method_id: str, method: Method, evaluation: Evaluation) -> Evalu
         name, sentence = mistakes[0]
         raise ConfigError(f"evaluation.{name} (methods.{method_id}): {sentence}")
     minutes = method.time_limit or evaluation.time_limit
-    return EvaluationSpec(
-        neighbours=list(evaluation.neighbours), inner_folds=folds,
-        components=method.component_choice() or evaluation.components or method.usual_choice(),
-        metrics=list(evaluation.metrics),
-        choose_by=evaluation.choose_by, time_limit=None if minutes == "none" else minutes,
-    )  # fmt: skip
+    own = {
+        "inner_folds": folds,
+        "components": method.component_choice() or evaluation.components or method.usual_choice(),
+        "time_limit": None if minutes == "none" else minutes,
+    }
+    return EvaluationSpec(**evaluation.model_dump(exclude={"reference"}) | own)
 
 
 def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors: Descriptors) -> dict[str, InputSpec]:
@@ -210,6 +201,6 @@ def _kernel_set(kernels: list[Spec]) -> tuple[str | None, KernelSetSpec | None]:
     """Return key and specification of a kernel set; None without kernels."""
     if not kernels:
         return None, None
-    pairwise = sorted({part["pairwise"] for kernel in kernels for part in kernel.get("factors", [kernel])})
+    pairwise = sorted({name for kernel in kernels for name in pairwise_of(kernel)})
     name = key(f"{len(kernels)}-kernels" if len(kernels) > 1 else kernels[0]["id"], kernels)
     return name, KernelSetSpec(kernels=kernels, pairwise=pairwise)

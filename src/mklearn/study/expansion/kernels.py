@@ -50,8 +50,6 @@ class PlannedKernel:
 
     spec: KernelSpec
     pairwise: PlannedPairwise | None = None
-    descriptor: str | None = None
-    """Id of its descriptor; None for the user's own matrices."""
 
 
 def planned_kernels(
@@ -97,7 +95,7 @@ def _kernels_of_descriptors(
             measure = kernel.measure_for(descriptor.config.measure)
             _check_measure(kernel_id, measure, descriptor)
             pairwise = _pairwise(dataset, descriptor, measure)
-            kernels.append(PlannedKernel(_spec(name, kernel, bandwidth, pairwise), pairwise, descriptor_id))
+            kernels.append(PlannedKernel(_spec(name, kernel, bandwidth, pairwise), pairwise))
     return kernels
 
 

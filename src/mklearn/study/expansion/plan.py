@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from mklearn.contract.specs import KernelSetSpec, SplitSpec
 from mklearn.errors import ConfigError
@@ -22,15 +22,15 @@ class Plan:
     """Everything that a study makes, by key; made by :func:`plan_study`."""
 
     study: Study
-    datasets: Mapping[str, PlannedDataset]
-    descriptors: Mapping[tuple[str, str], PlannedDescriptor]
+    protocols: dict[str, SplitSpec]
+    datasets: dict[str, PlannedDataset] = field(default_factory=dict)
+    descriptors: dict[tuple[str, str], PlannedDescriptor] = field(default_factory=dict)
     """By data set and descriptor."""
-    pairwise: Mapping[tuple[str, str, str], PlannedPairwise]
+    pairwise: dict[tuple[str, str, str], PlannedPairwise] = field(default_factory=dict)
     """By data set, descriptor (or the user's matrix) and measure."""
-    kernel_sets: Mapping[tuple[str, str], KernelSetSpec]
+    kernel_sets: dict[tuple[str, str], KernelSetSpec] = field(default_factory=dict)
     """By data set and kernel set."""
-    protocols: Mapping[str, SplitSpec]
-    fits: Mapping[tuple[str, str, str], PlannedFit]
+    fits: dict[tuple[str, str, str], PlannedFit] = field(default_factory=dict)
     """By data set, protocol and method."""
 
     @property
@@ -51,16 +51,6 @@ class Plan:
         return ""
 
 
-@dataclass(frozen=True)
-class _DatasetPlan:
-    """What a study makes of one data set."""
-
-    dataset: PlannedDataset
-    descriptors: list[PlannedDescriptor]
-    pairwise: list[PlannedPairwise]
-    fits: list[PlannedFit]
-
-
 def plan_study(study: Study) -> Plan:
     """Expand a study.
 
@@ -71,48 +61,41 @@ def plan_study(study: Study) -> Plan:
         path does not exist.
     """
     protocols = planned_protocols(study.protocols, study.seed)
-    parts = [_plan_dataset(study, name, config, protocols) for name, config in study.datasets.items()]
-    fits = {(part.dataset.key, fit.protocol, fit.method): fit for part in parts for fit in part.fits}
-    return Plan(
-        study,
-        datasets={part.dataset.key: part.dataset for part in parts},
-        descriptors={(part.dataset.key, planned.key): planned for part in parts for planned in part.descriptors},
-        pairwise={(part.dataset.key, p.source, p.spec.measure): p for part in parts for p in part.pairwise},
-        kernel_sets={
-            (dataset, fit.kernel_set): fit.kernel_set_spec
-            for (dataset, _, _), fit in fits.items()
-            if fit.kernel_set is not None and fit.kernel_set_spec is not None
-        },
-        protocols={protocol.key: protocol.spec for protocol in protocols},
-        fits=fits,
-    )
+    plan = Plan(study, {protocol.key: protocol.spec for protocol in protocols})
+    for dataset_id, config in study.datasets.items():
+        chosen = [protocol for protocol in protocols if protocol.datasets is None or dataset_id in protocol.datasets]
+        _add_dataset(plan, dataset_id, config, chosen)
+    return plan
 
 
-def _plan_dataset(
-    study: Study, dataset_id: str, config: DatasetConfig, protocols: Iterable[PlannedProtocol]
-) -> _DatasetPlan:
-    dataset = planned_dataset(dataset_id, config, Layout(study.results, study.study), study.mirror)
+def _add_dataset(plan: Plan, dataset_id: str, config: DatasetConfig, protocols: Sequence[PlannedProtocol]) -> None:
+    """Add what the study makes of one data set."""
+    study = plan.study
+    dataset = planned_dataset(dataset_id, config, plan.layout, study.mirror)
     descriptors = planned_descriptors(dataset, config, study.descriptors, study.seed)
     kernels = planned_kernels(dataset, config, study.kernels, descriptors)
     _check_unique(f"datasets.{dataset_id}: kernels", [kernel.spec["id"] for kernel in kernels])
-    chosen = [protocol for protocol in protocols if protocol.datasets is None or dataset_id in protocol.datasets]
     specs = [kernel.spec for kernel in kernels]
     by_id = {name: (planned.key, planned.config) for name, planned in descriptors.items()}
     fits = [
         fit
         for method_id, method in study.methods.items()
-        for fit in planned_fits(
-            dataset, method_id, method, specs, by_id, chosen, study.evaluation, study.seed
-        )
-    ]  # fmt: skip
+        for fit in planned_fits(dataset, method_id, method, specs, by_id, protocols, study.evaluation, study.seed)
+    ]
     _check_unique(
         f"datasets.{dataset_id}: methods", [fit.method_id for fit in fits if fit.protocol == fits[0].protocol]
     )
-    used = dict.fromkeys(descriptors[kernel.descriptor].key for kernel in kernels if kernel.descriptor is not None)
-    used |= dict.fromkeys(name for fit in fits for name in fit.descriptors)
-    by_key = {planned.key: planned for planned in descriptors.values()}
     pairwise = [kernel.pairwise for kernel in kernels if kernel.pairwise is not None]
-    return _DatasetPlan(dataset, [by_key[name] for name in used], pairwise, fits)
+    used = [matrix.source for matrix in pairwise]
+    used += [entry.descriptor for fit in fits for entry in fit.spec.method.inputs.values() if entry.descriptor]
+    by_key = {planned.key: planned for planned in descriptors.values()}
+    plan.datasets[dataset.key] = dataset
+    plan.descriptors.update({(dataset.key, name): by_key[name] for name in used if name in by_key})
+    plan.pairwise.update({(dataset.key, matrix.source, matrix.spec.measure): matrix for matrix in pairwise})
+    for fit in fits:
+        plan.fits[dataset.key, fit.protocol, fit.method] = fit
+        if fit.kernel_set is not None and fit.kernel_set_spec is not None:
+            plan.kernel_sets[dataset.key, fit.kernel_set] = fit.kernel_set_spec
 
 
 def _check_unique(what: str, names: list[str]) -> None:

@@ -13,7 +13,6 @@ from mklearn.contract.table_specs import (
     ReportRemark,
     ReportSpec,
     RunSpec,
-    ScoresSpec,
     SummarySpec,
 )
 from mklearn.study.expansion.datasets import PlannedDataset
@@ -22,11 +21,6 @@ from mklearn.study.registry import registered
 
 FILES_SHOWN = 64
 """Files of a data set that the report lists, at most."""
-
-
-def scores_spec(plan: Plan) -> ScoresSpec:
-    """Return the specification of the score table."""
-    return ScoresSpec(study=plan.study.study)
 
 
 def summary_spec(plan: Plan) -> SummarySpec:
@@ -75,8 +69,9 @@ def report_spec(plan: Plan) -> ReportSpec:
 
 
 def _dataset(dataset: PlannedDataset) -> ReportDataset:
+    upstream = {path: next(iter(spec.file.urls), "") for path, spec in dataset.downloads.items()}
     files = [
-        ReportFile(name=Path(path).name, path=path, source=dataset.sources.get(path, path))
+        ReportFile(name=Path(path).name, path=path, source=upstream.get(path, path))
         for path in dataset.files[:FILES_SHOWN]
     ]
     return ReportDataset(id=dataset.id, title=dataset.title, about=dict(dataset.about), files=files)
