@@ -1,4 +1,4 @@
-"""The default study at 10 training images per class: three of its rows as they were measured on 2026-11-21.
+"""The default study at 10 training images per class: three of its rows as they were measured on 2026-11-22.
 
 The same seeds give the same splits, so only rounding that flips single nearest neighbours may move a value: half a
 point allows for eight of 1,697 test images per repeat. (The standard deviation over repeats is 1.1 points or more.)
@@ -26,7 +26,7 @@ from mklearn.study.reading import read_study
 
 DESCRIPTORS = {"pixels": pixels, "multiresolution": multiresolution, "hog": hog, "phog": phog, "lbp": lbp}
 TOLERANCE = 0.5
-MEASURED = {"average": 93.84, "kfd-gauss-pixels": 92.83, "mkl-lda": 93.57}
+MEASURED = {"average": 94.61, "kfd-gauss-pixels": 93.20, "mkl-lda": 94.67}
 
 
 @pytest.fixture(scope="module")

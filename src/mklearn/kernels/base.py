@@ -92,8 +92,8 @@ class Kernel(ABC):
     measures: ClassVar[tuple[str, ...]]
 
     measure: str | None = None
-    centre: bool = False
-    normalise: Normalise = "none"
+    centre: bool = True
+    normalise: Normalise = "centred_trace"
     psd: PSDPolicy = "clip"
     name: str = ""
 

@@ -14,8 +14,10 @@ Positive = Annotated[float, Field(gt=0)]
 class Kernel(Registered):
     """The model of a kernel."""
 
-    centre: bool = False
-    """Centre in feature space at the training mean."""
+    centre: bool = True
+    """Centre in feature space at the training mean. Without it, a constant that is added to the features of a linear
+    kernel changes discriminants with a ridge, and those with learned weights differ from the others in more than
+    their weights."""
     normalise: Literal["none", "unit_diagonal", "centred_trace"] = "centred_trace"
     """Bring kernels to one scale: k(x,x) = 1, or unit variance of the training samples in feature space."""
     psd: Literal["clip", "shift", "flip", "none"] = "clip"

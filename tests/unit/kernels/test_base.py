@@ -25,6 +25,9 @@ from mklearn.kernels.psd import psd_repair
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
 
+RAW: dict[str, Any] = {"centre": False, "normalise": "none"}
+"""Parameters that leave the kernel function as it is."""
+
 
 def features(n: int = 14, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).random((n, 5)) + 0.1
@@ -69,11 +72,11 @@ def test_explicit_features_go_through_the_same_steps() -> None:
 
 def test_shift_changes_no_rows_but_they_are_scaled() -> None:
     P = indefinite()
-    fitted = PrecomputedKernel(psd="shift").fit(P)
+    fitted = PrecomputedKernel(psd="shift", **RAW).fit(P)
     assert fitted.repair_.shift > 0
     np.testing.assert_allclose(fitted.kernel_train_, P + fitted.repair_.shift * np.eye(len(P)))
     np.testing.assert_array_equal(fitted.transform(P[:4]), P[:4])
-    scaled = PrecomputedKernel(psd="shift", normalise="centred_trace").fit(P)
+    scaled = PrecomputedKernel(psd="shift", centre=False).fit(P)
     np.testing.assert_allclose(scaled.transform(P[:4]), P[:4] / scaled.divisor_)
 
 
@@ -121,10 +124,10 @@ def test_a_shift_is_flagged_if_it_adds_much() -> None:
     values, vectors = np.linalg.eigh(inner_product(features()))
     much, little = ((vectors * np.r_[lowest, values[1:]]) @ vectors.T for lowest in (-2.0, -1e-3))
     with pytest.warns(IdentityLikeKernelWarning, match=r"the diagonal shift added 2 to a mean .*; consider psd='clip'"):
-        assert PrecomputedKernel(psd="shift").fit(much).identity_like_
+        assert PrecomputedKernel(psd="shift", **RAW).fit(much).identity_like_
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fitted = PrecomputedKernel(psd="shift").fit(little)
+        fitted = PrecomputedKernel(psd="shift", **RAW).fit(little)
     assert fitted.repair_.shift == pytest.approx(1e-3)
     assert not fitted.identity_like_
 
@@ -143,7 +146,7 @@ def test_info_is_plain_and_complete() -> None:
 @pytest.mark.parametrize("psd", ["clip", "shift", "flip", "none"])
 def test_info_has_the_spectrum_before_the_repair(psd: Any) -> None:
     A = np.random.default_rng(0).normal(size=(12, 12))
-    curve = PrecomputedKernel(psd=psd).fit(A + A.T).info_["spectrum"]
+    curve = PrecomputedKernel(psd=psd, **RAW).fit(A + A.T).info_["spectrum"]
     values = np.linalg.eigvalsh(A + A.T)[::-1]
     np.testing.assert_allclose([share for _, share in curve], values / np.abs(values).sum(), atol=1e-12)
 

@@ -15,6 +15,9 @@ from mklearn.kernels.distances import chi2_distance, inner_product, squared_eucl
 from mklearn.kernels.gaussian import GaussianKernel, gaussian_kernel
 from mklearn.kernels.polynomial import PolynomialKernel
 
+RAW: dict[str, Any] = {"centre": False, "normalise": "none"}
+"""Parameters that leave the kernel function as it is."""
+
 
 def test_gaussian_divides_by_gamma_not_by_two_gamma_squared() -> None:
     np.testing.assert_allclose(gaussian_kernel([[0.0, 3.0]], 2.0), [[1, np.exp(-1.5)]])
@@ -42,14 +45,14 @@ def test_polynomial_is_the_explicit_feature_map() -> None:
         [np.full(6, offset), np.sqrt(2 * scale * offset) * X]
         + [scale * X[:, i] * X[:, j] for i in range(3) for j in range(3)]
     )
-    K = PolynomialKernel(degree=2, scale=scale, offset=offset).fit(inner_product(X)).kernel_train_
+    K = PolynomialKernel(degree=2, scale=scale, offset=offset, **RAW).fit(inner_product(X)).kernel_train_
     np.testing.assert_allclose(K, explicit @ explicit.T, rtol=1e-12)
 
 
 def test_gaussian_of_each_measure() -> None:
     X = np.random.default_rng(0).random((14, 5)) + 0.1
     D = squared_euclidean(X)
-    parameters: dict[str, Any] = {"bandwidth": 2.0, "bandwidth_rule": "squared_mean_distance"}
+    parameters: dict[str, Any] = {"bandwidth": 2.0, "bandwidth_rule": "squared_mean_distance", **RAW}
     squared = GaussianKernel(**parameters).fit(D)
     gamma = resolve_bandwidth(D, 2.0, "squared_mean_distance")
     assert squared.bandwidth_ == pytest.approx(gamma)
@@ -60,13 +63,13 @@ def test_gaussian_of_each_measure() -> None:
     np.testing.assert_allclose(plain.transform(np.sqrt(D[:3])), squared.transform(D[:3]), rtol=1e-12)
     # chi-squared distances go into the exponent as they are
     C = chi2_distance(X)
-    chi2 = GaussianKernel(measure="chi2").fit(C)
+    chi2 = GaussianKernel(measure="chi2", **RAW).fit(C)
     np.testing.assert_allclose(chi2.kernel_train_, np.exp(-C / C[np.triu_indices(len(C), 1)].mean()))
 
 
 def test_polynomial_scale_is_fitted_to_the_training_samples() -> None:
     G = inner_product(np.random.default_rng(0).random((14, 5)) + 0.1)
-    fitted = PolynomialKernel(degree=3).fit(G)
+    fitted = PolynomialKernel(degree=3, **RAW).fit(G)
     assert fitted.scale_ == pytest.approx(1 / np.diagonal(G).mean())
     np.testing.assert_allclose(fitted.kernel_train_, (G / np.diagonal(G).mean() + 1) ** 3)
     assert PolynomialKernel(scale=0.5).fit(G).scale_ == 0.5

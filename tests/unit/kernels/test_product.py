@@ -34,16 +34,19 @@ def pairwise(seed: int = 0) -> dict[str, np.ndarray]:
     }
 
 
+PLAIN = {"psd": "none", "centre": False, "normalise": "none"}
+
+
 def factors_alone(matrices: dict[str, np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray], list[Any]]:
     """Each factor as a kernel of its own."""
-    alone = [{"kind": "gaussian", "psd": "none", **factor, "id": str(m)} for m, factor in enumerate(FACTORS)]
+    alone = [{"kind": "gaussian", **PLAIN, **factor, "id": str(m)} for m, factor in enumerate(FACTORS)]
     K, K_test, infos = build_stack(matrices, alone, TRAIN, TEST)
     return list(K), list(K_test), infos
 
 
 def test_the_product_is_the_geometric_mean_of_its_factors() -> None:
     matrices = pairwise()
-    K, K_test, (info,) = build_stack(matrices, [PRODUCT | {"psd": "none"}], TRAIN, TEST)
+    K, K_test, (info,) = build_stack(matrices, [PRODUCT | PLAIN], TRAIN, TEST)
     train, test, infos = factors_alone(matrices)
     np.testing.assert_allclose(K["p"], np.prod(train, axis=0) ** (1 / 3), rtol=1e-12)
     np.testing.assert_allclose(K_test["p"], np.prod(test, axis=0) ** (1 / 3), rtol=1e-12)

@@ -14,6 +14,7 @@ import pytest
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
+from mklearn.kernels.models import Gaussian, Linear, Polynomial
 from mklearn.kernels.specs import KERNELS, StackTransform, build_stack, compute_stack
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
@@ -97,12 +98,25 @@ def test_features_and_pairwise_matrices_agree(X: np.ndarray) -> None:
 
 
 def test_columns_and_short_specs(X: np.ndarray) -> None:
-    K = compute_stack(X, ["linear", {"kind": "linear", "columns": [0, 2]}, {"kind": "linear", "columns": slice(1, 3)}])
+    raw = {"kind": "linear", "centre": False, "normalise": "none"}
+    K = compute_stack(X, [raw, {**raw, "columns": [0, 2]}, {**raw, "columns": slice(1, 3)}])
     assert K.ids == ("0", "1", "2")
     np.testing.assert_allclose(K[0], X @ X.T)
     np.testing.assert_allclose(K[1], X[:, [0, 2]] @ X[:, [0, 2]].T)
     np.testing.assert_allclose(K[2], X[:, 1:3] @ X[:, 1:3].T)
     assert len(compute_stack(X, "gaussian")) == 1  # type: ignore[arg-type]
+
+
+def test_a_short_spec_is_what_a_study_has_by_default(X: np.ndarray) -> None:
+    """Centred at the training mean, so that a constant added to the features changes nothing; unit variance."""
+    K, moved = (compute_stack(features, ["linear"])[0] for features in (X, X + 7.0))
+    centred = X - X.mean(axis=0)
+    np.testing.assert_allclose(K, centred @ centred.T / np.mean(np.sum(centred**2, axis=1)), atol=1e-12)
+    np.testing.assert_allclose(moved, K, atol=1e-10)
+    for kind, model in (("gaussian", Gaussian), ("linear", Linear), ("polynomial", Polynomial)):
+        chosen = model(kind=kind)
+        default = KERNELS[kind]()
+        assert (default.centre, default.normalise, default.psd) == (chosen.centre, chosen.normalise, chosen.psd)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +208,7 @@ def test_class_from_outside(X: np.ndarray) -> None:
     implementation = f"{__name__}:LaplacianOfSum"
     spec = {"id": "s", "implementation": implementation, "factors": [{"pairwise": "a"}, {"pairwise": "b"}], "width": 2}
     train, test = np.arange(12), np.arange(12, 18)
-    K, K_test, (info,) = build_stack(matrices, [{**spec, "normalise": "unit_diagonal"}], train, test)
+    K, K_test, (info,) = build_stack(matrices, [{**spec, "normalise": "unit_diagonal", "centre": False}], train, test)
     expected = np.exp(-(matrices["a"] + matrices["b"]) / 2)
     np.testing.assert_allclose(K["s"], expected[:12, :12], rtol=1e-12)
     np.testing.assert_allclose(K_test["s"], expected[12:, :12], rtol=1e-12)

@@ -65,7 +65,7 @@ def test_factors_are_the_kernels_before_centring_and_normalising() -> None:
     (product,) = kernels_of(plan, "geometric")
     assert {key: value for key, value in product.items() if key != "factors"} == {
         "id": "product", "kind": "product", "implementation": "mklearn.kernels.product:ProductKernel",
-        "centre": False, "normalise": "centred_trace", "psd": "clip",
+        "centre": True, "normalise": "centred_trace", "psd": "clip",
     }  # fmt: skip
     assert [factor["id"] for factor in product["factors"]] == GAUSSIANS
     for factor in product["factors"]:
