@@ -154,21 +154,26 @@ def former(one: Array, other: Array, n_train: int, n_test: int, n_samples: int) 
     return values.mean(), values.mean() - half, values.mean() + half
 
 
-def figure(table: pd.DataFrame) -> Any:
-    """Draw the coverage of each interval over all settings, by the number of splits."""
-    import altair as alt
+def figure(table: pd.DataFrame) -> str:
+    """Draw the coverage of each interval in every setting, by the number of splits, as SVG."""
+    import vl_convert
 
     order = ["accuracy", "difference", "Nadeau-Bengio", "errors as bound", "uncorrected t"]
-    points = (
-        alt.Chart(table)
-        .mark_tick(opacity=0.6)
-        .encode(
-            x=alt.X("covered:Q", title="Coverage of the 95 % interval", axis=alt.Axis(format="%")),
-            y=alt.Y("interval:N", sort=order, title=None),
-        )
-    )
-    wanted = alt.Chart(pd.DataFrame({"covered": [0.95]})).mark_rule(strokeDash=[4, 3]).encode(x="covered:Q")
-    return alt.layer(points, wanted, data=table).facet(row=alt.Row("splits:O", title="Splits"))
+    points = {
+        "mark": {"type": "tick", "opacity": 0.6},
+        "encoding": {
+            "x": {"field": "covered", "type": "quantitative", "title": "Coverage of the 95 % interval",
+                  "axis": {"format": "%"}, "scale": {"domain": [0.3, 1]}},
+            "y": {"field": "interval", "type": "nominal", "sort": order, "title": None},
+        },
+    }  # fmt: skip
+    wanted = {"mark": {"type": "rule", "strokeDash": [4, 3]}, "encoding": {"x": {"datum": 0.95}}}
+    chart = {
+        "data": {"values": table.to_dict("records")},
+        "facet": {"row": {"field": "splits", "type": "ordinal", "title": "Splits"}},
+        "spec": {"width": 420, "layer": [points, wanted]},
+    }
+    return str(vl_convert.vegalite_to_svg(chart))
 
 
 def main(draws: int = 240) -> None:
@@ -176,7 +181,7 @@ def main(draws: int = 240) -> None:
     table = pd.DataFrame(rows).round(5)
     TARGET.mkdir(parents=True, exist_ok=True)
     table.to_csv(TARGET / "coverage.csv", index=False)
-    figure(table).save(TARGET / "coverage.svg")
+    (TARGET / "coverage.svg").write_text(figure(table), encoding="utf-8")
 
 
 if __name__ == "__main__":

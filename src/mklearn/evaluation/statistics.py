@@ -17,12 +17,16 @@ and test samples of a split::
 - The square of the sum: a sample that is hard to classify also misleads as a training sample; this is the largest
   covariance that the two can have.
 
+Where training sets are larger than test sets, b is hardly known. V is therefore at most Nadeau and Bengio's
+``s^2 (1/J + m/n)`` (see below), but at least ``s^2/J + A``.
+
 The quantile is Student's, with Satterthwaite's degrees of freedom for the sum of A (N - 1) and the rest (J - 1).
 ``tests/benchmarks/interval_coverage.py`` measures the coverage on populations with a known difference;
 ``reports/intervals`` has its figure.
 
-For other metrics, which are no means over samples, Nadeau and Bengio (Inference for the generalization error, Machine
-Learning 52, 2003, section 4.1.1) replace the factor 1/J of s^2 by 1/J + m/n. That is meant for small test parts.
+For other metrics, which are no means over samples, the variance is that of Nadeau and Bengio (Inference for the
+generalization error, Machine Learning 52, 2003, section 4.1.1): two splits have the correlation m/(n + m). That is
+meant for small test parts.
 """
 
 from __future__ import annotations
@@ -259,7 +263,10 @@ def _spread(outcomes: NDArray[np.float64], n_train: float) -> _Spread:
     by_test_samples = (between * (1.0 - n_test / n_samples) + total - between) / n_test
     of_training = max(0.0, of_splits - by_test_samples) * n_train / n_test
     of_samples = max(of_samples, 2.0 / (n_samples + 2) ** 2)
-    variance = of_splits / n_splits + (math.sqrt(of_samples) + math.sqrt(of_training)) ** 2
+    drawn = of_splits / n_splits
+    variance = drawn + (math.sqrt(of_samples) + math.sqrt(of_training)) ** 2
+    resampled = of_splits * (1.0 / n_splits + n_test / n_train)
+    variance = max(min(variance, resampled), drawn + of_samples)
     by_splits = variance - of_samples
     freedom = variance**2 / (by_splits**2 / (n_splits - 1) + of_samples**2 / max(n_samples - 1, 1))
     return _Spread(variance, freedom)
