@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from mklearn.report.frames import Results, Setting
 from mklearn.report.records import FitRecord
 from mklearn.report.series import Series
 from mklearn.report.tables import Cell, Column, Table, number_cell
 from mklearn.report.wording import DASH, percent
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FEW_CLASSES = 25
 """Up to this many classes have a map; more have a table of pairs and figures of their accuracies."""
@@ -83,7 +79,8 @@ def confused(results: Results) -> list[Confused]:
     """
     inner = results.inner_cv().dropna(subset=["mean"])
     found = []
-    for setting in _largest(results.settings):
+    for _, settings in results.families():
+        setting = max(settings, key=lambda setting: setting.train_size or 0)
         considered = set(setting.of(inner)["method"])
         by_method = {
             record.method: _confusion(record, results.series)
@@ -99,16 +96,6 @@ def confused(results: Results) -> list[Confused]:
     return found
 
 
-def _largest(settings: Sequence[Setting]) -> list[Setting]:
-    """Select the largest of the training sizes that settings differ in."""
-    largest: dict[tuple[str, str], Setting] = {}
-    for setting in settings:
-        held = largest.get((setting.dataset, setting.family))
-        if held is None or (setting.train_size or 0) > (held.train_size or 0):
-            largest[setting.dataset, setting.family] = setting
-    return list(largest.values())
-
-
 def _confusion(record: FitRecord, series: Series) -> Confusion:
     counts = np.asarray(record.confusion, dtype=np.int64)
     tested = np.flatnonzero(counts.sum(axis=0) + counts.sum(axis=1))
@@ -122,8 +109,6 @@ def class_accuracies(found: Confused) -> pd.DataFrame:
 
     Classes that the best method recognises equally well are ordered by the other method, then by name.
     """
-    import pandas as pd
-
     columns = [np.diag(shown.rates) for shown in found.shown]
     classes, totals = found.best.classes, found.best.totals
     order = sorted(

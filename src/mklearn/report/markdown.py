@@ -19,7 +19,7 @@ NOTE = (
 def markdown_report(content: Content) -> str:
     """Return the findings and tables of a report as Markdown."""
     blocks = [f"# {escape_markdown(content.title)}", escape_markdown(content.lead)]
-    blocks += [f"> **Not comparable.** {escape_markdown(alert)}" for alert in content.findings.alerts]
+    blocks += [f"> **Not comparable.** {escape_markdown(alert)}" for alert in content.published.alerts]
     blocks += [f"**{escape_markdown(content.findings.headline)}**", NOTE]
     blocks += _published(content.published)
     for table, sentence in zip(content.results, content.findings.settings, strict=True):

@@ -16,10 +16,12 @@ from urllib.parse import urlsplit
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from mklearn.contract.table_specs import ReportSpec
 from mklearn.report.findings import Findings
 from mklearn.report.gallery import Panel
 from mklearn.report.published import Published
-from mklearn.report.records import DataSetRecord, RunRecord, StudyRecord
+from mklearn.report.records import DataSetRecord, RunRecord
+from mklearn.report.rendering import vega_script
 from mklearn.report.sections import figure_sections, page_file
 from mklearn.report.series import Series
 from mklearn.report.tables import Table
@@ -32,7 +34,7 @@ from mklearn.report.wording import byte_size
 class Content:
     """Everything that the page and the Markdown report show, worded and formatted."""
 
-    study: StudyRecord
+    study: ReportSpec
     run: RunRecord
     data: Sequence[DataSetRecord]
     lead: str
@@ -49,11 +51,11 @@ class Content:
 
     @property
     def title(self) -> str:
-        return self.study.title or self.study.id or "Study"
+        return self.study.title or self.study.study
 
 
-def render(content: Content, vega: str) -> str:
-    """Return the HTML of a report; ``vega`` is the script that sets ``vegaEmbed``."""
+def render(content: Content) -> str:
+    """Return the HTML of a report."""
     series, study = content.series, content.study
     configs = {scheme.name: vega_config(scheme, series.colours(scheme)) for scheme in SCHEMES}
     looks = zip(series.labels, series.colours(LIGHT), series.colours(DARK), series.dashes(), strict=True)
@@ -73,8 +75,8 @@ def render(content: Content, vega: str) -> str:
         catalogue={title: entries for title, entries in catalogue.items() if entries},
         style=Markup(page_file("style.css")),
         script=Markup(page_file("report.js")),
-        vega=Markup(vega),
-        figures=script_json({"specs": {panel.slug: panel.page for panel in content.panels}, "configs": configs}),
+        vega=Markup(vega_script()),
+        figures=script_json({"specs": {panel.slug: panel.chart for panel in content.panels}, "configs": configs}),
         # sorted, as a job that is repeated outside Snakemake has the keys of its specification in another order
         provenance=script_json(json.loads(json.dumps(content.run.provenance, sort_keys=True))),
     )  # fmt: skip

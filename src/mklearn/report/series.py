@@ -7,12 +7,10 @@ that can be told apart with the common colour-vision deficiencies, and a line pa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from mklearn.report.theme import Scheme
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 3), (2, 2), (9, 3, 2, 3))
 

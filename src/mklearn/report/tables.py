@@ -6,15 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
 from mklearn.report import wording
 from mklearn.report.frames import Results, Setting, protocol_family, records
 from mklearn.report.records import StageCost
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 STAGE_TITLES = {
     "read": "Read the data sets",
@@ -79,7 +78,7 @@ class Table:
 
 def number_cell(text: str, value: Any, *, kind: str = "", note: str = "", below: str = "", detail: str = "") -> Cell:
     """Return a cell with a number, which sorts by its value."""
-    sort = "" if wording.missing(value) else repr(float(value))
+    sort = "" if pd.isna(value) else repr(float(value))
     return Cell(text, sort, f"number {kind}".strip(), note, below, detail)
 
 
@@ -138,9 +137,9 @@ def result_table(results: Results, setting: Setting) -> Table:
 
 def _height(inner: dict[str, Any], oracle: dict[str, Any]) -> float:
     """Return what rows are sorted by: the inner-CV mean; rows without one come after it, by the oracle's."""
-    if not wording.missing(inner.get("mean")):
+    if not pd.isna(inner.get("mean")):
         return float(inner["mean"])
-    return -1.0 if wording.missing(oracle.get("mean")) else float(oracle["mean"]) - 1.0
+    return -1.0 if pd.isna(oracle.get("mean")) else float(oracle["mean"]) - 1.0
 
 
 def _result_row(
@@ -157,7 +156,7 @@ def _result_row(
         number_cell(wording.count(oracle.get("dimension")), oracle.get("dimension")),
     ]
     if has_published:
-        source = next((part for part in (oracle, inner) if not wording.missing(part.get("published"))), {})
+        source = next((part for part in (oracle, inner) if not pd.isna(part.get("published"))), {})
         text = wording.percent_spread(source.get("published"), source.get("published_std"))
         cells.append(number_cell(text, source.get("published"), note=str(source.get("published_source") or "")))
     # What is chosen on the test samples has values there only, and has not failed.
@@ -182,10 +181,10 @@ def _result_row(
 
 def _difference(row: dict[str, Any]) -> Cell:
     value, low, high = (row.get(name) for name in ("difference", "difference_low", "difference_high"))
-    if value is None or wording.missing(value):
+    if value is None or pd.isna(value):
         return number_cell(wording.DASH, None)
     text = wording.points(value)
-    if low is None or high is None or wording.missing(low) or wording.missing(high):
+    if low is None or high is None or pd.isna(low) or pd.isna(high):
         return number_cell(text, value, note="one repeat: no interval")
     if value == low == high == 0:
         return Cell("0", "0", "number")
@@ -222,7 +221,7 @@ def kernel_table(info: pd.DataFrame, caption: str) -> Table:
                 Cell(str(row["kernel"])),
                 number_cell(wording.scientific(row.get("bandwidth")), row.get("bandwidth")),
                 number_cell(wording.scientific(row.get("min_eigenvalue")), row.get("min_eigenvalue")),
-                number_cell(wording.DASH if wording.missing(mass) else f"{wording.percent(mass)} %", mass),
+                number_cell(wording.DASH if pd.isna(mass) else f"{wording.percent(mass)} %", mass),
                 Cell("; ".join(remarks) or wording.DASH, kind="warn" if remarks else ""),
             )
         )
@@ -232,7 +231,7 @@ def kernel_table(info: pd.DataFrame, caption: str) -> Table:
 def kernel_remarks(row: dict[str, Any]) -> list[str]:
     """List what to watch out for in a kernel: identity-like, not positive semidefinite, shifted."""
     remarks = []
-    known: dict[str, Any] = {name: value for name, value in row.items() if not wording.missing(value)}
+    known: dict[str, Any] = {name: value for name, value in row.items() if not pd.isna(value)}
     if known.get("identity_like") or known.get("off_diagonal_mass", 1.0) < IDENTITY_LIKE_BELOW:
         remarks.append("close to the identity: weight learning may prefer it without cause")
     if known.get("min_eigenvalue", 0.0) < -1e-8:
@@ -247,7 +246,8 @@ def failure_table(results: Results) -> Table:
     rows = []
     for setting in results.settings:
         own = setting.of(results.scores[results.scores["status"].ne("ok")])
-        for (label, status, message), part in own.groupby(["label", "status", "message"], sort=False, dropna=False):
+        own = own.fillna({"message": ""})
+        for (label, status, message), part in own.groupby(["label", "status", "message"], sort=False):
             repeats = len(part.drop_duplicates(["repeat", "fold"]))
             rows.append(
                 (
@@ -255,7 +255,7 @@ def failure_table(results: Results) -> Table:
                     Cell(str(label)),
                     Cell(wording.status_title(str(status)), kind="warn"),
                     Cell(wording.plural(repeats, "repeat"), str(repeats), "number"),
-                    Cell("" if wording.missing(message) else str(message), kind="prose"),
+                    Cell(str(message), kind="prose"),
                 )
             )
     columns = (

@@ -25,7 +25,7 @@ from mklearn.study.schema import yaml_text
 
 def report(
     scores: Path, summary: Path, record: Path, models: list[Path], samples: list[Path], page: Path, *,
-    spec: ReportSpec, code: list[Path] | None = None, threads: int = 1,
+    spec: ReportSpec, code: list[Path] | None = None,
 ) -> None:  # fmt: skip
     """Write ``page`` (index.html) and, beside it, summary.md, summary.csv, reproduction.csv, figures/.
 
@@ -37,35 +37,15 @@ def report(
     provenance = stamp(spec.as_dict(), inputs, code or [])
     written = build_report(
         page.parent,
-        study=_study(spec),
+        study=spec,
         run=_run(json.loads(record.read_text(encoding="utf-8")), provenance),
         data=[_data_set(entry, data, spec.thumbnails) for entry, data in datasets],
         fits=[fit for path, entry in zip(models, spec.fits, strict=True) for fit in _fits(path, entry, classes)],
         scores=read_parquet(scores)[0],
         summary=read_parquet(summary)[0],
-        threads=threads,
     )
     write_beside(written, provenance, page.parent / "provenance.json")
     logger.info("%d files in %s", len(written), page.parent)
-
-
-def _study(spec: ReportSpec) -> records.StudyRecord:
-    methods, kernels, descriptors = (
-        tuple(records.CatalogueEntry(entry.id, entry.title, entry.reference) for entry in entries)
-        for entries in (spec.methods, spec.kernels, spec.descriptors)
-    )
-    return records.StudyRecord(
-        id=spec.study,
-        title=spec.title,
-        description=spec.description,
-        reference=spec.reference or "average",
-        best_single=tuple(spec.best_single),
-        calibration=spec.calibration.model_dump() if spec.calibration else None,
-        remarks=tuple(records.Remark(tuple(remark.methods), remark.text) for remark in spec.remarks),
-        methods=methods,
-        kernels=kernels,
-        descriptors=descriptors,
-    )
 
 
 def _run(record: dict[str, Any], provenance: dict[str, Any]) -> records.RunRecord:

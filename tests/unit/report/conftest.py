@@ -13,12 +13,13 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import rbf_kernel
 
+from mklearn.contract.table_specs import CatalogueEntry, ReportSpec
 from mklearn.evaluation.selection import inner_folds, select_by_inner_cv
 from mklearn.evaluation.summary import summarise
 from mklearn.kernels.identity_like import off_diagonal_mass
 from mklearn.kernels.psd import spectrum_curve
 from mklearn.nearest_neighbour import accuracy_by_dimension
-from mklearn.report.records import CatalogueEntry, DataFile, DataSetRecord, FitRecord, RunRecord, StageCost, StudyRecord
+from mklearn.report.records import DataFile, DataSetRecord, FitRecord, RunRecord, StageCost
 
 GAMMAS = {"pixels, wide": 1e-4, "pixels, middle": 5e-4, "pixels, narrow": 2e-3, "pixels, spiky": 0.2}
 METHODS = {
@@ -36,6 +37,13 @@ STAGES = (
         longest_job="results/cache/fits/digits-0123abcd/random-0123abcd/mkldr-0123abcd",
     ),
 )  # fmt: skip
+
+
+def report_spec(study: str, **more: Any) -> ReportSpec:
+    """A specification that is empty but for what is given."""
+    lists = ("fits", "datasets", "remarks", "best_single", "descriptors", "kernels", "methods")
+    empty = {"title": "", "description": "", "reference": "", "thumbnails": 0, "calibration": None}
+    return ReportSpec(study=study, **empty | {name: [] for name in lists} | more)
 
 
 def make_study(
@@ -59,13 +67,13 @@ def make_study(
         scores, published=published, titles={"datasets": {dataset: f"{dataset.title()} 8 × 8"}, "methods": titles}
     )
     return {
-        "study": StudyRecord(
-            id="demo",
+        "study": report_spec(
+            "demo",
             title="Kernel discriminants on digits",
             description="A study for tests.",
-            methods=tuple(CatalogueEntry(key, title, "A paper") for key, title in titles.items()),
-            kernels=tuple(CatalogueEntry(name, name) for name in GAMMAS),
-            descriptors=(CatalogueEntry("pixels", "Grey values"),),
+            methods=[CatalogueEntry(id=key, title=title, reference="A paper") for key, title in titles.items()],
+            kernels=[CatalogueEntry(id=name, title=name, reference="") for name in GAMMAS],
+            descriptors=[CatalogueEntry(id="pixels", title="Grey values", reference="")],
         ),
         "run": RunRecord(
             machine="2 cores",

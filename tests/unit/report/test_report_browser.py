@@ -31,7 +31,7 @@ def page_file(study_maker, tmp_path_factory):
 def hostile_file(study_maker, tmp_path_factory):
     study = study_maker(repeats=2, titles=HOSTILE, dataset="a.b[0]</script>'\"")
     script = "<script>window.broken = 1</script>"
-    study["study"] = replace(study["study"], title=f"</title>{script}", description="<b>bold</b>")
+    study["study"] = study["study"].model_copy(update={"title": f"</title>{script}", "description": "<b>bold</b>"})
     study["data"] = [replace(study["data"][0], homepage="javascript:window.broken=1", note=script)]
     study["run"] = replace(study["run"], config_text=f"</code></pre>{script}")
     study["scores"].loc[study["scores"]["method"].eq("sdp"), "message"] = "</td><script>window.broken = 1</script>"

@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
+from tests.unit.report.conftest import report_spec
 
 from mklearn.errors import DataError
 from mklearn.report.build import build_report
 from mklearn.report.page import link, script_json
-from mklearn.report.records import RunRecord, StudyRecord
+from mklearn.report.records import RunRecord
 from mklearn.report.thumbnails import data_uris
 from mklearn.report.wording import byte_size
 from mklearn.stamps import write_beside
@@ -120,7 +121,7 @@ def test_arguments_are_not_changed(study_maker, tmp_path):
 
 def test_a_bare_study_has_a_report(study, tmp_path):
     """Nothing but scores: no fits, no data, no facts of the run."""
-    bare = {"study": StudyRecord("bare"), "fits": [], "data": [], "run": RunRecord()}
+    bare = {"study": report_spec("bare"), "fits": [], "data": [], "run": RunRecord()}
     build_report(tmp_path, **bare, scores=study["scores"], summary=study["summary"], figure_files=False)
     html = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "<h1>bare</h1>" in html
@@ -128,7 +129,7 @@ def test_a_bare_study_has_a_report(study, tmp_path):
 
 
 def test_an_empty_study_has_a_report(study, tmp_path):
-    bare = {"study": StudyRecord("empty"), "fits": [], "data": [], "run": RunRecord()}
+    bare = {"study": report_spec("empty"), "fits": [], "data": [], "run": RunRecord()}
     paths = build_report(tmp_path, **bare, scores=study["scores"].iloc[:0], summary=study["summary"].iloc[:0])
     assert len(paths) == 3
     assert "The score table is empty" in (tmp_path / "index.html").read_text(encoding="utf-8")
@@ -137,7 +138,7 @@ def test_an_empty_study_has_a_report(study, tmp_path):
 def test_a_study_where_everything_failed_has_a_report(study, tmp_path):
     scores = study["scores"].query("method == 'sdp'")
     summary = study["summary"].query("method == 'sdp'")
-    build_report(tmp_path, study=StudyRecord("x"), scores=scores, summary=summary, fits=[], data=[], run=RunRecord())
+    build_report(tmp_path, study=report_spec("x"), scores=scores, summary=summary, fits=[], data=[], run=RunRecord())
     html = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "No method has an accuracy" in html
     assert "the solver ended without a solution" in html
