@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 
 RULE_TITLES = {"cosine": "1-NN cosine", "euclidean": "1-NN Euclidean", "": "its own"}
-STATUS_TITLES = {
-    "ok": "ok",
-    "inaccurate": "inaccurate",
-    "time_limit": "time limit",
-    "not_applicable": "not applicable",
-    "failed": "failed",
-    "out_of_memory": "out of memory",
-    "lost": "lost",
-}
 DASH = "–"
 MINUS = "−"
 
@@ -35,7 +25,7 @@ def in_order(neighbours: Iterable[str]) -> list[str]:
 
 def status_title(status: str) -> str:
     """Return the name of a status."""
-    return STATUS_TITLES.get(status, status)
+    return status.replace("_", " ")
 
 
 def percent(fraction: Any, digits: int = 1) -> str:
@@ -70,11 +60,6 @@ def signed(value: Any, digits: int) -> str:
     return text if text.startswith(MINUS) or float(text) == 0 else f"+{text}"
 
 
-def short_title(title: str) -> str:
-    """Shorten ``ORL faces (aligned and cropped, 32 x 32)`` to ``ORL faces``."""
-    return re.sub(r"\s*\([^()]*\)$", "", title) or title
-
-
 def seconds(value: Any) -> str:
     """Format a duration in seconds with about two significant digits."""
     if pd.isna(value):
@@ -97,12 +82,9 @@ def count(value: Any) -> str:
     return DASH if pd.isna(value) else f"{int(value):,}"
 
 
-def byte_size(number: Any) -> str:
+def byte_size(number: int) -> str:
     """Format a number of bytes as ``1.4 MB``."""
-    try:
-        size = float(number)
-    except (TypeError, ValueError):
-        return ""
+    size = float(number)
     for unit in ("B", "kB", "MB"):
         if size < 1000:
             return f"{size:.0f} {unit}" if unit == "B" or size >= 100 else f"{size:.1f} {unit}"
