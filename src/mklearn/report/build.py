@@ -17,8 +17,7 @@ from mklearn.report.confusion import FEW_CLASSES, confused, pairs_table
 from mklearn.report.findings import findings
 from mklearn.report.frames import Results, results_of
 from mklearn.report.gallery import Panel, panels
-from mklearn.report.markdown import markdown_report
-from mklearn.report.page import Content, render
+from mklearn.report.page import Content, markdown_report, render
 from mklearn.report.picks import picks, picks_tables
 from mklearn.report.published import published_part
 from mklearn.report.records import DataSetRecord, FitRecord, RunRecord

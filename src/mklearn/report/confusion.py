@@ -69,25 +69,21 @@ def confused(results: Results) -> list[Confused]:
     for _, settings in results.families():
         setting = max(settings, key=lambda setting: setting.train_size or 0)
         considered = set(setting.of(inner)["method"])
-        ranked = sorted(
-            (
-                record
-                for record in setting.fits(results.fits)
-                if record.method in considered and record.confusion is not None and record.confusion.sum() > 0
-            ),
-            key=lambda record: -np.trace(record.confusion) / record.confusion.sum(),
-        )
-        others = sorted(ranked[1:], key=lambda record: record.method != results.reference)
-        shown = [*ranked[:1], *others[:1]]
-        if shown:
-            total = sum(np.asarray(record.confusion) for record in shown)
-            tested = np.flatnonzero(total.sum(axis=0) + total.sum(axis=1))
-            found.append(Confused(setting, [_confusion(record, tested, results.series) for record in shown]))
+        counted = [
+            (record, np.asarray(record.confusion, dtype=np.int64))
+            for record in setting.fits(results.fits)
+            if record.method in considered and record.confusion is not None and np.sum(record.confusion) > 0
+        ]
+        if not counted:
+            continue
+        best, *others = sorted(counted, key=lambda item: -np.trace(item[1]) / item[1].sum())
+        shown = [best, *sorted(others, key=lambda item: item[0].method != results.reference)[:1]]
+        tested = np.flatnonzero(np.sum([counts.sum(axis=0) + counts.sum(axis=1) for _, counts in shown], axis=0))
+        found.append(Confused(setting, [_confusion(*item, tested, results.series) for item in shown]))
     return found
 
 
-def _confusion(record: FitRecord, tested: np.ndarray, series: Series) -> Confusion:
-    counts = np.asarray(record.confusion, dtype=np.int64)
+def _confusion(record: FitRecord, counts: np.ndarray, tested: np.ndarray, series: Series) -> Confusion:
     names = np.arange(len(counts)) if record.classes is None else record.classes
     label = series.of_method(record.method, record.method_title)
     return Confusion(label, tuple(str(names[code]) for code in tested), counts[np.ix_(tested, tested)])
@@ -142,8 +138,8 @@ def pairs_table(found: Confused) -> Table:
             _share(rates[taken, true]),
         ]
         cells += [_share(other.rates[true, taken]) for other in others]
-        rows.append(tuple(cells))
-    return Table(found.setting.title, tuple(columns), tuple(rows), sorted_by=2)
+        rows.append(cells)
+    return Table(found.setting.title, columns, rows, sorted_by=2)
 
 
 def _share(value: float) -> Cell:

@@ -8,6 +8,7 @@ forbids the browser to fetch anything. Every name from data or configuration pas
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -60,7 +61,7 @@ def render(content: Content) -> str:
     configs = {scheme.name: vega_config(scheme, series.colours(scheme)) for scheme in SCHEMES}
     looks = zip(series.labels, series.colours(LIGHT), series.colours(DARK), series.dashes(), strict=True)
     catalogue = {"Methods": study.methods, "Kernels": study.kernels, "Descriptors": study.descriptors}
-    return _environment().from_string(page_file("index.html.j2")).render(
+    return _environment(autoescape=True).from_string(page_file("index.html.j2")).render(
         page=content,
         sections=[
             {"id": key, **section._asdict(), "groups": _groups(content.panels, key)}
@@ -80,6 +81,20 @@ def render(content: Content) -> str:
         # sorted, as a job that is repeated outside Snakemake has the keys of its specification in another order
         provenance=script_json(json.loads(json.dumps(content.run.provenance, sort_keys=True))),
     )  # fmt: skip
+
+
+def markdown_report(content: Content) -> str:
+    """Return the findings and tables of a report as Markdown, for a repository."""
+    environment = Environment(
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    environment.filters["markdown"] = escape_markdown
+    return environment.from_string(page_file("summary.md.j2")).render(page=content, sections=figure_sections())
+
+
+def escape_markdown(text: str) -> str:
+    """Return text that Markdown and the HTML in it take literally, on one line."""
+    return re.sub(r"([\\`*_{}\[\]<>|#~&$!])", r"\\\1", " ".join(str(text).split()))
 
 
 def script_json(value: Any) -> Markup:
@@ -111,7 +126,13 @@ def _groups(panels: Sequence[Panel], section: str) -> list[dict[str, Any]]:
     return [{"heading": heading, "panels": found} for heading, found in groups.items()]
 
 
-def _environment() -> Environment:
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"link": link, "byte_size": byte_size, "data_uris": data_uris}
+def _environment(*, autoescape: bool) -> Environment:
+    environment = Environment(
+        autoescape=autoescape,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"link": link, "byte_size": byte_size, "data_uris": data_uris, "markdown": escape_markdown}
     return environment

@@ -78,7 +78,7 @@ def picks_tables(found: Sequence[Picks], results: Results, baselines: Sequence[s
             )
             rows.append((Cell(results.series.of_method(method, title)), *cells))
         columns = setting_columns([(setting.protocol, setting.train_size) for setting in settings])
-        tables.append(Table(settings[0].dataset_title, (Column("Method", numeric=False), *columns), tuple(rows)))
+        tables.append(Table(settings[0].dataset_title, (Column("Method", numeric=False), *columns), rows))
     return tables
 
 

@@ -170,7 +170,7 @@ def _overview(labelled: pd.DataFrame) -> Table:
         )
         cells = (number_cell(wording.signed(value, 2), value) for value in differences)
         rows.append((Cell(str(label)), share, *cells, number_cell(wording.DASH if pd.isna(z) else f"{z:.1f}", z)))
-    return Table("Published values, each method over all its cells", columns, tuple(rows))
+    return Table("Published values, each method over all its cells", columns, rows)
 
 
 def _table(part: pd.DataFrame, extra: pd.DataFrame, caption: str) -> Table:
@@ -182,7 +182,7 @@ def _table(part: pd.DataFrame, extra: pd.DataFrame, caption: str) -> Table:
         for label, own in frame.groupby("label", sort=False):
             by_place = {_place(row): row for row in records(own)}
             rows.append((Cell(str(label)), *(_cell(by_place.get(place), is_compared) for place in places)))
-    return Table(caption, (Column("Method", numeric=False), *setting_columns(places)), tuple(rows))
+    return Table(caption, (Column("Method", numeric=False), *setting_columns(places)), rows)
 
 
 def _place(row: dict[str, Any]) -> tuple[str, int | None]:

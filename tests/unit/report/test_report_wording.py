@@ -12,8 +12,9 @@ from skimage.color import deltaE_ciede2000, rgb2lab
 from mklearn.report import wording
 from mklearn.report.findings import findings
 from mklearn.report.frames import results_of
+from mklearn.report.page import escape_markdown
 from mklearn.report.series import series_of
-from mklearn.report.tables import STAGE_TITLES, escape_markdown, kernel_remarks, stage_table
+from mklearn.report.tables import STAGE_TITLES, kernel_remarks, stage_table
 from mklearn.report.theme import SCHEMES
 from mklearn.steps.stage_costs import STAGES
 
