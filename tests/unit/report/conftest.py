@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,16 @@ STAGES = (
         "fit", jobs=4, known=3, seconds=61.5, longest=40.0, bytes=12345,
         longest_job="results/cache/fits/digits-0123abcd/random-0123abcd/mkldr-0123abcd",
     ),
+)  # fmt: skip
+RUN = RunRecord(
+    machine="2 cores", command="snakemake --cores 2 --configfile workflow/studies/demo.yaml", seed=0, commit="0123abc",
+    utc="2025-01-02T03:04:05Z", versions={"python": "3.12.1", "numpy": "2.4.0"}, stages=STAGES,
+    config_text="study: demo\nrepeats: 4\n",
+)  # fmt: skip
+DIGITS = DataSetRecord(
+    id="digits", n_samples=1797, n_classes=10, licence="CC BY 4.0", homepage="https://doi.org/10.24432/C50P49",
+    citation="Alpaydin and Kaynak (1998). Optical recognition of handwritten digits.", note="Grey values from 0 to 16.",
+    files=(DataFile("digits.csv.gz", "ab" * 32, "scikit-learn", 57523),),
 )  # fmt: skip
 
 
@@ -75,27 +86,12 @@ def make_study(
             kernels=[CatalogueEntry(id=name, title=name, reference="") for name in GAMMAS],
             descriptors=[CatalogueEntry(id="pixels", title="Grey values", reference="")],
         ),
-        "run": RunRecord(
-            machine="2 cores",
-            command="snakemake --cores 2 --configfile workflow/studies/demo.yaml",
-            seed=0,
-            utc="2025-01-02T03:04:05Z",
-            commit="0123abc",
-            versions={"python": "3.12.1", "numpy": "2.4.0", "scikit-learn": "1.9.0"},
-            config_text="study: demo\nrepeats: 4\n",
-            stages=STAGES,
-        ),
+        "run": RUN,
         "data": [
-            DataSetRecord(
+            replace(
+                DIGITS,
                 id=dataset,
                 title=f"{dataset.title()} 8 × 8",
-                n_samples=1797,
-                n_classes=10,
-                licence="CC BY 4.0",
-                citation="Alpaydin and Kaynak (1998). Optical recognition of handwritten digits.",
-                homepage="https://doi.org/10.24432/C50P49",
-                note="Grey values from 0 to 16.",
-                files=(DataFile("digits.csv.gz", "ab" * 32, "scikit-learn", 57523),),
                 thumbnails=(digits.images[:16] * 15).astype(np.uint8),
             )
         ],
@@ -215,20 +211,12 @@ def _fits(digits: Any, dataset: str, size: int, repeats: int, titles: dict[str, 
         np.add.at(confusion, (digits.target[test], digits.target[train][near]), 1)
         records.append(
             FitRecord(
-                dataset,
-                "random",
-                size,
-                method,
-                titles.get(method, method),
-                list(GAMMAS),
-                weights,
-                pd.DataFrame(history) if method == "mkldr" else None,
-                points if method in ("average", "mkldr") else None,
-                info,
-                confusion,
-                np.array([f"digit {number}" for number in range(10)]),
+                dataset, "random", size, method, titles.get(method, method), list(GAMMAS), weights,
+                history=pd.DataFrame(history) if method == "mkldr" else None,
+                embedding=points if method in ("average", "mkldr") else None,
+                kernel_info=info, confusion=confusion, classes=np.array([f"digit {number}" for number in range(10)]),
             )
-        )
+        )  # fmt: skip
     return records
 
 
@@ -240,12 +228,6 @@ def _unit(points: np.ndarray) -> np.ndarray:
 def study() -> dict[str, Any]:
     """A small study that every test may read, and none may change."""
     return make_study()
-
-
-@pytest.fixture(scope="session")
-def study_maker() -> Callable[..., dict[str, Any]]:
-    """Makes studies of other sizes and names."""
-    return make_study
 
 
 @pytest.fixture(scope="session")

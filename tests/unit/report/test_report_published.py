@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from tests.unit.report.conftest import report_spec
+from tests.unit.report.conftest import make_study, report_spec
 
 import mklearn.evaluation.reproduction as verdicts
 from mklearn.contract.table_specs import Calibration, ReportRemark
@@ -220,8 +220,8 @@ def test_sizes_of_one_protocol_are_no_protocols_of_their_own():
     assert frames.protocol_family("5-fold", None) == "5-fold"
 
 
-def test_training_times_have_a_figure_where_there_are_several_sizes(study_maker, tmp_path):
-    study = study_maker(repeats=2, sizes=(5, 10))
+def test_training_times_have_a_figure_where_there_are_several_sizes(tmp_path):
+    study = make_study(repeats=2, sizes=(5, 10))
     for frame in (study["scores"], study["summary"]):
         frame["protocol"] = [f"random-p{size}" for size in frame["train_size"]]
     build_report(tmp_path, **study | {"fits": []}, figure_files=False)
