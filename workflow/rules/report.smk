@@ -38,7 +38,6 @@ rule report:
     localrule: True
     conda:
         "../../envs/mklearn.yaml"
-    threads: 2
     params:
         spec=targets.spec("report"),
         code=targets.code("report"),

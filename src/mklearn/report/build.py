@@ -5,28 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from mklearn.atomic import write_text
+from mklearn.contract.table_specs import ReportSpec
 from mklearn.errors import DataError
 from mklearn.report import frames
+from mklearn.report.charts import standalone
 from mklearn.report.confusion import FEW_CLASSES, confused, pairs_table
 from mklearn.report.findings import findings
 from mklearn.report.frames import Results, results_of
 from mklearn.report.gallery import Panel, panels
-from mklearn.report.markdown import markdown_report
-from mklearn.report.page import Content, render
+from mklearn.report.page import Content, markdown_report, render
 from mklearn.report.picks import picks, picks_tables
 from mklearn.report.published import published_part
-from mklearn.report.records import DataSetRecord, FitRecord, RunRecord, StudyRecord
-from mklearn.report.rendering import Renderer
-from mklearn.report.tables import Table, failure_table, kernel_table, result_table, stage_table
+from mklearn.report.records import DataSetRecord, FitRecord, RunRecord
+from mklearn.report.rendering import write_figure
+from mklearn.report.tables import failure_table, kernel_table, result_table, stage_table
 from mklearn.report.theme import LIGHT, vega_config
 from mklearn.report.wording import enumeration, plural
 from mklearn.stamps import BESIDE, load_json
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_EMBEDDING_FILES = 40
 """With more embeddings than this none is written as a file: they would be most of the files, and most of the time."""
@@ -35,14 +34,13 @@ MOST_EMBEDDING_FILES = 40
 def build_report(
     out_dir: Path,
     *,
-    study: StudyRecord,
+    study: ReportSpec,
     run: RunRecord,
     data: Sequence[DataSetRecord],
     fits: Sequence[FitRecord],
     scores: pd.DataFrame,
     summary: pd.DataFrame,
     figure_files: bool = True,
-    threads: int = 1,
 ) -> list[Path]:
     """Write the page, ``summary.md``, ``summary.csv``, ``figures/*.svg|png`` and ``reproduction.csv``.
 
@@ -54,59 +52,61 @@ def build_report(
     out_dir : Path
         Created if missing; files of the same names are replaced, each as a whole. Figures that an earlier report wrote,
         by the ``provenance.json`` in the folder, and this one does not write are deleted.
-    study : StudyRecord
+    study : ReportSpec
+        What the study compares. What is known of its data sets and fits comes in ``data`` and ``fits``.
     run : RunRecord
     data : sequence of DataSetRecord
     fits : sequence of FitRecord
-        What is known about the fitted methods; may be empty.
+        May be empty.
     scores, summary : DataFrame
         The tidy score table, and :func:`mklearn.evaluation.summary.summarise` of it.
     figure_files : bool, default=True
         Whether to write ``figures/``. Embeddings are written where there are no more than ``MOST_EMBEDDING_FILES``.
-    threads : int, default=1
-        Number of processes that render figures, while this one draws the next.
 
     Returns
     -------
     paths : list of Path
         The files written, ``index.html`` first.
     """
-    results = results_of(scores, summary, fits, study.reference)
+    results = results_of(scores, summary, fits, study.reference or "average")
+    content = _content(results, study, run, data)
+    texts = {
+        "index.html": render(content),
+        "summary.md": markdown_report(content),
+        "summary.csv": _csv(summary),
+    }
+    if len(content.published.cells):
+        texts["reproduction.csv"] = _csv(content.published.cells.drop(columns="label"))
+    for name, text in texts.items():
+        write_text(out_dir / name, text)
     config = vega_config(LIGHT, results.series.colours(LIGHT), file=True)
-    with Renderer(out_dir / "figures", config, threads) as renderer:
-        vega = renderer.bundle()
-        content = _content(results, study, run, data)
-        for panel in _panels_of_files(content.panels) if figure_files else []:
-            renderer.add(panel.slug, panel.file())
-        texts = {
-            "index.html": render(content, vega()),
-            "summary.md": markdown_report(content),
-            "summary.csv": _csv(summary),
-        }
-        if len(content.published.cells):
-            texts["reproduction.csv"] = _csv(content.published.cells)
-        for name, text in texts.items():
-            write_text(out_dir / name, text)
-    written = [*(out_dir / name for name in texts), *renderer.written]
+    figures = [
+        path
+        for panel in (_panels_of_files(content.panels) if figure_files else [])
+        for path in write_figure(out_dir / "figures" / panel.slug, standalone(panel.chart, panel.caption), config)
+    ]
+    written = [*(out_dir / name for name in texts), *figures]
     _delete_stale_figures(out_dir, written)
     return written
 
 
-def _content(results: Results, study: StudyRecord, run: RunRecord, data: Sequence[DataSetRecord]) -> Content:
+def _content(results: Results, study: ReportSpec, run: RunRecord, data: Sequence[DataSetRecord]) -> Content:
     """Word, tabulate and draw everything that the report shows."""
-    published = published_part(results, study)
+    baselines = [results.reference, *study.best_single]
+    published = published_part(results, study, baselines)
     confusions, picked = confused(results), picks(results.fits)
+    infos = [(setting.title, frames.kernel_info(setting.fits(results.fits))) for setting in results.settings]
     return Content(
         study=study,
         run=run,
         data=data,
         lead=_lead(results, study, data),
-        findings=findings(results, published.alerts),
+        findings=findings(results),
         published=published,
         results=[result_table(results, setting) for setting in results.settings],
-        panels=panels(results, published.labelled, confusions, picked),
-        picks=picks_tables(picked, results, study.baselines),
-        kernel_tables=_kernel_tables(results),
+        panels=panels(results, published.cells, confusions, picked),
+        picks=picks_tables(picked, results, baselines),
+        kernel_tables=[kernel_table(info, title) for title, info in infos if info is not None],
         confused=[pairs_table(found) for found in confusions if len(found.best.classes) > FEW_CLASSES],
         failures=failure_table(results),
         stages=stage_table(run.stages),
@@ -114,7 +114,7 @@ def _content(results: Results, study: StudyRecord, run: RunRecord, data: Sequenc
     )
 
 
-def _lead(results: Results, study: StudyRecord, data: Sequence[DataSetRecord]) -> str:
+def _lead(results: Results, study: ReportSpec, data: Sequence[DataSetRecord]) -> str:
     """Say in one plain paragraph what was compared, on what, how often."""
     titles = [entry.title or entry.id for entry in data] or sorted(set(results.scores["dataset"]))
     parts = [f"This report compares {plural(len(results.series.labels), 'method')} on {enumeration(titles)}"]
@@ -127,11 +127,6 @@ def _lead(results: Results, study: StudyRecord, data: Sequence[DataSetRecord]) -
     if len(results.settings) > 1:
         parts.append(f"in {plural(len(results.settings), 'setting')}")
     return f"{study.description.strip()} {' '.join(parts)}.".strip()
-
-
-def _kernel_tables(results: Results) -> list[Table]:
-    infos = ((setting.title, frames.kernel_info(setting.fits(results.fits))) for setting in results.settings)
-    return [kernel_table(info, title) for title, info in infos if info is not None]
 
 
 def _panels_of_files(gallery: Sequence[Panel]) -> list[Panel]:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from mklearn.report.frames import Results, Setting
 from mklearn.report.records import FitRecord
 from mklearn.report.series import Series
 from mklearn.report.tables import Cell, Column, Table, number_cell
-from mklearn.report.wording import DASH, percent
-
-if TYPE_CHECKING:
-    import pandas as pd
+from mklearn.report.wording import percent
 
 FEW_CLASSES = 25
-"""Up to this many classes have a map; more have a table of pairs and figures of their accuracies."""
+"""Up to this many classes have a map; more have a table of pairs and a figure of accuracies."""
 MOST_PAIRS = 20
 EXTREMES = 10
 """Of many classes, how many are named at each end."""
@@ -26,17 +23,7 @@ EXTREMES = 10
 
 @dataclass(frozen=True)
 class Confusion:
-    """Test samples of one method by true and predicted class, over all repeats.
-
-    Attributes
-    ----------
-    label : str
-        Of the method's series.
-    classes : tuple of str
-        Classes that were tested, in the order of the data set.
-    counts : ndarray of int, shape (c, c)
-        Rows are true classes, columns predicted ones.
-    """
+    """Test samples of one method over all repeats, by true class (row) and predicted class (column)."""
 
     label: str
     classes: tuple[str, ...]
@@ -58,61 +45,46 @@ class Confusion:
         return float(np.trace(self.counts) / self.counts.sum())
 
 
-@dataclass(frozen=True)
-class Confused:
-    """The best method of a setting by its counts, and the reference to compare it with.
-
-    Where the reference is the best itself or has no counts, ``other`` is the next best method, or None.
-    """
+class Confused(NamedTuple):
+    """The best method of a setting by its counts, first, and the one to compare it with, if there is any."""
 
     setting: Setting
-    best: Confusion
-    other: Confusion | None
+    shown: list[Confusion]
 
     @property
-    def shown(self) -> list[Confusion]:
-        """The best one first."""
-        return [self.best] if self.other is None else [self.best, self.other]
+    def best(self) -> Confusion:
+        return self.shown[0]
 
 
 def confused(results: Results) -> list[Confused]:
     """Find what is confused in each setting; of several training sizes, in the largest one.
 
-    Methods without an accuracy by inner cross-validation, as those whose kernel the test samples choose, are not
-    considered, and neither are fits without counts, from model files written before they were kept.
+    The best method is compared with the reference; where the reference is the best itself or has no counts, with the
+    next best one. Methods without an accuracy by inner cross-validation, as those whose kernel the test samples choose,
+    are not considered, and neither are fits without counts, from model files written before they were kept. Classes
+    without a test sample are left out.
     """
     inner = results.inner_cv().dropna(subset=["mean"])
     found = []
-    for setting in _largest(results.settings):
+    for _, settings in results.families():
+        setting = max(settings, key=lambda setting: setting.train_size or 0)
         considered = set(setting.of(inner)["method"])
-        by_method = {
-            record.method: _confusion(record, results.series)
+        counted = [
+            (record, np.asarray(record.confusion, dtype=np.int64))
             for record in setting.fits(results.fits)
             if record.method in considered and record.confusion is not None and np.sum(record.confusion) > 0
-        }
-        ranked = sorted(by_method, key=lambda method: -by_method[method].accuracy)
-        if ranked:
-            best, other = ranked[0], results.reference
-            if other == best or other not in by_method:
-                other = ranked[1] if len(ranked) > 1 else ""
-            found.append(Confused(setting, by_method[best], by_method.get(other)))
+        ]
+        if not counted:
+            continue
+        best, *others = sorted(counted, key=lambda item: -np.trace(item[1]) / item[1].sum())
+        shown = [best, *sorted(others, key=lambda item: item[0].method != results.reference)[:1]]
+        tested = np.flatnonzero(np.sum([counts.sum(axis=0) + counts.sum(axis=1) for _, counts in shown], axis=0))
+        found.append(Confused(setting, [_confusion(*item, tested, results.series) for item in shown]))
     return found
 
 
-def _largest(settings: Sequence[Setting]) -> list[Setting]:
-    """Select the largest of the training sizes that settings differ in."""
-    largest: dict[tuple[str, str], Setting] = {}
-    for setting in settings:
-        held = largest.get((setting.dataset, setting.family))
-        if held is None or (setting.train_size or 0) > (held.train_size or 0):
-            largest[setting.dataset, setting.family] = setting
-    return list(largest.values())
-
-
-def _confusion(record: FitRecord, series: Series) -> Confusion:
-    counts = np.asarray(record.confusion, dtype=np.int64)
-    tested = np.flatnonzero(counts.sum(axis=0) + counts.sum(axis=1))
-    names = np.arange(len(counts)).astype(str) if record.classes is None else record.classes
+def _confusion(record: FitRecord, counts: np.ndarray, tested: np.ndarray, series: Series) -> Confusion:
+    names = np.arange(len(counts)) if record.classes is None else record.classes
     label = series.of_method(record.method, record.method_title)
     return Confusion(label, tuple(str(names[code]) for code in tested), counts[np.ix_(tested, tested)])
 
@@ -122,8 +94,6 @@ def class_accuracies(found: Confused) -> pd.DataFrame:
 
     Classes that the best method recognises equally well are ordered by the other method, then by name.
     """
-    import pandas as pd
-
     columns = [np.diag(shown.rates) for shown in found.shown]
     classes, totals = found.best.classes, found.best.totals
     order = sorted(
@@ -143,7 +113,8 @@ def pairs_table(found: Confused) -> Table:
 
     Pairs are ordered by the share of the true class's test samples; equal ones in the order of the classes.
     """
-    best, rates = found.best, found.best.rates.copy()
+    best, *others = found.shown
+    rates = best.rates.copy()
     np.fill_diagonal(rates, 0)
     order = np.argsort(-rates, axis=None, kind="stable")[:MOST_PAIRS]
     columns = [
@@ -153,8 +124,7 @@ def pairs_table(found: Confused) -> Table:
         Column("Samples", "how many of how many"),
         Column("Reverse, %", "share of the other class that is taken for this one"),
     ]
-    if found.other is not None:
-        columns.append(Column(f"{found.other.label}, %", "the same pair"))
+    columns += [Column(f"{other.label}, %", "the same pair") for other in others]
     rows = []
     for place in order:
         true, taken = (int(code) for code in np.unravel_index(place, rates.shape))
@@ -167,17 +137,10 @@ def pairs_table(found: Confused) -> Table:
             Cell(f"{best.counts[true, taken]:,} of {best.totals[true]:,}", str(best.counts[true, taken]), "number"),
             _share(rates[taken, true]),
         ]
-        if found.other is not None:
-            cells.append(_share(_rate_in(found.other, best.classes[true], best.classes[taken])))
-        rows.append(tuple(cells))
-    return Table(found.setting.title, tuple(columns), tuple(rows), sorted_by=2)
+        cells += [_share(other.rates[true, taken]) for other in others]
+        rows.append(cells)
+    return Table(found.setting.title, columns, rows, sorted_by=2)
 
 
-def _rate_in(other: Confusion, true: str, taken: str) -> float | None:
-    if true not in other.classes or taken not in other.classes:
-        return None
-    return float(other.rates[other.classes.index(true), other.classes.index(taken)])
-
-
-def _share(value: float | None) -> Cell:
-    return number_cell(DASH if value is None else percent(value), value)
+def _share(value: float) -> Cell:
+    return number_cell(percent(value), value)

@@ -1,290 +1,243 @@
-"""Figures of scores: accuracies, differences, published values and times. A small frame in, an Altair chart out.
-
-Every chart names its fields itself (``s`` for the series, ``x``, ``y`` ...), so that names with dots, brackets or
-quotes are only ever values.
-"""
+"""Figures of scores: accuracies, differences, published values and times. A small frame in, a Vega-Lite chart out."""
 
 from __future__ import annotations
 
-import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import altair as alt
+import pandas as pd
 
 from mklearn.evaluation.reproduction import TOLERANCE
 from mklearn.report import charts
-from mklearn.report.charts import Canvas, Chart, Store
-from mklearn.report.frames import plain_rows, with_band
+from mklearn.report.charts import Chart, field, tooltip
 from mklearn.report.series import Series
-from mklearn.report.wording import in_order, missing, rule_title
+from mklearn.report.wording import in_order, rule_title
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-BREAK = "\n"
-"""Where the name of a row is broken into lines."""
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
+ACCURACY = field("y:Q", scale={"zero": False}, axis={"tickCount": 6})
+"""Vertical axis of accuracies in percent; the figure's subtitle is its title."""
+SECONDS = {"scale": {"type": "log", "nice": False}, "axis": {"format": "~g", "tickCount": 5}}
 
 
-def differences(summary: pd.DataFrame, series: Series, canvas: Canvas, *, reference_title: str, title: str) -> Chart:
+def differences(summary: pd.DataFrame, series: Series, *, reference_title: str, title: str) -> Chart:
     """Draw the paired difference of each method to the reference, with its corrected resampled interval.
 
-    Parameters
-    ----------
-    summary : DataFrame
-        The ``inner_cv`` rows of one setting without those of the reference, with ``label``; in fractions.
+    ``summary`` has the inner-CV rows of one setting without those of the reference, in fractions.
     """
-    store = Store()
     rows = summary.dropna(subset=["difference"]).sort_values("difference", ascending=False)
     frame = charts.in_percent(rows, "difference", "difference_low", "difference_high").assign(
         rule=[rule_title(rule) for rule in rows["neighbour"]]
     )
     order, rules = list(dict.fromkeys(frame["label"])), [rule_title(rule) for rule in in_order(frame["neighbour"])]
-    columns = {"label": "s", "rule": "rule", "difference": "x", "difference_low": "low", "difference_high": "high"}
-    base = alt.Chart(store.add(plain_rows(frame, columns))).encode(
-        y=alt.Y("s:N", sort=order, title=None, axis=charts.row_axis()),
-        yOffset=alt.YOffset("rule:N", sort=rules),
-        color=charts.plain_colour(series),
-        opacity=charts.opacity_of(),
-        tooltip=[
-            alt.Tooltip("s:N", title="method"),
-            alt.Tooltip("rule:N", title="rule"),
-            alt.Tooltip("x:Q", title="difference, points", format="+.2f"),
-            alt.Tooltip("low:Q", title="from", format="+.2f"),
-            alt.Tooltip("high:Q", title="to", format="+.2f"),
-        ],
-    )
-    look: dict[str, Any] = {"title": "percentage points", "scale": alt.Scale(padding=8), "axis": alt.Axis(tickCount=6)}
-    interval = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", **look), x2="high:Q")
-    shapes = alt.Scale(domain=rules, range=["circle", "square", "triangle-up"][: len(rules)])
-    legend = charts.shape_legend() if len(rules) > 1 else None
-    dot = base.mark_point(filled=True, size=64, opacity=1).encode(
-        x=alt.X("x:Q", **look), shape=alt.Shape("rule:N", scale=shapes, legend=legend)
-    )
-    height = len(order) * (12 + 14 * len(rules))
-    layers = alt.layer(charts.dashed_rule(store, "x", 0, "x:Q"), interval, dot)
-    return charts.finish(layers, canvas, height, store, title=title, subtitle=f"difference to {reference_title}")
-
-
-def accuracy_by_dimension(curves: pd.DataFrame, series: Series, canvas: Canvas, *, neighbour: str) -> Chart:
-    """Draw mean accuracy over repeats at each dimension, with a band of one standard deviation.
-
-    Parameters
-    ----------
-    curves : DataFrame
-        From :func:`mklearn.report.frames.curves`. Methods without a dimension are horizontal lines.
-    neighbour : str
-        The rule to show; methods with a rule of their own are shown beside it.
-    """
-    store = Store()
-    frame = charts.in_percent(curves, "mean", "std", "low", "high")
-    columns = {"label": "s", "mean": "y", "std": "std", "n": "n"}
-    sweep = frame[frame["neighbour"].eq(neighbour) & frame["dimension"].notna()]
-    flat = frame[frame["neighbour"].isin([neighbour, ""]) & frame["dimension"].isna()]
-    shown = {*sweep["label"], *flat["label"]}
-    colour = charts.colour_of(series, canvas, shown)
-    tooltip = [
-        alt.Tooltip("s:N", title="method"),
-        alt.Tooltip("q:Q", title="dimension"),
-        alt.Tooltip("y:Q", title="mean accuracy, %", format=".2f"),
-        alt.Tooltip("std:Q", title="std", format=".2f"),
-        alt.Tooltip("n:Q", title="repeats"),
-    ]
-    moving = alt.Chart(
-        store.add(plain_rows(sweep, columns | {"dimension": "q", "low": "low", "high": "high", "best": "best"}))
-    ).encode(x=alt.X("q:Q", title="dimension", scale=_dimension_scale(sweep), axis=alt.Axis(format="d", tickMinStep=1)))
-    coloured = moving.encode(color=colour)
-    best = coloured.transform_filter("datum.best").mark_point(size=55, strokeWidth=2, filled=False)
-    touch = moving.mark_point(size=120, opacity=0, filled=True).encode(y=charts.percent_axis(), tooltip=tooltip)
-    layers = [
-        *charts.band_and_lines(coloured, series, canvas, shown, sweep["label"].nunique()),
-        best.encode(y=charts.percent_axis(), opacity=charts.opacity_of()),
-        touch,
-    ]
-    if len(flat):
-        rule = alt.Chart(store.add(plain_rows(flat, columns))).mark_rule(
-            strokeWidth=2, strokeDash=[1, 4], strokeCap="round"
-        )
-        fixed = rule.encode(
-            y=charts.percent_axis(), color=colour, opacity=charts.opacity_of(), tooltip=[tooltip[0], *tooltip[2:]]
-        )
-        layers.insert(1, fixed)
-    return charts.finish(alt.layer(*layers), canvas, 300, store, title=rule_title(neighbour), subtitle="accuracy, %")
-
-
-def accuracy_by_train_size(summary: pd.DataFrame, series: Series, canvas: Canvas, *, neighbour: str) -> Chart:
-    """Draw accuracy by inner cross-validation against the training size, with a band of one standard deviation.
-
-    Parameters
-    ----------
-    summary : DataFrame
-        The ``inner_cv`` rows of one data set at several training sizes, with ``label``; in fractions.
-    """
-    store = Store()
-    rows = summary[summary["neighbour"].isin([neighbour, ""])].dropna(subset=["mean", "train_size"])
-    frame = charts.in_percent(with_band(rows), "mean", "low", "high")
-    columns = {"label": "s", "train_size": "n", "mean": "y", "low": "low", "high": "high"}
-    base = alt.Chart(store.add(plain_rows(frame, columns))).encode(
-        x=charts.size_axis(frame["train_size"], padding=10),
-        color=charts.colour_of(series, canvas, set(frame["label"])),
-        tooltip=[
-            alt.Tooltip("s:N", title="method"),
-            alt.Tooltip("n:Q", title="training size"),
-            alt.Tooltip("y:Q", title="accuracy, %", format=".2f"),
-            alt.Tooltip("low:Q", title="minus one std", format=".2f"),
-            alt.Tooltip("high:Q", title="plus one std", format=".2f"),
-        ],
-    )
-    layers = charts.band_and_lines(base, series, canvas, set(frame["label"]), frame["label"].nunique())
-    dots = base.mark_point(filled=True, size=50).encode(y=charts.percent_axis(), opacity=charts.opacity_of())
-    return charts.finish(
-        alt.layer(*layers, dots), canvas, 300, store, title=rule_title(neighbour), subtitle="accuracy, %"
-    )
-
-
-def accuracy_by_iteration(curves: pd.DataFrame, series: Series, canvas: Canvas, *, title: str) -> Chart:
-    """Draw mean accuracy over repeats after each iteration, with a band of one standard deviation.
-
-    Parameters
-    ----------
-    curves : DataFrame
-        From :func:`mklearn.report.frames.iterations`, of one setting, rule and size; in fractions.
-    """
-    store = Store()
-    frame = charts.in_percent(curves, "mean", "std", "low", "high")
-    columns = {"label": "s", "n_iter": "t", "mean": "y", "std": "std", "n": "n", "low": "low", "high": "high"}
-    scale, axis = alt.Scale(zero=False, nice=False), alt.Axis(format="d", tickMinStep=1)
-    base = alt.Chart(store.add(plain_rows(frame, columns))).encode(
-        x=alt.X("t:Q", title="iterations", scale=scale, axis=axis),
-        color=charts.colour_of(series, canvas, set(frame["label"])),
-    )
-    layers = charts.band_and_lines(base, series, canvas, set(frame["label"]), frame["label"].nunique())
-    dots = base.mark_point(filled=True, size=34).encode(
-        y=charts.percent_axis(),
-        opacity=charts.opacity_of(),
-        tooltip=[
-            alt.Tooltip("s:N", title="method"),
-            alt.Tooltip("t:Q", title="iterations"),
-            alt.Tooltip("y:Q", title="mean accuracy, %", format=".2f"),
-            alt.Tooltip("std:Q", title="std", format=".2f"),
-            alt.Tooltip("n:Q", title="repeats"),
-        ],
-    )
-    return charts.finish(alt.layer(*layers, dots), canvas, 260, store, title=title, subtitle="accuracy, %")
-
-
-def fit_time_by_train_size(times: pd.DataFrame, series: Series, canvas: Canvas, *, title: str) -> Chart:
-    """Draw the median seconds of a fit against the training size, on a logarithmic scale.
-
-    Parameters
-    ----------
-    times : DataFrame
-        ``label, train_size, seconds``, one row for each fit.
-    """
-    store = Store()
-    frame = times.assign(seconds=times["seconds"].clip(lower=1e-4))
-    median = frame.groupby(["label", "train_size"], sort=False)["seconds"].median().reset_index()
-    base = alt.Chart(store.add(plain_rows(median, {"label": "s", "train_size": "n", "seconds": "y"}))).encode(
-        x=charts.size_axis(frame["train_size"], padding=14),
-        y=alt.Y("y:Q", title=None, **charts.log_seconds(median["seconds"])),
-        color=charts.colour_of(series, canvas, set(median["label"])),
-        tooltip=[
-            alt.Tooltip("s:N", title="method"),
-            alt.Tooltip("n:Q", title="training size"),
-            alt.Tooltip("y:Q", title="median seconds", format=".3g"),
-        ],
-    )
-    dash = charts.dash_of(series, canvas, set(median["label"]))
-    lines = base.mark_line(strokeWidth=2).encode(strokeDash=dash, opacity=charts.opacity_of())
-    dots = base.mark_point(filled=True, size=50).encode(opacity=charts.opacity_of())
-    return charts.finish(alt.layer(lines, dots), canvas, 300, store, title=title, subtitle="median seconds for one fit")
-
-
-def fit_times(times: pd.DataFrame, series: Series, canvas: Canvas, *, title: str) -> Chart:
-    """Draw the seconds of each fit on a logarithmic scale, and their median."""
-    store = Store()
-    frame = times.assign(seconds=times["seconds"].clip(lower=1e-4))
-    median = frame.groupby("label", sort=False)["seconds"].median().reset_index()
-    order = list(median.sort_values("seconds")["label"])
-    columns = {"label": "s", "seconds": "x"}
-    places = {
-        "y": alt.Y("s:N", sort=order, title=None, axis=charts.row_axis()),
-        "x": alt.X("x:Q", title="seconds for one fit", **charts.log_seconds(frame["seconds"])),
-        "color": charts.plain_colour(series),
+    x: dict[str, Any] = {"title": "percentage points", "scale": {"padding": 8}, "axis": {"tickCount": 6}}
+    interval = {
+        "mark": {"type": "rule", "strokeWidth": 2},
+        "encoding": {"x": field("low:Q", **x), "x2": {"field": "high"}},
     }
-    each = alt.Chart(store.add(plain_rows(frame, columns))).mark_point(size=30, strokeWidth=1.2)
-    middle = alt.Chart(store.add(plain_rows(median, columns))).mark_tick(thickness=3, size=16)
-    tooltip = [alt.Tooltip("s:N", title="method"), alt.Tooltip("x:Q", title="seconds", format=".3g")]
-    layers = alt.layer(
-        each.encode(**places, opacity=charts.opacity_of(0.6)),
-        middle.encode(**places, opacity=charts.opacity_of(), tooltip=tooltip),
-    )
-    return charts.finish(layers, canvas, 24 * max(len(order), 1), store, title=title)
-
-
-def split_noise_scores(cells: pd.DataFrame, canvas: Canvas, *, title: str) -> Chart:
-    """Draw z of each method and training size, with the band of what other random splits explain.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        Cells of one data set that have a z, with ``label``; see :mod:`mklearn.evaluation.reproduction`.
-    """
-    store = Store()
-    sizes = ["all" if missing(size) else f"training size {int(size)}" for size in cells["train_size"]]
-    rows, shown = wrapped(list(dict.fromkeys(cells["label"]))), list(dict.fromkeys(sizes))
-    frame = charts.in_percent(cells, "mean", "published").assign(
-        row=[rows[label] for label in cells["label"]], size=sizes, off=cells["z"].abs() > TOLERANCE
-    )
-    columns = {name: name for name in ("label", "row", "size", "z", "off", "verdict")}
-    names_axis = charts.row_axis()
-    names_axis["labelExpr"] = "split(datum.label, '\\n')"
-    shapes = alt.Scale(domain=shown, range=[SHAPES[i % len(SHAPES)] for i in range(len(shown))])
-    dots = (
-        alt.Chart(store.add(plain_rows(frame, columns | {"mean": "ours", "published": "theirs"})))
-        .mark_point(filled=True, size=64, opacity=1)
-        .encode(
-            x=alt.X(
-                "z:Q",
-                title="z, right of the band: ours is lower",
-                scale=alt.Scale(padding=10, nice=False),
-                axis=alt.Axis(tickCount=7),
+    dot = {
+        "mark": {"type": "point", "filled": True, "size": 64},
+        "encoding": {"x": field("x:Q", **x), "shape": _shapes("rule:N", rules)},
+    }
+    return charts.chart(
+        charts.vertical_rule(0),
+        interval,
+        dot,
+        rows=charts.rows_of(
+            frame, s="label", rule="rule", x="difference", low="difference_low", high="difference_high"
+        ),
+        encoding={
+            "y": charts.names("s:N", order),
+            "yOffset": field("rule:N", sort=rules),
+            "color": charts.colour(series),
+            "opacity": charts.highlight(),
+            "tooltip": tooltip(
+                ("s:N", "method"),
+                ("rule:N", "rule"),
+                ("x:Q", "difference, points", "+.2f"),
+                ("low:Q", "from", "+.2f"),
+                ("high:Q", "to", "+.2f"),
             ),
-            y=alt.Y("row:N", sort=list(rows.values()), title=None, axis=names_axis),
-            yOffset=alt.YOffset("size:N", sort=shown),
-            color=alt.Color("off:N", scale=alt.Scale(domain=[False, True], range="diverging"), legend=None),
-            shape=alt.Shape("size:N", sort=shown, scale=shapes, legend=charts.shape_legend(columns=2)),
-            tooltip=[
-                alt.Tooltip("label:N", title="method"),
-                alt.Tooltip("size:N", title="cell"),
-                alt.Tooltip("ours:Q", title="ours, %", format=".2f"),
-                alt.Tooltip("theirs:Q", title="published, %", format=".2f"),
-                alt.Tooltip("z:Q", title="z", format="+.2f"),
-                alt.Tooltip("verdict:N", title="verdict"),
-            ],
-        )
+        },
+        height=len(order) * (12 + 14 * len(rules)),
+        title=title,
+        subtitle=f"difference to {reference_title}",
     )
-    band = (
-        alt.Chart(store.add([{"low": -TOLERANCE, "high": TOLERANCE}]))
-        .mark_rect(opacity=0.13, color="#888888")
-        .encode(x=alt.X("low:Q"), x2="high:Q")
+
+
+def accuracy_by_dimension(curves: pd.DataFrame, series: Series, *, neighbour: str) -> Chart:
+    """Draw mean accuracy at each dimension by one rule; a ring marks the best dimension of each curve.
+
+    ``curves`` are those of :func:`mklearn.report.frames.curves`. Methods without a dimension are dotted lines, and
+    those with a rule of their own stand beside those with the rule that is shown.
+    """
+    sweep = curves[curves["neighbour"].eq(neighbour) & curves["dimension"].notna()]
+    flat = charts.in_percent(curves[curves["neighbour"].isin([neighbour, ""]) & curves["dimension"].isna()], "mean")
+    many = sweep["dimension"].max() > 150 * sweep["dimension"].min()
+    scale = {"type": "log", "nice": False} if many else {"zero": False, "nice": False}
+    best = {
+        "transform": [{"filter": "datum.best"}],
+        "mark": {"type": "point", "size": 55, "strokeWidth": 2},
+        "encoding": {"y": ACCURACY, "opacity": charts.highlight(), "strokeDash": {"value": [1, 0]}},
+    }
+    fixed = {
+        "data": {"values": charts.rows_of(flat, s="label", y="mean")},
+        "mark": {"type": "rule", "strokeWidth": 2, "strokeCap": "round"},
+        "encoding": {"x": None, "y": ACCURACY, "opacity": charts.highlight(), "strokeDash": {"value": [1, 4]}},
+    }
+    x = field("x:Q", title="dimension", scale=scale, axis={"format": "d", "tickMinStep": 1})
+    return lines(sweep, series, "dimension", x, best, *([fixed] if len(flat) else []), title=rule_title(neighbour))
+
+
+def accuracy_by_train_size(summary: pd.DataFrame, series: Series, *, neighbour: str) -> Chart:
+    """Draw accuracy by inner cross-validation against the training size, for the inner-CV rows of one data set."""
+    rows = summary[summary["neighbour"].isin([neighbour, ""])].dropna(subset=["mean", "train_size"])
+    return lines(rows, series, "train_size", _sizes(rows), title=rule_title(neighbour))
+
+
+def accuracy_by_iteration(curves: pd.DataFrame, series: Series, *, title: str) -> Chart:
+    """Draw mean accuracy after each iteration, from the rows of one size of `mklearn.report.frames.iterations`."""
+    scale, axis = {"zero": False, "nice": False}, {"format": "d", "tickMinStep": 1}
+    return lines(curves, series, "n_iter", field("x:Q", title="iterations", scale=scale, axis=axis), title=title)
+
+
+def lines(frame: pd.DataFrame, series: Series, column: str, x: Chart, *layers: Chart, title: str) -> Chart:
+    """Draw accuracy against a column, a line for each series, with a band of one standard deviation.
+
+    The band is fainter the more there are; when series are highlighted the others have none.
+    """
+    spread = frame["std"].fillna(0.0)
+    frame = frame.assign(low=frame["mean"] - spread, high=frame["mean"] + spread)
+    rows = charts.rows_of(
+        charts.in_percent(frame, "mean", "std", "low", "high"),
+        s="label", x=column, y="mean", std="std", low="low", high="high",
+        **({"best": "best"} if "best" in frame else {}),
+    )  # fmt: skip
+    plain = min(0.13, max(0.03, 0.7 / max(frame["label"].nunique(), 1)))
+    faint = [{"test": "!length(focus)", "value": plain}, {"test": charts.FOCUSED, "value": 0.16}]
+    band = {
+        "mark": "area",
+        "encoding": {
+            "y": ACCURACY | {"field": "low"},
+            "y2": {"field": "high"},
+            "strokeDash": None,
+            "fillOpacity": {"condition": faint, "value": 0},
+        },
+    }
+    line = {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"y": ACCURACY, "opacity": charts.highlight()}}
+    tips = tooltip(("s:N", "method"), ("x:Q", x["title"]), ("y:Q", "mean accuracy, %", ".2f"), ("std:Q", "std", ".2f"))
+    touch = {
+        "name": charts.TOUCH,
+        "mark": {"type": "point", "size": 120, "filled": True, "opacity": 0},
+        "encoding": {"y": ACCURACY, "tooltip": tips},
+    }
+    encoding = {"x": x, "color": charts.colour(series), "strokeDash": charts.dash(series)}
+    return charts.chart(
+        band, line, *layers, touch, rows=rows, encoding=encoding, height=300, title=title, subtitle="accuracy, %"
     )
-    layers = alt.layer(band, charts.dashed_rule(store, "z", 0, "z:Q"), dots)
-    height = len(rows) * max(12 + 11 * len(shown), 14 * max(row.count(BREAK) + 1 for row in rows.values()) + 4)
-    subtitle = f"published − ours in units of split noise; band: ±{TOLERANCE:g}"
-    return charts.finish(layers, canvas, height, store, title=title, subtitle=subtitle, focus=False)
 
 
-def wrapped(labels: list[str], width: int = 19) -> dict[str, str]:
-    """Break names into up to three lines; names that would look the same are not changed."""
-    wrapper = textwrap.TextWrapper(width, max_lines=3, placeholder="…")
-    broken = {label: BREAK.join(wrapper.wrap(label)) or label for label in labels}
-    texts = list(broken.values())
-    return {label: text if texts.count(text) == 1 else label for label, text in broken.items()}
+def fit_time_by_train_size(times: pd.DataFrame, series: Series, *, title: str) -> Chart:
+    """Draw the median seconds of a fit against the training size; ``times`` is ``label, train_size, seconds``."""
+    median = times.groupby(["label", "train_size"], sort=False)["seconds"].median().reset_index()
+    return charts.chart(
+        {"mark": {"type": "line", "strokeWidth": 2}},
+        {"mark": {"type": "point", "filled": True, "size": 50}},
+        rows=charts.rows_of(median, s="label", x="train_size", y="seconds"),
+        encoding={
+            "x": _sizes(median),
+            "y": field("y:Q", **SECONDS),
+            "color": charts.colour(series),
+            "strokeDash": charts.dash(series),
+            "opacity": charts.highlight(),
+            "tooltip": tooltip(("s:N", "method"), ("x:Q", "training size"), ("y:Q", "median seconds", ".3g")),
+        },
+        height=300,
+        title=title,
+        subtitle="median seconds for one fit",
+    )
 
 
-def _dimension_scale(sweep: pd.DataFrame) -> alt.Scale:
-    """Return a logarithmic scale where the dimensions span more than two orders of magnitude."""
-    if len(sweep) and sweep["dimension"].max() > 150 * sweep["dimension"].min():
-        return alt.Scale(type="log", nice=False)
-    return alt.Scale(zero=False, nice=False)
+def fit_times(times: pd.DataFrame, series: Series, *, title: str) -> Chart:
+    """Draw the seconds of each fit, and their median."""
+    median = times.groupby("label", sort=False)["seconds"].median().sort_values().reset_index()
+    middle = {
+        "data": {"values": charts.rows_of(median, s="label", x="seconds")},
+        "mark": {"type": "tick", "thickness": 3, "size": 16},
+        "encoding": {
+            "opacity": charts.highlight(),
+            "tooltip": tooltip(("s:N", "method"), ("x:Q", "median seconds", ".3g")),
+        },
+    }
+    return charts.chart(
+        {"mark": {"type": "point", "size": 30, "strokeWidth": 1.2}, "encoding": {"opacity": charts.highlight(0.6)}},
+        middle,
+        rows=charts.rows_of(times, s="label", x="seconds"),
+        encoding={
+            "x": field("x:Q", **SECONDS | {"title": "seconds for one fit"}),
+            "y": charts.names("s:N", list(median["label"])),
+            "color": charts.colour(series),
+        },
+        height=24 * max(len(median), 1),
+        title=title,
+    )
+
+
+def split_noise_scores(cells: pd.DataFrame, *, title: str) -> Chart:
+    """Draw z of each method and training size, with the band that other random splits explain.
+
+    ``cells`` are those of one data set that have a z, see :mod:`mklearn.evaluation.reproduction`.
+    """
+    frame = charts.in_percent(cells, "mean", "published").assign(
+        size=["all" if pd.isna(size) else f"training size {int(size)}" for size in cells["train_size"]],
+        off=cells["z"].abs() > TOLERANCE,
+    )
+    methods, sizes = (list(dict.fromkeys(frame[name])) for name in ("label", "size"))
+    band = {
+        "data": {"values": [{}]},
+        "mark": {"type": "rect", "opacity": 0.13, "color": "#888888"},
+        "encoding": {"x": {"datum": -TOLERANCE}, "x2": {"datum": TOLERANCE}},
+    }
+    x = field("z:Q", title="z, right of the band: ours is lower", scale={"padding": 10, "nice": False})
+    dots = {
+        "mark": {"type": "point", "filled": True, "size": 64},
+        "encoding": {
+            "x": x,
+            "y": charts.names("m:N", methods),
+            "yOffset": field("size:N", sort=sizes),
+            "color": field("off:N", scale={"domain": [False, True], "range": "diverging"}, legend=None),
+            "shape": _shapes("size:N", sizes),
+            "tooltip": tooltip(
+                ("m:N", "method"),
+                ("size:N", "cell"),
+                ("ours:Q", "ours, %", ".2f"),
+                ("theirs:Q", "published, %", ".2f"),
+                ("z:Q", "z", "+.2f"),
+                ("verdict:N", "verdict"),
+            ),
+        },
+    }
+    return charts.chart(
+        band,
+        charts.vertical_rule(0),
+        dots,
+        rows=charts.rows_of(
+            frame, m="label", size="size", z="z", off="off", verdict="verdict", ours="mean", theirs="published"
+        ),
+        encoding={},
+        height=len(methods) * (12 + 11 * len(sizes)),
+        title=title,
+        subtitle=f"published − ours in units of split noise; band: ±{TOLERANCE:g}",
+    )
+
+
+def _shapes(shorthand: str, values: list[str]) -> Chart:
+    """Encode values as shapes, with a legend above the figure."""
+    scale = {"domain": values, "range": [SHAPES[i % len(SHAPES)] for i in range(len(values))]}
+    legend = {"orient": "top", "columns": 2, "symbolFillColor": "gray", "symbolStrokeColor": "gray", "offset": 4}
+    return field(shorthand, scale=scale, legend=legend)
+
+
+def _sizes(frame: pd.DataFrame) -> Chart:
+    """Encode training sizes, with a tick at each of them."""
+    values = sorted({int(size) for size in frame["train_size"]})
+    scale = {"zero": False, "nice": False, "padding": 10}
+    return field("x:Q", title="training size", scale=scale, axis={"format": "d", "values": values})

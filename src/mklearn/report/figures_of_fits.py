@@ -1,185 +1,237 @@
-"""Figures of fitted methods: kernel weights, picked kernels, objective, embedding, kernel diagnostics."""
+"""Figures of fitted methods: kernel weights, picked kernels, confused classes, objective, embedding, kernels."""
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import altair as alt
+import numpy as np
+import pandas as pd
 
 from mklearn.report import charts
-from mklearn.report.charts import Canvas, Chart, Store
-from mklearn.report.frames import plain_rows
+from mklearn.report.charts import Chart, field, tooltip
+from mklearn.report.confusion import EXTREMES, Confusion
 from mklearn.report.picks import MIXED, Picks, common_prefix
 from mklearn.report.series import Series
-from mklearn.report.theme import hues
-
-if TYPE_CHECKING:
-    import pandas as pd
+from mklearn.report.wording import percent
 
 MAX_NAMED_CLASSES = 12
-MAX_COLOURS = 8
-"""Up to this many classes or kernels have colours of their own; more take hues, or a ramp."""
 
 
-def kernel_weights(
-    weights: pd.DataFrame, series: Series, canvas: Canvas, *, label: str, domain: tuple[float, float]
-) -> Chart:
-    """Draw the weight of each kernel in each repeat, and their mean.
+def kernel_weights(weights: pd.DataFrame, series: Series, *, label: str, domain: tuple[float, float]) -> Chart:
+    """Draw the weight of each kernel in each repeat, and their mean; ``domain`` is that of the axis.
 
-    Parameters
-    ----------
-    weights : DataFrame
-        ``kernel, repeat, weight`` of one method. The dashed line is the uniform weight, where the weights are
-        non-negative and sum to one.
-    domain : tuple of float
-        Ends of the axis, common to the methods of a setting.
+    The dashed line is the uniform weight, where the weights are non-negative and sum to one.
     """
-    store = Store()
     order = list(dict.fromkeys(weights["kernel"]))
-    columns = {"s": "s", "kernel": "k", "weight": "x"}
     mean = weights.groupby("kernel", sort=False)["weight"].mean().reset_index().assign(s=label)
-    x = alt.X("x:Q", title="kernel weight", scale=alt.Scale(domain=list(domain)), axis=alt.Axis(tickCount=5))
-    places = {
-        "x": x,
-        "y": alt.Y("k:N", sort=order, title=None, axis=charts.row_axis()),
-        "color": charts.plain_colour(series),
+    tips = tooltip(("k:N", "kernel"), ("r:Q", "repeat"), ("x:Q", "weight", ".3f"))
+    each = {"mark": {"type": "tick", "thickness": 1.5, "size": 14, "opacity": 0.55}, "encoding": {"tooltip": tips}}
+    centre = {
+        "data": {"values": charts.rows_of(mean, s="s", k="kernel", x="weight")},
+        "mark": {"type": "point", "filled": True, "size": 60},
+        "encoding": {"tooltip": tooltip(("k:N", "kernel"), ("x:Q", "mean", ".3f"))},
     }
-    name = alt.Tooltip("k:N", title="kernel")
-    each = alt.Chart(store.add(plain_rows(weights.assign(s=label), columns | {"repeat": "r"})))
-    strip = each.mark_tick(thickness=1.5, size=14, opacity=0.55).encode(
-        **places,
-        tooltip=[name, alt.Tooltip("r:Q", title="repeat"), alt.Tooltip("x:Q", title="weight", format=".3f")],
-    )
-    centre = alt.Chart(store.add(plain_rows(mean, columns))).mark_point(filled=True, size=60, opacity=1)
-    layers = [strip, centre.encode(**places, tooltip=[name, alt.Tooltip("x:Q", title="mean", format=".3f")])]
     sums = weights.groupby("repeat")["weight"].sum()
-    if len(order) > 1 and weights["weight"].min() >= -1e-9 and (abs(sums - 1) < 1e-6).all():
-        layers.insert(0, charts.dashed_rule(store, "x", 1 / len(order), x))
-    return charts.finish(alt.layer(*layers), canvas, 24 * len(order), store, title=label)
+    uniform = len(order) > 1 and weights["weight"].min() >= -1e-9 and (abs(sums - 1) < 1e-6).all()
+    return charts.chart(
+        *([charts.vertical_rule(1 / len(order))] if uniform else []),
+        each,
+        centre,
+        rows=charts.rows_of(weights.assign(s=label), s="s", k="kernel", x="weight", r="repeat"),
+        encoding={
+            "x": field("x:Q", title="kernel weight", scale={"domain": list(domain)}, axis={"tickCount": 5}),
+            "y": charts.names("k:N", order),
+            "color": charts.colour(series),
+        },
+        height=24 * len(order),
+        title=label,
+    )
 
 
-def picked_kernels(found: Sequence[Picks], series: Series, canvas: Canvas, *, label: str) -> Chart:
-    """Draw how many repeats pick each kernel: numbers in a grid, a row for each setting of a method on one data set."""
-    store = Store()
+def picked_kernels(found: Sequence[Picks], series: Series, *, label: str) -> Chart:
+    """Draw how many repeats pick each kernel, a row for each setting of a method on one data set."""
     kernels = list(dict.fromkeys(name for record, _ in found for name in record.kernel_ids))
     prefix = common_prefix(kernels)
     shown = {name: name.removeprefix(prefix) for name in kernels}
     if any(counts[""] for _, counts in found):
         shown[""] = MIXED
     several = len({record.protocol for record, _ in found}) > len({record.train_size for record, _ in found})
-    rows: list[dict[str, Any]] = []
+    rows: list[Chart] = []
+    places = []
     for record, counts in found:
         place = str(record.protocol) if record.train_size is None or several else f"training size {record.train_size}"
+        places.append(place)
         total = max(sum(counts.values()), 1)
-        rows += [
-            {"s": label, "p": place, "k": title, "n": counts.get(name, 0), "share": counts.get(name, 0) / total}
-            for name, title in shown.items()
-        ]
-    base = alt.Chart(store.add(rows)).encode(
-        x=alt.X(
-            "k:N",
-            sort=list(shown.values()),
-            title=f"kernel: {prefix}…" if prefix else "kernel",
-            axis=alt.Axis(labelAngle=-40, grid=False, labelOverlap=False),
+        for name, column in shown.items():
+            n = counts.get(name, 0)
+            cell = {"s": label, "column": column, "row": place, "n": n, "of": total}
+            rows.append(cell | {"share": n / total, "text": str(n or "")})
+    return _grid(
+        rows, places, list(shown.values()), series, names=("setting", f"kernel: {prefix}…" if prefix else "kernel"),
+        title=label, subtitle="repeats that pick a kernel",
+    )  # fmt: skip
+
+
+def confusion_map(found: Confusion, series: Series) -> Chart:
+    """Draw the share of the test samples of each true class (row) by predicted class (column), where there are any."""
+    rates, classes = found.rates, list(found.classes)
+    rows = [
+        {
+            "s": found.label,
+            "row": classes[i],
+            "column": classes[j],
+            "n": int(found.counts[i, j]),
+            "of": int(found.totals[i]),
+            "share": round(float(rates[i, j]), 4),
+            "text": percent(rates[i, j], 0) if rates[i, j] >= 0.005 else "<1",
+        }
+        for i, j in np.argwhere(found.counts > 0)
+    ]
+    return _grid(
+        rows, classes, classes, series, names=("true class", "predicted class"), title=found.label,
+        subtitle="% of each true class (row)",
+    )  # fmt: skip
+
+
+def _grid(
+    cells: list[Chart], rows: list[str], columns: list[str], series: Series, *, names: tuple[str, str], title: str,
+    subtitle: str,
+) -> Chart:  # fmt: skip
+    """Draw numbers in a grid; shades go with the square root of the share, so that small ones can be seen."""
+    shade = {"type": "sqrt", "domain": [0, 1], "range": [0.04, 0.6]}
+    box = {
+        "mark": {"type": "rect", "stroke": "#88888833"},
+        "encoding": {"color": charts.colour(series), "opacity": field("share:Q", scale=shade, legend=None)},
+    }
+    slanted = {"labelAngle": -40, "grid": False, "labelOverlap": False, "labelLimit": 90}
+    encoding = {
+        "x": field("column:N", scale={"domain": columns}, title=names[1], axis=slanted),
+        "y": field("row:N", scale={"domain": rows}, axis={"grid": False}),
+        "tooltip": tooltip(
+            ("row:N", names[0]), ("column:N", names[1]), ("share:Q", "share", ".1%"), ("n:Q", "number"), ("of:Q", "of")
         ),
-        y=alt.Y("p:N", sort=list(dict.fromkeys(row["p"] for row in rows)), title=None, axis=alt.Axis(grid=False)),
-        tooltip=[
-            alt.Tooltip("k:N", title="kernel"),
-            alt.Tooltip("p:N", title="setting"),
-            alt.Tooltip("n:Q", title="repeats"),
+    }
+    text = {"mark": {"type": "text", "fontSize": 10}, "encoding": {"text": field("text:N")}}
+    height = 26 * len(rows)
+    grid = charts.chart(box, text, rows=cells, encoding=encoding, height=height, title=title, subtitle=subtitle)
+    return grid | {"view": {"stroke": "#88888866"}}
+
+
+def extreme_classes(accuracies: pd.DataFrame, series: Series, *, title: str) -> Chart:
+    """Draw the accuracy of the best and worst classes: dots, and larger rings for the method to compare with.
+
+    ``accuracies`` are those of `mklearn.report.confusion.class_accuracies`.
+    """
+    last = int(accuracies["rank"].max())
+    ends = accuracies[(accuracies["rank"] <= EXTREMES) | (accuracies["rank"] > last - EXTREMES)]
+    frame, labels = charts.in_percent(ends, "accuracy"), list(dict.fromkeys(ends["label"]))
+    spans = frame.groupby("c", sort=False)["accuracy"].agg(["min", "max"]).reset_index()
+    tie = {
+        "data": {"values": charts.rows_of(spans, c="c", low="min", high="max")},
+        "mark": {"type": "rule", "opacity": 0.45},
+        "encoding": {"x": field("low:Q"), "x2": {"field": "high"}},
+    }
+    x = field("x:Q", title="accuracy, %", scale={"domain": [0, 100], "padding": 6}, axis={"tickCount": 6})
+    tips = tooltip(("c:N", "class"), ("s:N", "method"), ("x:Q", "accuracy, %", ".1f"), ("n:Q", "test samples"))
+    marks = {
+        "encoding": {"x": x, "color": charts.colour(series), "opacity": charts.highlight(), "tooltip": tips},
+        "layer": [
+            {"transform": [{"filter": "datum.other"}], "mark": {"type": "point", "size": 60, "strokeWidth": 1.6}},
+            {"transform": [{"filter": "!datum.other"}], "mark": {"type": "point", "size": 34, "filled": True}},
         ],
+    }
+    # colours alone would not tell the methods apart
+    key = [f"{mark} {label}" for mark, label in zip("●○", labels, strict=False)]
+    return charts.chart(
+        tie,
+        marks,
+        rows=charts.rows_of(
+            frame.assign(other=frame["label"].ne(labels[0])), s="label", c="c", x="accuracy", n="total", other="other"
+        ),
+        encoding={"y": charts.names("c:N", list(spans["c"]))},
+        height=18 * len(spans),
+        title=title,
+        subtitle=[f"the {EXTREMES} best and the {EXTREMES} worst recognised classes", *key],
     )
-    boxes = base.mark_rect(stroke="#88888855").encode(
-        color=charts.plain_colour(series),
-        opacity=alt.Opacity("share:Q", scale=alt.Scale(domain=[0, 1], range=[0, 0.55]), legend=None),
-    )
-    numbers = base.transform_filter("datum.n > 0").mark_text().encode(text="n:Q")
-    layers = alt.layer(boxes, numbers)
-    subtitle = "repeats that pick a kernel"
-    return charts.finish(layers, canvas, 30 * len(found), store, title=label, subtitle=subtitle, focus=False)
 
 
-def objective(history: pd.DataFrame, series: Series, canvas: Canvas, *, label: str) -> Chart:
+def objective(history: pd.DataFrame, series: Series, *, label: str) -> Chart:
     """Draw the objective after each half step of an alternating method, a line per repeat, with its lower bound."""
-    store = Store()
-    columns = {"s": "s", "repeat": "r", "half_step": "i", "step": "step", "value": "y", "bound": "bound"}
     frame = history.assign(s=label)
     finite = frame["value"].dropna()
     wide = len(finite) > 0 and finite.min() > 0 and finite.max() / finite.min() > 10
-    scale = alt.Scale(type="log", nice=True) if wide else charts.FLOATING
-    axis = alt.Axis(format="~g", tickCount=5)
-    base = alt.Chart(store.add(plain_rows(frame, columns))).encode(
-        x=alt.X("i:Q", title="half step", axis=alt.Axis(format="d", tickMinStep=1, tickCount=8)),
-        color=charts.plain_colour(series),
-        detail="r:N",
-    )
-    y = alt.Y("y:Q", title=None, scale=scale, axis=axis)
-    line = base.mark_line(strokeWidth=1.25, opacity=0.55).encode(y=y)
+    y = field("y:Q", scale={"type": "log"} if wide else {"zero": False}, axis={"format": "~g", "tickCount": 5})
     steps = "datum.value == 'A' ? 'after the projection' : 'after the kernel weights'"
-    dots = base.mark_point(size=30, filled=True, opacity=0.9).encode(
-        y=y,
-        shape=alt.Shape(
-            "step:N",
-            scale=alt.Scale(domain=["A", "beta"], range=["circle", "square"]),
-            legend=charts.shape_legend(labelExpr=steps),
-        ),
-        tooltip=[
-            alt.Tooltip("r:Q", title="repeat"),
-            alt.Tooltip("i:Q", title="half step"),
-            alt.Tooltip("y:Q", title="objective", format=".4g"),
-            alt.Tooltip("bound:Q", title="lower bound", format=".4g"),
-        ],
-    )
-    layers = [line, dots]
-    if frame["bound"].notna().any():
-        drawable = "isValid(datum.bound) && datum.bound > 0" if wide else "isValid(datum.bound)"
-        bound = base.transform_filter(drawable).mark_tick(thickness=1.5, size=12, orient="horizontal")
-        layers.append(bound.encode(y=alt.Y("bound:Q", title=None, scale=scale, axis=axis), color=alt.value("#888888")))
-    return charts.finish(alt.layer(*layers), canvas, 240, store, title=label, subtitle="objective")
-
-
-def embedding(points: pd.DataFrame, canvas: Canvas, *, label: str) -> Chart:
-    """Draw the first two dimensions of one repeat, coloured by class; a class is highlighted under the pointer.
-
-    Parameters
-    ----------
-    points : DataFrame
-        ``x, y, label, role``. Rings are training samples, dots test samples; up to twelve classes are named at the
-        median of their test samples.
-    """
-    store = Store()
-    classes = sorted(set(points["label"]), key=_natural)
-    scale = alt.Scale(domain=classes, range="ordinal" if len(classes) <= MAX_COLOURS else hues(len(classes)))
-    pointer = charts.pointer_on("c")
-    axis = alt.Axis(labels=False, grid=False)
-    places = {
-        "x": alt.X("x:Q", title="first dimension", scale=charts.FLOATING, axis=axis),
-        "y": alt.Y("y:Q", title=None, scale=charts.FLOATING, axis=axis),
+    legend = {"orient": "top", "symbolFillColor": "gray", "symbolStrokeColor": "gray", "offset": 4, "labelExpr": steps}
+    dots = {
+        "mark": {"type": "point", "size": 30, "filled": True, "opacity": 0.9},
+        "encoding": {
+            "y": y,
+            "shape": field("step:N", scale={"domain": ["A", "beta"], "range": ["circle", "square"]}, legend=legend),
+            "tooltip": tooltip(
+                ("r:Q", "repeat"), ("x:Q", "half step"), ("y:Q", "objective", ".4g"), ("bound:Q", "lower bound", ".4g")
+            ),
+        },
     }
-    columns = {"x": "x", "y": "y", "label": "c"}
-    marks: Chart = (
-        alt.Chart(store.add(plain_rows(points, columns | {"role": "role"})))
-        .mark_point(size=30, strokeWidth=1.3)
-        .encode(
-            **places,
-            color=alt.Color("c:N", scale=scale, legend=None),
-            fill=alt.Fill("c:N", scale=scale, legend=None),
-            fillOpacity=alt.FillOpacityValue(0, condition={"test": "datum.role == 'test'", "value": 0.75}),
-            opacity=charts.opacity_of(0.85, 0.08, pointer),
-            tooltip=[alt.Tooltip("c:N", title="class"), alt.Tooltip("role:N", title="role")],
-        )
-        .add_params(pointer)
+    bound = {
+        "transform": [{"filter": "isValid(datum.bound)" + (" && datum.bound > 0" if wide else "")}],
+        "mark": {"type": "tick", "thickness": 1.5, "size": 12, "orient": "horizontal"},
+        "encoding": {"y": y | {"field": "bound"}, "color": {"value": "#888888"}},
+    }
+    return charts.chart(
+        {"mark": {"type": "line", "strokeWidth": 1.25, "opacity": 0.55}, "encoding": {"y": y}},
+        dots,
+        bound,
+        rows=charts.rows_of(frame, s="s", r="repeat", x="half_step", step="step", y="value", bound="bound"),
+        encoding={
+            "x": field("x:Q", title="half step", axis={"format": "d", "tickMinStep": 1, "tickCount": 8}),
+            "color": charts.colour(series),
+            "detail": field("r:N"),
+        },
+        height=240,
+        title=label,
+        subtitle="objective",
     )
-    if len(classes) <= MAX_NAMED_CLASSES:
-        shown = points[points["role"].eq("test")] if points["role"].eq("test").any() else points
-        middle = shown.groupby("label")[["x", "y"]].median().reset_index()
-        names = alt.Chart(store.add(plain_rows(middle, columns))).mark_text(fontSize=13, fontWeight=700, dy=-11)
-        marks = alt.layer(marks, names.encode(**places, text="c:N"))
-    marks.view = alt.ViewBackground(stroke="#88888866")
-    return charts.finish(marks, canvas, 320, store, title=label, subtitle="second dimension", focus=False)
+
+
+def embedding(points: pd.DataFrame, *, label: str) -> Chart:
+    """Draw the first two dimensions of one repeat by class; up to twelve classes are named at their median.
+
+    Rings are training samples, dots test samples. A class is highlighted under the pointer.
+    """
+    classes = sorted(set(points["label"]), key=_natural)
+    colour = field("c:N", scale=charts.class_scale(classes), legend=None)
+    param, opacity = charts.pointer("c:N")
+    marks: Chart = {
+        "params": [param],
+        "mark": {"type": "point", "size": 30, "strokeWidth": 1.3},
+        "encoding": {
+            "color": colour,
+            "fill": colour,
+            "fillOpacity": {"condition": {"test": "datum.role == 'test'", "value": 0.75}, "value": 0},
+            "opacity": opacity,
+            "tooltip": tooltip(("c:N", "class"), ("role:N", "role")),
+        },
+    }
+    tested = points[points["role"].eq("test")]
+    middle = (tested if len(tested) else points).groupby("label")[["x", "y"]].median().reset_index()
+    names: Chart = {
+        "data": {"values": charts.rows_of(middle, x="x", y="y", c="label")},
+        "mark": {"type": "text", "fontSize": 13, "fontWeight": 700, "dy": -11},
+        "encoding": {"text": field("c:N")},
+    }
+    place: dict[str, Any] = {"scale": {"zero": False}, "axis": {"labels": False, "grid": False}}
+    plot = charts.chart(
+        marks,
+        *([names] if len(classes) <= MAX_NAMED_CLASSES else []),
+        rows=charts.rows_of(points, x="x", y="y", c="label", role="role"),
+        encoding={"x": field("x:Q", title="first dimension", **place), "y": field("y:Q", **place)},
+        height=320,
+        title=label,
+        subtitle="second dimension",
+    )
+    return plot | {"view": {"stroke": "#88888866"}}
 
 
 def _natural(text: str) -> tuple[int, float, str]:
@@ -190,114 +242,76 @@ def _natural(text: str) -> tuple[int, float, str]:
         return (1, 0.0, text)
 
 
-def off_diagonal_mass(info: pd.DataFrame, canvas: Canvas, *, threshold: float) -> Chart:
+def off_diagonal_mass(info: pd.DataFrame, *, threshold: float) -> Chart:
     """Draw the off-diagonal mass of each kernel; below the dashed line a kernel is close to the identity."""
-    store = Store()
+    bar = {
+        "mark": {"type": "bar", "height": 10, "cornerRadiusEnd": 3},
+        "encoding": {
+            "color": field("low:N", scale={"domain": [False, True], "range": "diverging"}, legend=None),
+            "tooltip": tooltip(("k:N", "kernel"), ("x:Q", "off-diagonal mass", ".3f")),
+        },
+    }
     frame = info.assign(low=info["off_diagonal_mass"] < threshold)
-    x = alt.X("x:Q", title="off-diagonal mass", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=5))
-    bars = (
-        alt.Chart(store.add(plain_rows(frame, {"kernel": "k", "off_diagonal_mass": "x", "low": "low"})))
-        .mark_bar(height=10, cornerRadiusEnd=3)
-        .encode(
-            y=alt.Y("k:N", sort=list(info["kernel"]), title=None, axis=charts.row_axis()),
-            x=x,
-            color=alt.Color("low:N", scale=alt.Scale(domain=[False, True], range="diverging"), legend=None),
-            tooltip=[alt.Tooltip("k:N", title="kernel"), alt.Tooltip("x:Q", title="off-diagonal mass", format=".3f")],
-        )
+    return charts.chart(
+        bar,
+        charts.vertical_rule(threshold),
+        rows=charts.rows_of(frame, k="kernel", x="off_diagonal_mass", low="low"),
+        encoding={
+            "x": field("x:Q", scale={"domain": [0, 1]}, axis={"tickCount": 5}),
+            "y": charts.names("k:N", list(info["kernel"])),
+        },
+        height=24 * len(info),
+        title="Off-diagonal mass",
     )
-    layers = alt.layer(bars, charts.dashed_rule(store, "x", threshold, x))
-    return charts.finish(layers, canvas, 24 * max(len(info), 1), store, focus=False)
 
 
-def kernel_spectra(curves: pd.DataFrame, canvas: Canvas) -> Chart:
-    """Draw eigenvalues against their rank on logarithmic scales, a line per kernel; negative ones are dotted.
+def kernel_spectra(curves: pd.DataFrame) -> Chart:
+    """Draw eigenvalues against their rank, a line per kernel; negative ones are rings on a dotted line.
 
-    A kernel is highlighted under the pointer. Up to eight kernels have colours of their own; more are ordered, as
-    bandwidths are, and take a ramp.
-
-    Parameters
-    ----------
-    curves : DataFrame
-        From :func:`mklearn.report.frames.spectra`.
+    ``curves`` are those of `mklearn.report.frames.spectra`. A kernel is highlighted under the pointer.
     """
-    store = Store()
-    names = list(dict.fromkeys(curves["kernel"]))
-    place = {name: number for number, name in enumerate(names)}
+    prefix = common_prefix(list(dict.fromkeys(curves["kernel"])))
     frame = curves.assign(
-        i=[place[name] for name in curves["kernel"]],
+        kernel=[name.removeprefix(prefix) for name in curves["kernel"]],
         sign=["negative" if negative else "positive" for negative in curves["negative"]],
     )
-    pointer = charts.pointer_on("k")
-    low, high = float(frame["share"].min()), float(frame["share"].max())
-    ranks = alt.Axis(format="~g", values=_rank_ticks(int(frame["rank"].max())))
-    shares = alt.Axis(format=".0e", values=_powers_of_ten(low, high))
-    columns = {"kernel": "k", "i": "i", "rank": "r", "share": "y", "sign": "sign"}
-    base = alt.Chart(store.add(plain_rows(frame, columns))).encode(
-        x=alt.X("r:Q", title="rank", scale=alt.Scale(type="log", nice=False), axis=ranks),
-        y=alt.Y(
-            "y:Q", title=None, scale=alt.Scale(type="log", nice=False, domain=[low / 1.4, high * 1.4]), axis=shares
-        ),
-    )
-    shown = base.encode(color=_kernel_colour(names), opacity=charts.opacity_of(1, 0.12, pointer))
-    signs = alt.Scale(domain=["positive", "negative"], range=[[1, 0], [2, 3]])
+    kernels = list(dict.fromkeys(frame["kernel"]))
+    legend = {"orient": "bottom", "columns": 2, "labelLimit": 130, "symbolType": "stroke", "symbolSize": 250}
+    legend |= {"title": f"kernel: {prefix}…" if prefix else None, "symbolOpacity": 1}
+    colour = field("k:N", scale=charts.class_scale(kernels), legend=legend)
+    param, opacity = charts.pointer("k:N")
     # a line for each sign, so that none is drawn from the last positive eigenvalue to the first negative one
-    dash = alt.StrokeDash("sign:N", scale=signs, legend=None)
-    lines = shown.mark_line(strokeWidth=1.8).encode(detail="k:N", strokeDash=dash)
-    touch = (
-        base.mark_point(size=140, filled=True, opacity=0)
-        .encode(
-            detail="k:N",
-            tooltip=[
-                alt.Tooltip("k:N", title="kernel"),
-                alt.Tooltip("r:Q", title="rank"),
-                alt.Tooltip("y:Q", title="share of the sum", format=".2~e"),
-                alt.Tooltip("sign:N", title="sign"),
-            ],
-        )
-        .add_params(pointer)
+    dash = field("sign:N", scale={"domain": ["positive", "negative"], "range": [[1, 0], [2, 3]]}, legend=None)
+    line = {
+        "mark": {"type": "line", "strokeWidth": 1.8},
+        "encoding": {"color": colour, "opacity": opacity, "strokeDash": dash},
+    }
+    rings = {
+        "transform": [{"filter": "datum.sign === 'negative'"}],
+        "mark": {"type": "point", "size": 24, "strokeWidth": 1.3},
+        "encoding": {"color": colour, "opacity": opacity},
+    }
+    touch = {
+        "params": [param],
+        "mark": {"type": "point", "size": 140, "filled": True, "opacity": 0},
+        "encoding": {
+            "tooltip": tooltip(
+                ("k:N", "kernel"), ("x:Q", "rank"), ("y:Q", "share of the sum", ".2~e"), ("sign:N", "sign")
+            )
+        },
+    }
+    scale, negative = {"type": "log", "nice": False, "padding": 6}, frame["negative"].any()
+    return charts.chart(
+        line,
+        *([rings] if negative else []),
+        touch,
+        rows=charts.rows_of(frame, k="kernel", x="rank", y="share", sign="sign"),
+        encoding={
+            "x": field("x:Q", title="rank", scale=scale, axis={"format": "~g", "tickCount": 6}),
+            "y": field("y:Q", scale=scale, axis={"format": ".0e", "tickCount": 6}),
+            "detail": field("k:N"),
+        },
+        height=240,
+        title="Eigenvalues",
+        subtitle="share of the sum of absolute eigenvalues" + ("; rings: negative" if negative else ""),
     )
-    layers = [lines, touch]
-    subtitle = "share of the sum of absolute eigenvalues"
-    if frame["negative"].any():
-        negative = shown.transform_filter("datum.sign === 'negative'")
-        layers.insert(1, negative.mark_point(size=24, strokeWidth=1.3, filled=False))
-        subtitle += "; rings: negative"
-    return charts.finish(alt.layer(*layers), canvas, 240, store, title="Eigenvalues", subtitle=subtitle, focus=False)
-
-
-def _kernel_colour(names: Sequence[str]) -> alt.Color:
-    """Encode kernels as colour: a colour each for a few, a ramp over many.
-
-    The legend is below the figure and leaves out the prefix that names share. A ramp's scale is continuous over the
-    numbers of the kernels; an expression gives the legend their names.
-    """
-    prefix = common_prefix(names)
-    texts = json.dumps([name.removeprefix(prefix) for name in names])
-    domain = list(range(len(names)))
-    legend = alt.Legend(
-        title=f"kernel: {prefix}…" if prefix else None,
-        orient="bottom",
-        type="symbol",
-        columns=2,
-        values=domain,
-        labelExpr=f"{texts}[datum.value]",
-        labelLimit=130,
-        symbolType="stroke",
-        symbolOpacity=1,
-        symbolSize=250,
-    )
-    if len(names) <= MAX_COLOURS:
-        return alt.Color("i:N", scale=alt.Scale(domain=domain, range="ordinal"), legend=legend)
-    return alt.Color("i:Q", scale=alt.Scale(domain=[0, len(names) - 1], range="ramp"), legend=legend)
-
-
-def _rank_ticks(last: int) -> list[int]:
-    """Return ticks of the ranks: fewer in a decade, the more decades there are."""
-    steps = (1, 2, 5) if last <= 200 else (1, 3)
-    return [step * 10**power for power in range(len(str(last))) for step in steps if step * 10**power <= last]
-
-
-def _powers_of_ten(low: float, high: float) -> list[float]:
-    """Return about six powers of ten, at most, on an axis."""
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    return [float(f"1e{power}") for power in range(first, last + 1, max(1, (last - first) // 5))]

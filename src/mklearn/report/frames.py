@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from mklearn.report.records import FitRecord
 from mklearn.report.series import Series, series_of
-from mklearn.report.wording import missing, setting_title
-
-if TYPE_CHECKING:
-    import pandas as pd
+from mklearn.report.wording import setting_title
 
 MAX_CURVE_POINTS = 120
 MAX_EMBEDDING_POINTS = 2500
@@ -22,6 +19,8 @@ MAX_POINTS_OF_ALL_EMBEDDINGS = 40_000
 MIN_EMBEDDING_POINTS = 300
 LEAST_SHARE = 1e-9
 """Eigenvalues below this share of the sum are rounding errors, and left out."""
+SHORTEST = 1e-4
+"""Seconds of a fit, at least, so that a logarithmic axis can show it."""
 
 
 @dataclass(frozen=True)
@@ -53,19 +52,9 @@ class Setting:
 
 @dataclass(frozen=True)
 class Results:
-    """The results of a study.
+    """The results of a study: the rows of the metric accuracy, with ``label``, the name of their series.
 
-    Attributes
-    ----------
-    scores, summary : DataFrame
-        The tidy score table, and :func:`mklearn.evaluation.summary.summarise` of it: the rows of the metric accuracy,
-        with ``label``, the name of the series, and ``family``, the protocol without its training size.
-    fits : sequence of FitRecord
-    reference, reference_title : str
-        Id and title of the method that differences are taken to.
-    settings : list of Setting
-        In order of first appearance.
-    series : Series
+    Settings are in order of first appearance. Differences are to the method ``reference``.
     """
 
     scores: pd.DataFrame
@@ -83,6 +72,17 @@ class Results:
     def method_titles(self) -> dict[str, str]:
         """Return the titles of the methods by id."""
         return dict(zip(self.summary["method"], self.summary["method_title"], strict=True))
+
+    def families(self) -> list[tuple[str, list[Setting]]]:
+        """Group the settings that differ in their training size; titles name the protocol if there are several."""
+        groups: dict[tuple[str, str], list[Setting]] = {}
+        for setting in self.settings:
+            groups.setdefault((setting.dataset, setting.family), []).append(setting)
+        datasets = [dataset for dataset, _ in groups]
+        return [
+            (own[0].dataset_title + (f", {family}" if datasets.count(dataset) > 1 else ""), own)
+            for (dataset, family), own in groups.items()
+        ]
 
 
 def results_of(
@@ -104,33 +104,30 @@ def results_of(
 
 
 def _prepared(frame: pd.DataFrame, series: Series) -> pd.DataFrame:
-    """Select the rows of the metric accuracy, and failures that name none; add ``label`` and ``family``."""
+    """Select the rows of the metric accuracy, and failures that name none; add ``label``."""
     if "metric" in frame:
         frame = frame[frame["metric"].fillna("").isin(["accuracy", ""])]
     frame = frame.assign(protocol=frame["protocol"].fillna(""), neighbour=frame["neighbour"].fillna(""))
     methods = zip(frame["method"], frame["kernel_set"].fillna(""), strict=True)
-    protocols = zip(frame["protocol"], frame["train_size"], strict=True)
-    return frame.assign(
-        label=[series.label(method, kernel_set) for method, kernel_set in methods],
-        family=[protocol_family(protocol, size) for protocol, size in protocols],
-    )
+    return frame.assign(label=[series.label(method, kernel_set) for method, kernel_set in methods])
 
 
 def _settings_of(summary: pd.DataFrame) -> list[Setting]:
-    rows = summary[["dataset", "dataset_title", "protocol", "train_size", "family"]].drop_duplicates()
-    n_families = rows.drop_duplicates(["dataset", "family"])["dataset"].value_counts()
+    rows = records(summary[["dataset", "dataset_title", "protocol", "train_size"]].drop_duplicates())
+    families = {(row["dataset"], protocol_family(row["protocol"], row["train_size"])) for row in rows}
+    datasets = [dataset for dataset, _ in families]
     settings = []
-    for row in records(rows):
-        family = row["family"] if n_families[row["dataset"]] > 1 else ""
-        title = setting_title(str(row["dataset_title"]), row["train_size"], family)
-        size = whole_or_none(row["train_size"])
-        settings.append(Setting(row["dataset"], row["protocol"], size, title, str(row["dataset_title"])))
+    for row in rows:
+        dataset, protocol, size = row["dataset"], row["protocol"], whole_or_none(row["train_size"])
+        family = protocol_family(protocol, size) if datasets.count(dataset) > 1 else ""
+        dataset_title = str(row["dataset_title"])
+        settings.append(Setting(dataset, protocol, size, setting_title(dataset_title, size, family), dataset_title))
     return settings
 
 
 def protocol_family(protocol: str, train_size: Any) -> str:
     """Return ``faces`` for ``faces-p2`` with training size 2: a protocol of several sizes has one id per size."""
-    return protocol if missing(train_size) else protocol.removesuffix(f"-p{int(train_size)}")
+    return protocol if pd.isna(train_size) else protocol.removesuffix(f"-p{int(train_size)}")
 
 
 def usable(scores: pd.DataFrame) -> pd.DataFrame:
@@ -138,32 +135,31 @@ def usable(scores: pd.DataFrame) -> pd.DataFrame:
     return scores[scores["value"].notna() & ~scores["status"].isin(["failed", "not_applicable"])]
 
 
+def spread(count: int, most: int) -> np.ndarray:
+    """Return up to ``most`` of ``count`` positions, evenly spread, with both ends."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
+
+
 def curves(scores: pd.DataFrame) -> pd.DataFrame:
     """Compute mean and spread over repeats at each dimension.
 
-    Returns
-    -------
-    curves : DataFrame
-        ``label, neighbour, dimension (NA for a method without one), mean, low, high, std, n, best``; long curves are
-        thinned evenly, the best dimension of the mean curve is kept and marked.
+    Returns ``label, neighbour, dimension (NA for a method without one), mean, std, n, best``. Long curves are thinned
+    evenly; the best dimension of the mean curve is kept and marked.
     """
-    import pandas as pd
-
     rows = usable(scores)
-    table = _mean_and_spread(rows[rows["selection"].eq("dimension")], ["label", "neighbour", "dimension"])
+    table = _mean_and_std(rows[rows["selection"].eq("dimension")], ["label", "neighbour", "dimension"])
     parts = []
     for _, part in table.groupby(["label", "neighbour"], sort=False):
         ordered = part.sort_values("dimension", ignore_index=True)
         complete = ordered["n"].eq(ordered["n"].max())
         best = int(ordered["mean"].where(complete).to_numpy().argmax()) if complete.any() else 0
         ordered["best"] = ordered.index == best
-        kept = np.unique(np.append(np.linspace(0, len(ordered) - 1, MAX_CURVE_POINTS).round().astype(int), best))
-        parts.append(ordered.iloc[kept])
+        parts.append(ordered.iloc[np.union1d(spread(len(ordered), MAX_CURVE_POINTS), best)])
     return pd.concat(parts, ignore_index=True) if parts else table.assign(best=pd.Series(dtype=bool))
 
 
 def iterations(scores: pd.DataFrame) -> pd.DataFrame:
-    """Compute mean and spread over repeats after each iteration: ``label, neighbour, dimension, n_iter, mean, ...``.
+    """Compute mean and spread over repeats after each iteration: ``label, neighbour, dimension, n_iter, mean, std, n``.
 
     From score rows with selection "iteration": ``n_iter`` iterations, at size ``dimension``.
     """
@@ -171,26 +167,13 @@ def iterations(scores: pd.DataFrame) -> pd.DataFrame:
     if "n_iter" not in rows.columns:
         rows = rows.assign(n_iter=None)
     rows = rows[rows["selection"].eq("iteration")].dropna(subset=["n_iter", "dimension"])
-    table = _mean_and_spread(rows, ["label", "neighbour", "dimension", "n_iter"])
+    table = _mean_and_std(rows, ["label", "neighbour", "dimension", "n_iter"])
     return table.sort_values(["dimension", "n_iter"], kind="stable", ignore_index=True)
 
 
-def _mean_and_spread(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Group score rows; add ``mean``, ``std``, ``n``, and ``low`` and ``high``: one standard deviation around it."""
-    table = (
-        rows.assign(value=rows["value"].astype("float64"))
-        .groupby(keys, sort=False, dropna=False)["value"]
-        .agg(["mean", "std", "count"])
-        .reset_index()
-        .rename(columns={"count": "n"})
-    )
-    return with_band(table)
-
-
-def with_band(table: pd.DataFrame) -> pd.DataFrame:
-    """Add ``low`` and ``high``, one standard deviation around the mean."""
-    spread = table["std"].fillna(0.0)
-    return table.assign(low=table["mean"] - spread, high=table["mean"] + spread)
+def _mean_and_std(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    groups = rows.assign(value=rows["value"].astype("float64")).groupby(keys, sort=False, dropna=False)["value"]
+    return groups.agg(mean="mean", std="std", n="count").reset_index()
 
 
 def fit_times(scores: pd.DataFrame) -> pd.DataFrame:
@@ -198,18 +181,14 @@ def fit_times(scores: pd.DataFrame) -> pd.DataFrame:
     rows = usable(scores).dropna(subset=["fit_seconds"])
     rows = rows[rows["selection"].ne("iteration")]
     fits = rows.drop_duplicates(["repeat", "fold", "method", "kernel_set"])
-    return fits[["label", "repeat"]].assign(seconds=fits["fit_seconds"].astype("float64"))
+    return fits[["label", "repeat"]].assign(seconds=fits["fit_seconds"].astype("float64").clip(lower=SHORTEST))
 
 
 def weights(record: FitRecord) -> pd.DataFrame:
-    """Return ``kernel, repeat, weight`` of one fit."""
-    import pandas as pd
-
-    table = np.atleast_2d(np.asarray(record.weights, dtype=float))
-    repeats, kernels = np.indices(table.shape)
-    names = [record.kernel_ids[k] for k in kernels.ravel()]
-    frame = pd.DataFrame({"kernel": names, "repeat": repeats.ravel(), "weight": table.ravel()})
-    return frame.dropna(subset=["weight"])
+    """Return ``kernel, repeat, weight`` of one fit, without repeats that failed."""
+    table = pd.DataFrame(np.atleast_2d(np.asarray(record.weights, dtype=float)), columns=record.kernel_ids)
+    long = table.rename_axis("repeat").reset_index().melt("repeat", var_name="kernel", value_name="weight")
+    return long.dropna(subset=["weight"]).sort_values("repeat", kind="stable", ignore_index=True)
 
 
 def vary(weights: pd.DataFrame) -> bool:
@@ -224,19 +203,13 @@ def embedding_points(fits: Sequence[FitRecord]) -> int:
     return min(MAX_EMBEDDING_POINTS, max(MIN_EMBEDDING_POINTS, share))
 
 
-def embedding(record: FitRecord, most: int = MAX_EMBEDDING_POINTS) -> pd.DataFrame:
+def embedding(points: pd.DataFrame, most: int) -> pd.DataFrame:
     """Return the points of an embedding, evenly thinned to no more than ``most``."""
-    assert record.embedding is not None
-    frame = record.embedding
-    if len(frame) > most:
-        frame = frame.iloc[np.linspace(0, len(frame) - 1, most).round().astype(int)]
-    return frame.assign(label=frame["label"].astype(str), role=frame["role"].astype(str))
+    return points.iloc[spread(len(points), most)].astype({"label": str, "role": str})
 
 
 def kernel_info(fits: Sequence[FitRecord]) -> pd.DataFrame | None:
     """Return diagnostics of the kernels of one setting, one row each: the worst over repeats and methods."""
-    import pandas as pd
-
     known = [record.kernel_info for record in fits if record.kernel_info is not None and len(record.kernel_info)]
     if not known:
         return None
@@ -249,8 +222,8 @@ def kernel_info(fits: Sequence[FitRecord]) -> pd.DataFrame | None:
         "n_negative": "max",
         "shift": "max",
     }
-    present = {name: (name, how) for name, how in worst.items() if name in frame}
-    return frame.groupby("kernel", sort=False).agg(**present).reset_index()
+    present = {name: how for name, how in worst.items() if name in frame}
+    return frame.groupby("kernel", sort=False).agg(present).reset_index()
 
 
 def spectra(fits: Sequence[FitRecord]) -> pd.DataFrame:
@@ -258,8 +231,6 @@ def spectra(fits: Sequence[FitRecord]) -> pd.DataFrame:
 
     Shares are absolute, of the sum of absolute eigenvalues. Model files written before spectra were kept have none.
     """
-    import pandas as pd
-
     found: dict[str, Any] = {}
     for record in fits:
         info = record.kernel_info
@@ -283,33 +254,4 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 def whole_or_none(value: Any) -> int | None:
     """Return a number of a nullable column as int, and a missing one as None."""
-    return None if missing(value) else int(value)
-
-
-def plain_rows(frame: pd.DataFrame, columns: dict[str, str]) -> list[dict[str, Any]]:
-    """Return the rows as JSON values, columns renamed; NaN and NA become None."""
-    values = [_plain(frame[name]) for name in columns]
-    return [dict(zip(columns.values(), row, strict=True)) for row in zip(*values, strict=True)]
-
-
-def _plain(column: pd.Series[Any]) -> list[Any]:
-    """Convert a column, floats to six digits. Most columns are floats or text, and handled by their type."""
-    if column.dtype.kind == "f":
-        return [_short(value) for value in column.tolist()]
-    if column.dtype.kind in "bi" and not column.hasnans:
-        return column.tolist()
-    return [_plain_value(value) for value in column.tolist()]
-
-
-def _plain_value(value: Any) -> Any:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if missing(value):
-        return None
-    return int(value) if isinstance(value, int | np.integer) else _short(float(value))
-
-
-def _short(number: float) -> float | None:
-    return float(f"{number:.6g}") if math.isfinite(number) else None
+    return None if pd.isna(value) else int(value)

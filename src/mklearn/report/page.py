@@ -8,6 +8,7 @@ forbids the browser to fetch anything. Every name from data or configuration pas
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,10 +17,12 @@ from urllib.parse import urlsplit
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from mklearn.contract.table_specs import ReportSpec
 from mklearn.report.findings import Findings
 from mklearn.report.gallery import Panel
 from mklearn.report.published import Published
-from mklearn.report.records import DataSetRecord, RunRecord, StudyRecord
+from mklearn.report.records import DataSetRecord, RunRecord
+from mklearn.report.rendering import vega_script
 from mklearn.report.sections import figure_sections, page_file
 from mklearn.report.series import Series
 from mklearn.report.tables import Table
@@ -32,7 +35,7 @@ from mklearn.report.wording import byte_size
 class Content:
     """Everything that the page and the Markdown report show, worded and formatted."""
 
-    study: StudyRecord
+    study: ReportSpec
     run: RunRecord
     data: Sequence[DataSetRecord]
     lead: str
@@ -49,16 +52,16 @@ class Content:
 
     @property
     def title(self) -> str:
-        return self.study.title or self.study.id or "Study"
+        return self.study.title or self.study.study
 
 
-def render(content: Content, vega: str) -> str:
-    """Return the HTML of a report; ``vega`` is the script that sets ``vegaEmbed``."""
+def render(content: Content) -> str:
+    """Return the HTML of a report."""
     series, study = content.series, content.study
     configs = {scheme.name: vega_config(scheme, series.colours(scheme)) for scheme in SCHEMES}
     looks = zip(series.labels, series.colours(LIGHT), series.colours(DARK), series.dashes(), strict=True)
     catalogue = {"Methods": study.methods, "Kernels": study.kernels, "Descriptors": study.descriptors}
-    return _environment().from_string(page_file("index.html.j2")).render(
+    return _environment(autoescape=True).from_string(page_file("index.html.j2")).render(
         page=content,
         sections=[
             {"id": key, **section._asdict(), "groups": _groups(content.panels, key)}
@@ -73,11 +76,25 @@ def render(content: Content, vega: str) -> str:
         catalogue={title: entries for title, entries in catalogue.items() if entries},
         style=Markup(page_file("style.css")),
         script=Markup(page_file("report.js")),
-        vega=Markup(vega),
-        figures=script_json({"specs": {panel.slug: panel.page for panel in content.panels}, "configs": configs}),
+        vega=Markup(vega_script()),
+        figures=script_json({"specs": {panel.slug: panel.chart for panel in content.panels}, "configs": configs}),
         # sorted, as a job that is repeated outside Snakemake has the keys of its specification in another order
         provenance=script_json(json.loads(json.dumps(content.run.provenance, sort_keys=True))),
     )  # fmt: skip
+
+
+def markdown_report(content: Content) -> str:
+    """Return the findings and tables of a report as Markdown, for a repository."""
+    environment = Environment(
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    environment.filters["markdown"] = escape_markdown
+    return environment.from_string(page_file("summary.md.j2")).render(page=content, sections=figure_sections())
+
+
+def escape_markdown(text: str) -> str:
+    """Return text that Markdown and the HTML in it take literally, on one line."""
+    return re.sub(r"([\\`*_{}\[\]<>|#~&$!])", r"\\\1", " ".join(str(text).split()))
 
 
 def script_json(value: Any) -> Markup:
@@ -109,7 +126,13 @@ def _groups(panels: Sequence[Panel], section: str) -> list[dict[str, Any]]:
     return [{"heading": heading, "panels": found} for heading, found in groups.items()]
 
 
-def _environment() -> Environment:
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"link": link, "byte_size": byte_size, "data_uris": data_uris}
+def _environment(*, autoescape: bool) -> Environment:
+    environment = Environment(
+        autoescape=autoescape,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"link": link, "byte_size": byte_size, "data_uris": data_uris, "markdown": escape_markdown}
     return environment

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from mklearn.report.frames import Results, Setting, records
 from mklearn.report.records import FitRecord
 from mklearn.report.tables import Cell, Column, Table, number_cell, setting_columns
-from mklearn.report.wording import enumeration, missing, percent
-
-if TYPE_CHECKING:
-    import pandas as pd
+from mklearn.report.wording import enumeration, percent
 
 PICKED = 0.999
 """A kernel with more than this share of the weight is the one that was picked."""
@@ -80,7 +78,7 @@ def picks_tables(found: Sequence[Picks], results: Results, baselines: Sequence[s
             )
             rows.append((Cell(results.series.of_method(method, title)), *cells))
         columns = setting_columns([(setting.protocol, setting.train_size) for setting in settings])
-        tables.append(Table(settings[0].dataset_title, (Column("Method", numeric=False), *columns), tuple(rows)))
+        tables.append(Table(settings[0].dataset_title, (Column("Method", numeric=False), *columns), rows))
     return tables
 
 
@@ -91,7 +89,7 @@ def _cell(summary: pd.DataFrame, setting: Setting, method: str, counts: dict[str
     for row in records(rows[rows["method"].eq(method)]):
         means.setdefault(str(row["selection"]), row["mean"])
     inner, oracle = means.get("inner_cv"), means.get("oracle")
-    value = oracle if missing(inner) else inner
+    value = oracle if pd.isna(inner) else inner
     ordered = sorted((item for item in (counts or {}).items() if item[1]), key=lambda item: -item[1])
     below = enumeration([f"{name.removeprefix(prefix) or MIXED} ({number})" for name, number in ordered], limit=3)
     return number_cell(f"{percent(inner)} | {percent(oracle)}", value, kind="verdict", below=below)

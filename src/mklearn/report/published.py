@@ -6,17 +6,16 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
+
+from mklearn.contract.table_specs import ReportSpec
 from mklearn.evaluation import reproduction as verdicts
 from mklearn.evaluation.reproduction import Check, compare_published, sentence
 from mklearn.report import wording
 from mklearn.report.frames import Results, records, whole_or_none
-from mklearn.report.records import StudyRecord
 from mklearn.report.tables import Cell, Column, Table, number_cell, setting_columns
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MARKS = {
     verdicts.REPRODUCED: ("✓ reproduced", "good"),
@@ -35,27 +34,12 @@ MOST_NAMED = 16
 class Published:
     """Everything that the report says about published values, worded and formatted.
 
-    Attributes
-    ----------
-    cells : DataFrame
-        The columns of :func:`mklearn.evaluation.reproduction.compare_published`.
-    labelled : DataFrame
-        The same with ``label``, the name of its method (and rule) in tables and figures.
-    alerts : list of str
-        What stands above everything else: data sets that differ from the papers'.
-    statement, calibration : str
-        What reproduces, and what the calibration says; each a paragraph, or empty.
-    overview : Table or None
-        Each method over all its cells; None without published values.
-    tables : list of Table
-        One for each source and data set.
-    remarks : list of (names of methods, text)
-    note : str
-        How the tables are read.
+    ``cells`` are the rows of :func:`mklearn.evaluation.reproduction.compare_published`, with ``label``, the name of
+    their method and rule. ``alerts`` name the data sets that are not the papers'. ``overview`` tabulates each method
+    over all its cells; ``tables`` each source on one data set. ``remarks`` are names of methods, and a text.
     """
 
     cells: pd.DataFrame
-    labelled: pd.DataFrame
     alerts: list[str]
     statement: str
     calibration: str
@@ -65,23 +49,22 @@ class Published:
     note: str
 
 
-def published_part(results: Results, study: StudyRecord) -> Published:
+def published_part(results: Results, study: ReportSpec, baselines: Sequence[str]) -> Published:
     """Compare the results with the published values in their summary, and word the comparison.
 
-    The study's baselines stand in every table, also where they have no published value.
+    The baselines stand in every table, also where they have no published value.
     """
     summary = results.summary
-    found = compare_published(summary, study.calibration)
+    found = compare_published(summary, study.calibration.model_dump() if study.calibration else None)
     labelled = found.cells.assign(label=summary.loc[found.cells.index, "label"])
     rules = set(labelled["neighbour"]) - {""}
-    extra = summary[summary["selection"].eq("oracle") & summary["method"].isin(study.baselines)]
+    extra = summary[summary["selection"].eq("oracle") & summary["method"].isin(baselines)]
     extra = extra[extra["neighbour"].isin([*rules, ""])]
     if len(rules) > 1:
         labelled, extra = (_with_rule(frame) for frame in (labelled, extra))
     titles = results.method_titles()
     return Published(
-        cells=found.cells,
-        labelled=labelled,
+        cells=labelled,
         alerts=[sentence(check) for check in found.checks if check.status == "missed"],
         statement=statement(labelled),
         calibration=_calibration(found.checks),
@@ -186,10 +169,8 @@ def _overview(labelled: pd.DataFrame) -> Table:
             below=below,
         )
         cells = (number_cell(wording.signed(value, 2), value) for value in differences)
-        rows.append(
-            (Cell(str(label)), share, *cells, number_cell(wording.DASH if wording.missing(z) else f"{z:.1f}", z))
-        )
-    return Table("Published values, each method over all its cells", columns, tuple(rows))
+        rows.append((Cell(str(label)), share, *cells, number_cell(wording.DASH if pd.isna(z) else f"{z:.1f}", z)))
+    return Table("Published values, each method over all its cells", columns, rows)
 
 
 def _table(part: pd.DataFrame, extra: pd.DataFrame, caption: str) -> Table:
@@ -201,7 +182,7 @@ def _table(part: pd.DataFrame, extra: pd.DataFrame, caption: str) -> Table:
         for label, own in frame.groupby("label", sort=False):
             by_place = {_place(row): row for row in records(own)}
             rows.append((Cell(str(label)), *(_cell(by_place.get(place), is_compared) for place in places)))
-    return Table(caption, (Column("Method", numeric=False), *setting_columns(places)), tuple(rows))
+    return Table(caption, (Column("Method", numeric=False), *setting_columns(places)), rows)
 
 
 def _place(row: dict[str, Any]) -> tuple[str, int | None]:
@@ -217,11 +198,11 @@ def _cell(row: dict[str, Any] | None, is_compared: bool) -> Cell:
         return number_cell(f"{ours} | {wording.DASH}", row["mean"], kind="verdict", below="not published")
     published = wording.percent_spread(row["published"], row["published_std"])
     mark, kind = MARKS[row["verdict"]]
-    z = "" if wording.missing(row["z"]) else f"z {wording.signed(row['z'], 1)} "
+    z = "" if pd.isna(row["z"]) else f"z {wording.signed(row['z'], 1)} "
     details = []
-    if not wording.missing(row["dimension"]) or not wording.missing(row["published_dimension"]):
+    if not pd.isna(row["dimension"]) or not pd.isna(row["published_dimension"]):
         details.append(f"dim. {wording.count(row['dimension'])} | {wording.count(row['published_dimension'])}")
-    if not wording.missing(row["inner_cv_mean"]):
+    if not pd.isna(row["inner_cv_mean"]):
         details.append(f"inner CV {wording.percent(row['inner_cv_mean'])}")
     return number_cell(
         f"{ours} | {published}",

@@ -1,67 +1,14 @@
-"""What a report is made from, beside the score and summary tables: study, data sets, run, fitted methods."""
+"""What a report is made from, beside its specification and the score tables: data sets, run, fitted methods."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-@dataclass(frozen=True)
-class CatalogueEntry:
-    """A method, kernel or descriptor of a study, with its title and the paper that it comes from."""
-
-    id: str
-    title: str = ""
-    reference: str = ""
-
-
-@dataclass(frozen=True)
-class Remark:
-    """A remark of a study's author on methods, given by their ids."""
-
-    methods: tuple[str, ...]
-    text: str
-
-
-@dataclass(frozen=True)
-class StudyRecord:
-    """What a study compares.
-
-    Attributes
-    ----------
-    id, title, description : str
-    reference : str
-        Id of the method that all others are compared with.
-    best_single : tuple of str
-        Ids of the methods that take the best single kernel; they stand beside methods that learn weights.
-    calibration : dict, optional
-        As for :func:`mklearn.evaluation.reproduction.compare_published`.
-    remarks : tuple of Remark
-    methods, kernels, descriptors : tuple of CatalogueEntry
-    """
-
-    id: str
-    title: str = ""
-    description: str = ""
-    reference: str = "average"
-    best_single: tuple[str, ...] = ()
-    calibration: Mapping[str, Any] | None = None
-    remarks: tuple[Remark, ...] = ()
-    methods: tuple[CatalogueEntry, ...] = ()
-    kernels: tuple[CatalogueEntry, ...] = ()
-    descriptors: tuple[CatalogueEntry, ...] = ()
-
-    @property
-    def baselines(self) -> list[str]:
-        """Ids of the methods to show beside others: the reference, and the best single kernels."""
-        return [self.reference, *self.best_single]
 
 
 @dataclass(frozen=True)

@@ -7,27 +7,20 @@ that can be told apart with the common colour-vision deficiencies, and a line pa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from mklearn.report.theme import Scheme
 
-if TYPE_CHECKING:
-    import pandas as pd
-
+N_COLOURS = 8
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 3), (2, 2), (9, 3, 2, 3))
 
 
 @dataclass(frozen=True)
 class Series:
-    """Labels of the series of a study, with their colours and line patterns.
+    """Labels of the series of a study, by method and kernel set, with their colours and line patterns.
 
-    Attributes
-    ----------
-    labels : tuple of str
-        Unique, in order of first appearance, the reference first.
-    by_key : dict from (method, kernel_set) to label
-    n_reference : int
-        How many leading labels belong to the reference method.
+    ``labels`` are unique and in order of first appearance, after the first ``n_reference`` of the reference method.
     """
 
     labels: tuple[str, ...]
@@ -49,24 +42,16 @@ class Series:
         others = [scheme.colours[position % len(scheme.colours)] for position in range(n_others)]
         return [scheme.neutral] * self.n_reference + others
 
-    def dashes(self, n_colours: int = 8) -> list[list[int]]:
+    def dashes(self) -> list[list[int]]:
         """Return one line pattern for each label."""
         others = [
-            list(DASHES[position // n_colours % len(DASHES)]) for position in range(len(self.labels) - self.n_reference)
+            list(DASHES[position // N_COLOURS % len(DASHES)]) for position in range(len(self.labels) - self.n_reference)
         ]
         return [list(DASHES[position % len(DASHES)]) for position in range(self.n_reference)] + others
 
 
 def series_of(summary: pd.DataFrame, reference: str) -> Series:
-    """Find the series of a summary table.
-
-    Parameters
-    ----------
-    summary : DataFrame
-        From :func:`mklearn.evaluation.summary.summarise`.
-    reference : str
-        Id of the reference method.
-    """
+    """Find the series of a summary table."""
     keys = summary[["method", "kernel_set", "method_title"]].drop_duplicates(["method", "kernel_set"])
     several = keys["method"].value_counts()
     by_key: dict[tuple[str, str], str] = {}

@@ -1,4 +1,4 @@
-"""The tables of the report as rows of formatted cells, and the same in Markdown."""
+"""The tables of the report as rows of formatted cells."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
 from mklearn.report import wording
 from mklearn.report.frames import Results, Setting, protocol_family, records
 from mklearn.report.records import StageCost
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 STAGE_TITLES = {
     "read": "Read the data sets",
@@ -30,19 +29,9 @@ STAGE_TITLES = {
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table.
+    """A cell of a table: its text, the value it sorts by, and CSS classes such as "number", "strong", "up", "warn".
 
-    Attributes
-    ----------
-    text : str
-    sort : str
-        The value it sorts by, text or number.
-    kind : str
-        CSS classes, such as "number", "strong", "up", "down", "warn".
-    note : str
-        Read out, and shown on hover.
-    below, detail : str
-        A second line, and a third one on the page only.
+    The note is read out, and shown on hover. ``below`` is a second line, ``detail`` a third one on the page only.
     """
 
     text: str
@@ -71,15 +60,15 @@ class Table:
     """
 
     caption: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
     sorted_by: int | None = None
-    marked: tuple[bool, ...] = ()
+    marked: Sequence[bool] = ()
 
 
 def number_cell(text: str, value: Any, *, kind: str = "", note: str = "", below: str = "", detail: str = "") -> Cell:
     """Return a cell with a number, which sorts by its value."""
-    sort = "" if wording.missing(value) else repr(float(value))
+    sort = "" if pd.isna(value) else repr(float(value))
     return Cell(text, sort, f"number {kind}".strip(), note, below, detail)
 
 
@@ -118,37 +107,35 @@ def result_table(results: Results, setting: Setting) -> Table:
         Column("Fit, s", "mean seconds of one fit"),
         Column("Status", numeric=False),
     ]
-    lines = []
-    for (label, rule), pair in rows.groupby(["label", "neighbour"], sort=False, dropna=False):
-        by_selection = {str(row["selection"]): row for row in records(pair)}
-        inner, oracle = by_selection.get("inner_cv", {}), by_selection.get("oracle", {})
-        row = inner or oracle
-        cells = _result_row(str(label), str(rule), inner, oracle, row, has_published)
-        lines.append((_height(inner, oracle), row["method"] == results.reference, tuple(cells)))
-    lines.sort(key=lambda line: -line[0])
-    best = max((line[0] for line in lines), default=0.0)
+    pairs = [
+        {str(row["selection"]): row for row in records(pair)}
+        for _, pair in rows.groupby(["label", "neighbour"], sort=False, dropna=False)
+    ]
+    pairs.sort(key=_height, reverse=True)
+    best = max((pair["inner_cv"]["mean"] for pair in pairs if "inner_cv" in pair), default=None)
     return Table(
         setting.title,
-        tuple(columns),
-        tuple(_emphasise(cells) if best > 0 and value == best else cells for value, _, cells in lines),
+        columns,
+        [_result_row(pair.get("inner_cv", {}), pair.get("oracle", {}), best, has_published) for pair in pairs],
         sorted_by=2,
-        marked=tuple(is_reference for _, is_reference, _ in lines),
+        marked=[next(iter(pair.values()))["method"] == results.reference for pair in pairs],
     )
 
 
-def _height(inner: dict[str, Any], oracle: dict[str, Any]) -> float:
+def _height(pair: dict[str, dict[str, Any]]) -> float:
     """Return what rows are sorted by: the inner-CV mean; rows without one come after it, by the oracle's."""
-    if not wording.missing(inner.get("mean")):
-        return float(inner["mean"])
-    return -1.0 if wording.missing(oracle.get("mean")) else float(oracle["mean"]) - 1.0
+    for selection, below in (("inner_cv", 0.0), ("oracle", 1.0)):
+        mean = pair.get(selection, {}).get("mean")
+        if not pd.isna(mean):
+            return float(mean) - below
+    return -1.0
 
 
-def _result_row(
-    label: str, rule: str, inner: dict[str, Any], oracle: dict[str, Any], row: dict[str, Any], has_published: bool
-) -> list[Cell]:
+def _result_row(inner: dict[str, Any], oracle: dict[str, Any], best: Any, has_published: bool) -> list[Cell]:
+    row = inner or oracle
     cells = [
-        Cell(label),
-        Cell(wording.rule_title(rule)),
+        Cell(str(row["label"])),
+        Cell(wording.rule_title(str(row["neighbour"]))),
         number_cell(wording.percent_spread(inner.get("mean"), inner.get("std")), inner.get("mean")),
         number_cell(wording.percent_interval(inner.get("ci_low"), inner.get("ci_high")), inner.get("ci_low")),
         _difference(inner),
@@ -156,50 +143,44 @@ def _result_row(
         number_cell(wording.percent_spread(oracle.get("mean"), oracle.get("std")), oracle.get("mean")),
         number_cell(wording.count(oracle.get("dimension")), oracle.get("dimension")),
     ]
+    if inner.get("mean") == best:
+        cells[2] = replace(cells[2], kind="number strong", note="highest of this table")
     if has_published:
-        source = next((part for part in (oracle, inner) if not wording.missing(part.get("published"))), {})
+        source = next((part for part in (oracle, inner) if not pd.isna(part.get("published"))), {})
         text = wording.percent_spread(source.get("published"), source.get("published_std"))
         cells.append(number_cell(text, source.get("published"), note=str(source.get("published_source") or "")))
     # What is chosen on the test samples has values there only, and has not failed.
     counted = max((part for part in (inner, oracle) if part), key=lambda part: int(part["n_repeats"]), default=row)
-    failed = int(counted["n_failed"])
-    repeats = (
-        f"{wording.count(counted['n_repeats'])}, {failed:,} failed" if failed else wording.count(counted["n_repeats"])
-    )
     worst = next((part for part in (inner, oracle) if part.get("status", "ok") != "ok"), row)
-    status = Cell(
-        wording.status_title(str(worst["status"])),
-        kind="" if worst["status"] == "ok" and not failed and not worst["message"] else "warn",
-        note=str(worst["message"] or ""),
-    )
+    failed, message = int(counted["n_failed"]), str(worst["message"] or "")
+    repeats = wording.count(counted["n_repeats"]) + (f", {failed:,} failed" if failed else "")
     return [
         *cells,
-        Cell(repeats, str(int(counted["n_repeats"])), "number warn" if failed else "number"),
+        number_cell(repeats, counted["n_repeats"], kind="warn" if failed else ""),
         number_cell(wording.seconds(counted["fit_seconds_mean"]), counted["fit_seconds_mean"]),
-        status,
+        Cell(
+            wording.status_title(str(worst["status"])),
+            kind="warn" if worst["status"] != "ok" or failed or message else "",
+            note=message,
+        ),
     ]
 
 
 def _difference(row: dict[str, Any]) -> Cell:
     value, low, high = (row.get(name) for name in ("difference", "difference_low", "difference_high"))
-    if value is None or wording.missing(value):
-        return number_cell(wording.DASH, None)
     text = wording.points(value)
-    if low is None or high is None or wording.missing(low) or wording.missing(high):
+    if pd.isna(value):
+        return number_cell(text, None)
+    if pd.isna(low) or pd.isna(high):
         return number_cell(text, value, note="one repeat: no interval")
     if value == low == high == 0:
-        return Cell("0", "0", "number")
+        return number_cell("0", 0)
     text += f" [{wording.points(low)}, {wording.points(high)}]"
     if low > 0:
         return number_cell(f"{text} ▲", value, kind="up", note="the interval lies above 0")
     if high < 0:
         return number_cell(f"{text} ▼", value, kind="down", note="the interval lies below 0")
     return number_cell(text, value, note="the interval contains 0")
-
-
-def _emphasise(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
-    best = replace(cells[2], kind=f"{cells[2].kind} strong", note="highest of this table")
-    return (*cells[:2], best, *cells[3:])
 
 
 def kernel_table(info: pd.DataFrame, caption: str) -> Table:
@@ -222,17 +203,17 @@ def kernel_table(info: pd.DataFrame, caption: str) -> Table:
                 Cell(str(row["kernel"])),
                 number_cell(wording.scientific(row.get("bandwidth")), row.get("bandwidth")),
                 number_cell(wording.scientific(row.get("min_eigenvalue")), row.get("min_eigenvalue")),
-                number_cell(wording.DASH if wording.missing(mass) else f"{wording.percent(mass)} %", mass),
+                number_cell(wording.DASH if pd.isna(mass) else f"{wording.percent(mass)} %", mass),
                 Cell("; ".join(remarks) or wording.DASH, kind="warn" if remarks else ""),
             )
         )
-    return Table(caption, columns, tuple(rows))
+    return Table(caption, columns, rows)
 
 
 def kernel_remarks(row: dict[str, Any]) -> list[str]:
     """List what to watch out for in a kernel: identity-like, not positive semidefinite, shifted."""
     remarks = []
-    known: dict[str, Any] = {name: value for name, value in row.items() if not wording.missing(value)}
+    known: dict[str, Any] = {name: value for name, value in row.items() if not pd.isna(value)}
     if known.get("identity_like") or known.get("off_diagonal_mass", 1.0) < IDENTITY_LIKE_BELOW:
         remarks.append("close to the identity: weight learning may prefer it without cause")
     if known.get("min_eigenvalue", 0.0) < -1e-8:
@@ -247,7 +228,8 @@ def failure_table(results: Results) -> Table:
     rows = []
     for setting in results.settings:
         own = setting.of(results.scores[results.scores["status"].ne("ok")])
-        for (label, status, message), part in own.groupby(["label", "status", "message"], sort=False, dropna=False):
+        own = own.fillna({"message": ""})
+        for (label, status, message), part in own.groupby(["label", "status", "message"], sort=False):
             repeats = len(part.drop_duplicates(["repeat", "fold"]))
             rows.append(
                 (
@@ -255,7 +237,7 @@ def failure_table(results: Results) -> Table:
                     Cell(str(label)),
                     Cell(wording.status_title(str(status)), kind="warn"),
                     Cell(wording.plural(repeats, "repeat"), str(repeats), "number"),
-                    Cell("" if wording.missing(message) else str(message), kind="prose"),
+                    Cell(str(message), kind="prose"),
                 )
             )
     columns = (
@@ -265,7 +247,7 @@ def failure_table(results: Results) -> Table:
         Column("How often"),
         Column("Message", numeric=False),
     )
-    return Table("Fits that did not end well", columns, tuple(rows))
+    return Table("Fits that did not end well", columns, rows)
 
 
 def stage_table(stages: Sequence[StageCost]) -> Table | None:
@@ -280,20 +262,22 @@ def stage_table(stages: Sequence[StageCost]) -> Table | None:
         Column("Which", "the data set or method of the longest job", numeric=False),
         Column("Files", "bytes of what the stage wrote"),
     )
-    return Table("What each stage cost", columns, tuple(_stage_row(stage) for stage in stages))
-
-
-def _stage_row(stage: StageCost) -> tuple[Cell, ...]:
-    partly = 0 < stage.known < stage.jobs
-    note = f"of the {stage.known:,} jobs whose times are known" if partly else ""
-    return (
-        Cell(STAGE_TITLES.get(stage.stage, stage.stage)),
-        Cell(wording.count(stage.jobs), str(stage.jobs), "number"),
-        _stage_seconds(stage.seconds, note, f"{stage.known:,} of {stage.jobs:,} jobs known" if partly else ""),
-        _stage_seconds(stage.longest),
-        Cell(_job(stage.longest_job) if stage.longest_job else wording.DASH),
-        Cell(wording.byte_size(stage.bytes), str(stage.bytes), "number"),
-    )
+    rows = []
+    for stage in stages:
+        partly = 0 < stage.known < stage.jobs
+        note = f"of the {stage.known:,} jobs whose times are known" if partly else ""
+        below = f"{stage.known:,} of {stage.jobs:,} jobs known" if partly else ""
+        rows.append(
+            [
+                Cell(STAGE_TITLES.get(stage.stage, stage.stage)),
+                number_cell(wording.count(stage.jobs), stage.jobs),
+                _stage_seconds(stage.seconds, note, below),
+                _stage_seconds(stage.longest),
+                Cell(_job(stage.longest_job) if stage.longest_job else wording.DASH),
+                number_cell(wording.byte_size(stage.bytes), stage.bytes),
+            ]
+        )
+    return Table("What each stage cost", columns, rows)
 
 
 def _stage_seconds(value: float | None, note: str = "", below: str = "") -> Cell:
@@ -310,21 +294,3 @@ def _job(name: str) -> str:
     parts = PurePosixPath(name.removesuffix(".learned")).parts
     after = parts[parts.index("cache") + 2 :] if "cache" in parts else parts[-1:]
     return " / ".join(re.sub(r"-[0-9a-f]{8}(?=$|\.)", "", part) for part in (after[1:] or after))
-
-
-def markdown(table: Table) -> str:
-    """Return a table in GitHub's Markdown."""
-    lines = [
-        "| " + " | ".join(escape_markdown(column.title) for column in table.columns) + " |",
-        "| " + " | ".join("---:" if column.numeric else "---" for column in table.columns) + " |",
-    ]
-    for row in table.rows:
-        texts = (escape_markdown(f"{cell.text} | {cell.below}" if cell.below else cell.text) for cell in row)
-        marked = (f"**{text}**" if "strong" in cell.kind else text for text, cell in zip(texts, row, strict=True))
-        lines.append("| " + " | ".join(marked) + " |")
-    return "\n".join(lines)
-
-
-def escape_markdown(text: str) -> str:
-    """Return text that Markdown and the HTML in it take literally, on one line."""
-    return re.sub(r"([\\`*_{}\[\]<>|#~&$!])", r"\\\1", " ".join(str(text).split()))

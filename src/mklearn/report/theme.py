@@ -22,8 +22,6 @@ class Scheme:
     neutral: str
     warning: str
     colours: tuple[str, ...]
-    ramp: tuple[str, ...]
-    """From one end of an ordered scale to the other; every colour contrasts with the background."""
 
 
 LIGHT = Scheme(
@@ -35,7 +33,6 @@ LIGHT = Scheme(
     neutral="#6a7079",
     warning="#c4450c",
     colours=("#0072b2", "#d55e00", "#12a567", "#4f049b", "#e989a7", "#604803", "#a899fc", "#940c4d"),
-    ramp=("#123a70", "#1f77a6", "#2aa198", "#c08a1e", "#b3370a", "#7a0c3d"),
 )
 DARK = Scheme(
     name="dark",
@@ -46,21 +43,14 @@ DARK = Scheme(
     neutral="#a9b0ba",
     warning="#ff8a5c",
     colours=("#4a9fe0", "#f0824a", "#a0e1a4", "#ac6499", "#fabdfe", "#f6de1c", "#138d6d", "#e33d4f"),
-    ramp=("#6f8fe8", "#4fb3e8", "#5fd3b4", "#f0d264", "#ff9a5c", "#ff6b8e"),
 )
 SCHEMES = (LIGHT, DARK)
 
 
 def vega_config(scheme: Scheme, colours: list[str], *, file: bool = False) -> dict[str, Any]:
-    """Return the Vega-Lite configuration of a scheme.
+    """Return the Vega-Lite configuration of a scheme; ``colours`` are those of the series.
 
-    Parameters
-    ----------
-    scheme : Scheme
-    colours : list of str
-        The colour of each series: what the default categorical scale uses.
-    file : bool, default=False
-        For a figure file, which needs a background and fonts that every renderer has.
+    A figure file needs a background, and fonts that every renderer has.
     """
     font = FILE_FONT if file else PAGE_FONT
     text = {"labelColor": scheme.muted, "titleColor": scheme.ink, "labelFont": font, "titleFont": font}
@@ -110,7 +100,6 @@ def vega_config(scheme: Scheme, colours: list[str], *, file: bool = False) -> di
         "range": {
             "category": colours,
             "ordinal": list(scheme.colours),
-            "ramp": list(scheme.ramp),
             "diverging": [scheme.neutral, scheme.warning],
         },
     }

@@ -6,13 +6,12 @@ import base64
 import io
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+from PIL import Image
 
 from mklearn.datasets.resizing import resize_images
 from mklearn.datasets.samples import SampleSet
-from mklearn.errors import DataError
 
-MAX_IMAGES = 24
 LONGER_SIDE = 64
 """Pixels of a thumbnail's longer side, at most."""
 
@@ -45,30 +44,11 @@ def _small(shape: tuple[int, ...]) -> tuple[int, int]:
     return max(1, round(shape[0] * scale)), max(1, round(shape[1] * scale))
 
 
-def data_uris(images: ArrayLike) -> list[str]:
-    """Return PNG data URIs of small images.
-
-    Parameters
-    ----------
-    images : array-like of uint8, shape (k, height, width) or (k, height, width, 3)
-        The first 24 are used.
-
-    Raises
-    ------
-    DataError
-        Another type or shape.
-    """
-    from PIL import Image
-
-    array = np.asarray(images)
-    if array.dtype != np.uint8 or array.ndim not in (3, 4) or (array.ndim == 4 and array.shape[3] != 3):
-        raise DataError(
-            f"thumbnails have shape {array.shape} and type {array.dtype}: "
-            "expected uint8 of shape (k, height, width) or (k, height, width, 3)"
-        )
+def data_uris(images: NDArray[np.uint8]) -> list[str]:
+    """Return PNG data URIs of small images, shape (k, rows, columns)."""
     uris = []
-    for image in array[:MAX_IMAGES]:
+    for image in images:
         buffer = io.BytesIO()
-        Image.fromarray(np.ascontiguousarray(image)).save(buffer, format="PNG", optimize=True)
+        Image.fromarray(image).save(buffer, format="PNG", optimize=True)
         uris.append("data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii"))
     return uris

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterable
 from typing import Any
 
+import pandas as pd
+
 RULE_TITLES = {"cosine": "1-NN cosine", "euclidean": "1-NN Euclidean", "": "its own"}
-STATUS_TITLES = {
-    "ok": "ok",
-    "inaccurate": "inaccurate",
-    "time_limit": "time limit",
-    "not_applicable": "not applicable",
-    "failed": "failed",
-    "out_of_memory": "out of memory",
-    "lost": "lost",
-}
 DASH = "–"
 MINUS = "−"
 
@@ -34,59 +25,44 @@ def in_order(neighbours: Iterable[str]) -> list[str]:
 
 def status_title(status: str) -> str:
     """Return the name of a status."""
-    return STATUS_TITLES.get(status, status)
-
-
-def missing(value: Any) -> bool:
-    """Tell whether a table cell holds no value: None, NaN or pandas' NA."""
-    if value is None:
-        return True
-    try:
-        return bool(math.isnan(value))
-    except (TypeError, ValueError):
-        return not isinstance(value, str)  # pandas.NA is neither a number nor text
+    return status.replace("_", " ")
 
 
 def percent(fraction: Any, digits: int = 1) -> str:
     """Format ``0.7239`` as ``72.4``."""
-    return DASH if missing(fraction) else _number(100.0 * float(fraction), digits)
+    return DASH if pd.isna(fraction) else _number(100.0 * float(fraction), digits)
 
 
 def percent_spread(fraction: Any, std: Any) -> str:
     """Format as ``72.4 ± 0.8``; the spread only where it is known."""
-    if missing(fraction):
+    if pd.isna(fraction):
         return DASH
-    return percent(fraction) if missing(std) else f"{percent(fraction)} ± {percent(std)}"
+    return percent(fraction) if pd.isna(std) else f"{percent(fraction)} ± {percent(std)}"
 
 
 def percent_interval(low: Any, high: Any, digits: int = 1) -> str:
     """Format as ``[71.9, 73.0]``."""
-    return DASH if missing(low) or missing(high) else f"[{percent(low, digits)}, {percent(high, digits)}]"
+    return DASH if pd.isna(low) or pd.isna(high) else f"[{percent(low, digits)}, {percent(high, digits)}]"
 
 
 def points(fraction: Any) -> str:
     """Format a difference of accuracies in percentage points, signed, with two digits."""
-    if missing(fraction):
+    if pd.isna(fraction):
         return DASH
     return signed(100.0 * float(fraction), 2)
 
 
 def signed(value: Any, digits: int) -> str:
     """Format a number with its sign: ``+1.3``, ``−0.2``, ``0.0``."""
-    if missing(value):
+    if pd.isna(value):
         return DASH
     text = _number(float(value), digits)
     return text if text.startswith(MINUS) or float(text) == 0 else f"+{text}"
 
 
-def short_title(title: str) -> str:
-    """Shorten ``ORL faces (aligned and cropped, 32 x 32)`` to ``ORL faces``."""
-    return re.sub(r"\s*\([^()]*\)$", "", title) or title
-
-
 def seconds(value: Any) -> str:
     """Format a duration in seconds with about two significant digits."""
-    if missing(value):
+    if pd.isna(value):
         return DASH
     value = float(value)
     return f"{value:,.0f}" if value >= 10 else f"{value:.1f}" if value >= 1 else f"{value:.2g}"
@@ -94,7 +70,7 @@ def seconds(value: Any) -> str:
 
 def scientific(value: Any) -> str:
     """Format a number with three significant digits, with a power of ten only where it is far from 1."""
-    if missing(value):
+    if pd.isna(value):
         return DASH
     number = float(value)
     text = f"{number:,.0f}" if 999.5 <= abs(number) < 1e6 else f"{number:.3g}"
@@ -103,15 +79,12 @@ def scientific(value: Any) -> str:
 
 def count(value: Any) -> str:
     """Format an integer with thousands separated."""
-    return DASH if missing(value) else f"{int(value):,}"
+    return DASH if pd.isna(value) else f"{int(value):,}"
 
 
-def byte_size(number: Any) -> str:
+def byte_size(number: int) -> str:
     """Format a number of bytes as ``1.4 MB``."""
-    try:
-        size = float(number)
-    except (TypeError, ValueError):
-        return ""
+    size = float(number)
     for unit in ("B", "kB", "MB"):
         if size < 1000:
             return f"{size:.0f} {unit}" if unit == "B" or size >= 100 else f"{size:.1f} {unit}"
@@ -134,7 +107,7 @@ def enumeration(parts: list[str], limit: int = 6) -> str:
 def setting_title(dataset_title: str, train_size: Any, protocol: str = "") -> str:
     """Format as ``ORL, training size 5``, with the protocol where the data set has several."""
     parts = [dataset_title]
-    if not missing(train_size):
+    if not pd.isna(train_size):
         parts.append(f"training size {int(train_size)}")
     if protocol:
         parts.append(protocol)

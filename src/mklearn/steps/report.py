@@ -26,7 +26,7 @@ from mklearn.study.schema import yaml_text
 
 def report(
     scores: Path, summary: Path, predictions: Path, record: Path, models: list[Path], samples: list[Path],
-    page: Path, *, spec: ReportSpec, code: list[Path] | None = None, threads: int = 1,
+    page: Path, *, spec: ReportSpec, code: list[Path] | None = None,
 ) -> None:  # fmt: skip
     """Write ``page`` (index.html) and, beside it, summary.md, summary.csv, reproduction.csv, figures/.
 
@@ -41,7 +41,7 @@ def report(
     provenance = stamp(spec.as_dict(), inputs, code or [])
     written = build_report(
         page.parent,
-        study=_study(spec),
+        study=spec,
         run=_run(json.loads(record.read_text(encoding="utf-8")), provenance),
         data=[_data_set(entry, data, spec.thumbnails) for entry, data in datasets],
         fits=[
@@ -49,29 +49,9 @@ def report(
         ],
         scores=read_parquet(scores)[0],
         summary=read_parquet(summary)[0],
-        threads=threads,
     )
     write_beside(written, provenance, page.parent / "provenance.json")
     logger.info("%d files in %s", len(written), page.parent)
-
-
-def _study(spec: ReportSpec) -> records.StudyRecord:
-    methods, kernels, descriptors = (
-        tuple(records.CatalogueEntry(entry.id, entry.title, entry.reference) for entry in entries)
-        for entries in (spec.methods, spec.kernels, spec.descriptors)
-    )
-    return records.StudyRecord(
-        id=spec.study,
-        title=spec.title,
-        description=spec.description,
-        reference=spec.reference or "average",
-        best_single=tuple(spec.best_single),
-        calibration=spec.calibration.model_dump() if spec.calibration else None,
-        remarks=tuple(records.Remark(tuple(remark.methods), remark.text) for remark in spec.remarks),
-        methods=methods,
-        kernels=kernels,
-        descriptors=descriptors,
-    )
 
 
 def _run(record: dict[str, Any], provenance: dict[str, Any]) -> records.RunRecord:

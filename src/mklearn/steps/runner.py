@@ -43,16 +43,14 @@ def call(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], thre
     ConfigError
         Files are missing, unknown, or several where the step takes one; or an invalid specification.
     """
-    _limit_threads(1)
+    _limit_threads(threads)
     step = load_step(name)
     parameters = inspect.signature(step, eval_str=True).parameters
-    if "threads" not in parameters:  # else they are for processes that the step starts
-        _limit_threads(threads)
     files = {key: value for key, value in {**inputs, **outputs}.items() if value}
     if "code" in parameters and "code" not in files:
         files["code"] = step_code(name, spec)
-    needed = {n for n, p in parameters.items() if n not in ("spec", "threads") and p.default is p.empty}
-    legal = [name for name in parameters if name not in ("spec", "threads")]
+    needed = {n for n, p in parameters.items() if n != "spec" and p.default is p.empty}
+    legal = [name for name in parameters if name != "spec"]
     unknown, missing = sorted(set(files) - set(legal)), sorted(needed - set(files))
     if unknown or missing:
         wrong = [f"missing {', '.join(missing)}"] * bool(missing) + [f"not known: {', '.join(unknown)}"] * bool(unknown)
@@ -64,8 +62,6 @@ def call(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], thre
         if not several and len(paths) > 1:
             raise ConfigError(f"step {name}: {key} is one file; {len(paths)} were given.")
         arguments[key] = paths if several else paths[0]
-    if "threads" in parameters:
-        arguments["threads"] = threads
     step(**arguments, spec=_specification(name, spec, parameters["spec"].annotation))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,13 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import rbf_kernel
 
+from mklearn.contract.table_specs import CatalogueEntry, ReportSpec
 from mklearn.evaluation.selection import inner_folds, select_by_inner_cv
 from mklearn.evaluation.summary import summarise
 from mklearn.kernels.identity_like import off_diagonal_mass
 from mklearn.kernels.psd import spectrum_curve
 from mklearn.nearest_neighbour import accuracy_by_dimension
-from mklearn.report.records import CatalogueEntry, DataFile, DataSetRecord, FitRecord, RunRecord, StageCost, StudyRecord
+from mklearn.report.records import DataFile, DataSetRecord, FitRecord, RunRecord, StageCost
 
 GAMMAS = {"pixels, wide": 1e-4, "pixels, middle": 5e-4, "pixels, narrow": 2e-3, "pixels, spiky": 0.2}
 METHODS = {
@@ -36,6 +38,23 @@ STAGES = (
         longest_job="results/cache/fits/digits-0123abcd/random-0123abcd/mkldr-0123abcd",
     ),
 )  # fmt: skip
+RUN = RunRecord(
+    machine="2 cores", command="snakemake --cores 2 --configfile workflow/studies/demo.yaml", seed=0, commit="0123abc",
+    utc="2025-01-02T03:04:05Z", versions={"python": "3.12.1", "numpy": "2.4.0"}, stages=STAGES,
+    config_text="study: demo\nrepeats: 4\n",
+)  # fmt: skip
+DIGITS = DataSetRecord(
+    id="digits", n_samples=1797, n_classes=10, licence="CC BY 4.0", homepage="https://doi.org/10.24432/C50P49",
+    citation="Alpaydin and Kaynak (1998). Optical recognition of handwritten digits.", note="Grey values from 0 to 16.",
+    files=(DataFile("digits.csv.gz", "ab" * 32, "scikit-learn", 57523),),
+)  # fmt: skip
+
+
+def report_spec(study: str, **more: Any) -> ReportSpec:
+    """A specification that is empty but for what is given."""
+    lists = ("fits", "datasets", "remarks", "best_single", "descriptors", "kernels", "methods")
+    empty = {"title": "", "description": "", "reference": "", "thumbnails": 0, "calibration": None}
+    return ReportSpec(study=study, **empty | {name: [] for name in lists} | more)
 
 
 def make_study(
@@ -59,35 +78,20 @@ def make_study(
         scores, published=published, titles={"datasets": {dataset: f"{dataset.title()} 8 × 8"}, "methods": titles}
     )
     return {
-        "study": StudyRecord(
-            id="demo",
+        "study": report_spec(
+            "demo",
             title="Kernel discriminants on digits",
             description="A study for tests.",
-            methods=tuple(CatalogueEntry(key, title, "A paper") for key, title in titles.items()),
-            kernels=tuple(CatalogueEntry(name, name) for name in GAMMAS),
-            descriptors=(CatalogueEntry("pixels", "Grey values"),),
+            methods=[CatalogueEntry(id=key, title=title, reference="A paper") for key, title in titles.items()],
+            kernels=[CatalogueEntry(id=name, title=name, reference="") for name in GAMMAS],
+            descriptors=[CatalogueEntry(id="pixels", title="Grey values", reference="")],
         ),
-        "run": RunRecord(
-            machine="2 cores",
-            command="snakemake --cores 2 --configfile workflow/studies/demo.yaml",
-            seed=0,
-            utc="2025-01-02T03:04:05Z",
-            commit="0123abc",
-            versions={"python": "3.12.1", "numpy": "2.4.0", "scikit-learn": "1.9.0"},
-            config_text="study: demo\nrepeats: 4\n",
-            stages=STAGES,
-        ),
+        "run": RUN,
         "data": [
-            DataSetRecord(
+            replace(
+                DIGITS,
                 id=dataset,
                 title=f"{dataset.title()} 8 × 8",
-                n_samples=1797,
-                n_classes=10,
-                licence="CC BY 4.0",
-                citation="Alpaydin and Kaynak (1998). Optical recognition of handwritten digits.",
-                homepage="https://doi.org/10.24432/C50P49",
-                note="Grey values from 0 to 16.",
-                files=(DataFile("digits.csv.gz", "ab" * 32, "scikit-learn", 57523),),
                 thumbnails=(digits.images[:16] * 15).astype(np.uint8),
             )
         ],
@@ -207,20 +211,12 @@ def _fits(digits: Any, dataset: str, size: int, repeats: int, titles: dict[str, 
         np.add.at(confusion, (digits.target[test], digits.target[train][near]), 1)
         records.append(
             FitRecord(
-                dataset,
-                "random",
-                size,
-                method,
-                titles.get(method, method),
-                list(GAMMAS),
-                weights,
-                pd.DataFrame(history) if method == "mkldr" else None,
-                points if method in ("average", "mkldr") else None,
-                info,
-                confusion,
-                np.array([f"digit {number}" for number in range(10)]),
+                dataset, "random", size, method, titles.get(method, method), list(GAMMAS), weights,
+                history=pd.DataFrame(history) if method == "mkldr" else None,
+                embedding=points if method in ("average", "mkldr") else None,
+                kernel_info=info, confusion=confusion, classes=np.array([f"digit {number}" for number in range(10)]),
             )
-        )
+        )  # fmt: skip
     return records
 
 
@@ -232,12 +228,6 @@ def _unit(points: np.ndarray) -> np.ndarray:
 def study() -> dict[str, Any]:
     """A small study that every test may read, and none may change."""
     return make_study()
-
-
-@pytest.fixture(scope="session")
-def study_maker() -> Callable[..., dict[str, Any]]:
-    """Makes studies of other sizes and names."""
-    return make_study
 
 
 @pytest.fixture(scope="session")

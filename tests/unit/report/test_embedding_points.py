@@ -22,14 +22,14 @@ def points(n: int) -> pd.DataFrame:
 def test_the_page_bears_the_points_of_all(count: int, most: int) -> None:
     fits = [replace(RECORD, embedding=points(3060))] * count + [RECORD] * 50
     assert frames.embedding_points(fits) == most
-    thinned = frames.embedding(fits[0], most)
+    thinned = frames.embedding(points(3060), most)
     assert len(thinned) == most
     assert thinned["x"].iloc[[0, -1]].tolist() == [0.0, 3059.0]
     assert thinned["x"].is_unique
 
 
 def test_a_small_embedding_is_shown_whole() -> None:
-    assert len(frames.embedding(replace(RECORD, embedding=points(90)), 300)) == 90
+    assert len(frames.embedding(points(90), 300)) == 90
 
 
 def test_many_embeddings_are_no_files(tmp_path, study, monkeypatch) -> None:

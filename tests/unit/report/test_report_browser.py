@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.unit.report.conftest import make_study
 
 from mklearn.report.build import build_report
 
@@ -22,16 +23,16 @@ HOSTILE = {
 
 
 @pytest.fixture(scope="module")
-def page_file(study_maker, tmp_path_factory):
+def page_file(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
-    return build_report(folder, **study_maker(repeats=3, sizes=(5, 10)), figure_files=False)[0]
+    return build_report(folder, **make_study(repeats=3, sizes=(5, 10)), figure_files=False)[0]
 
 
 @pytest.fixture(scope="module")
-def hostile_file(study_maker, tmp_path_factory):
-    study = study_maker(repeats=2, titles=HOSTILE, dataset="a.b[0]</script>'\"")
+def hostile_file(tmp_path_factory):
+    study = make_study(repeats=2, titles=HOSTILE, dataset="a.b[0]</script>'\"")
     script = "<script>window.broken = 1</script>"
-    study["study"] = replace(study["study"], title=f"</title>{script}", description="<b>bold</b>")
+    study["study"] = study["study"].model_copy(update={"title": f"</title>{script}", "description": "<b>bold</b>"})
     study["data"] = [replace(study["data"][0], homepage="javascript:window.broken=1", note=script)]
     study["run"] = replace(study["run"], config_text=f"</code></pre>{script}")
     study["scores"].loc[study["scores"]["method"].eq("sdp"), "message"] = "</td><script>window.broken = 1</script>"

@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 from tests.unit.report.conftest import make_study
 
-from mklearn.evaluation.summary import STATUSES, summarise
+from mklearn.evaluation.summary import summarise
 from mklearn.report.build import build_report
-from mklearn.report.wording import STATUS_TITLES
 
 GONE = "killed by signal 9 (SIGKILL); log: logs/fit/x.log"
 
@@ -79,7 +78,3 @@ def test_what_is_chosen_on_the_test_samples_has_not_failed(study: dict[str, Any]
     for row in rows:
         assert row[8] == "3"
         assert row[10].startswith("not applicable")
-
-
-def test_every_status_has_a_name() -> None:
-    assert set(STATUS_TITLES) == set(STATUSES)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.unit.report.conftest import make_study, report_spec
 
 import mklearn.evaluation.reproduction as verdicts
+from mklearn.contract.table_specs import Calibration, ReportRemark
 from mklearn.evaluation.summary import summarise
 from mklearn.report import frames
 from mklearn.report.build import build_report
-from mklearn.report.figures import wrapped
-from mklearn.report.findings import findings
 from mklearn.report.frames import results_of
 from mklearn.report.picks import common_prefix, pick_counts, picks
 from mklearn.report.published import MARKS, MOST_NAMED, published_part, statement
-from mklearn.report.records import FitRecord, Remark, StudyRecord
+from mklearn.report.records import FitRecord
 
 DIGITS = {"dataset": "digits", "train_size": 5, "std": None, "source": "A paper, Table 1", "repeats": 20}
 TITLES = {"average": "uniform average", "mkldr": "MKL-DR", "kfd": "single", "svc": "SVC", "sdp": "SDP"}
@@ -27,7 +26,7 @@ TITLES = {"average": "uniform average", "mkldr": "MKL-DR", "kfd": "single", "svc
 def with_published(study, published, **more):
     """A study whose summary is made with other published values."""
     summary = summarise(study["scores"], published=published, titles={"methods": TITLES})
-    return study | {"summary": summary, "study": replace(study["study"], **more)}
+    return study | {"summary": summary, "study": study["study"].model_copy(update=more)}
 
 
 def mean_of(study, method, neighbour="euclidean"):
@@ -47,9 +46,9 @@ def published(study):
     ]
 
 
-def part_of(study, calibration=None, remarks=()):
+def part_of(study, calibration=None):
     results = results_of(study["scores"], study["summary"], [])
-    return published_part(results, StudyRecord("x", calibration=calibration, remarks=remarks))
+    return published_part(results, report_spec("x", calibration=calibration), ["average"])
 
 
 def test_every_verdict_is_written_in_words_and_has_a_class():
@@ -106,7 +105,7 @@ def test_of_many_methods_only_those_that_reproduce_are_named():
 
 
 def test_another_crop_is_said_above_everything(study, published, tmp_path):
-    changed = with_published(study, published, calibration={"method": "mkldr", "tolerance": 3})
+    changed = with_published(study, published, calibration=Calibration(method="mkldr", tolerance=3))
     build_report(tmp_path, **changed, figure_files=False)
     html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
     for content, headline in ((html, 'class="headline"'), (text, "\n**")):
@@ -122,16 +121,16 @@ def test_another_crop_is_said_above_everything(study, published, tmp_path):
 
 def test_a_calibration_that_is_met_and_one_that_is_not_there_are_said(study, published):
     changed = with_published(study, published)
-    met = part_of(changed, {"method": "average", "tolerance": 3})
+    met = part_of(changed, Calibration(method="average", tolerance=3))
     assert met.alerts == []
     assert "is within 3 units of split noise of its published value in 1 cell" in met.calibration
-    absent = part_of(changed, {"method": "svc", "tolerance": 3})
+    absent = part_of(changed, Calibration(method="svc", tolerance=3))
     assert "not calibrated, SVC has no published value here" in absent.calibration
     assert absent.alerts == []
 
 
 def test_remarks_stand_beside_the_names_of_their_methods(study, published, tmp_path):
-    remarks = (Remark(("mkldr", "kfd"), "The weights <b>are</b> a vertex."),)
+    remarks = [ReportRemark(methods=["mkldr", "kfd"], text="The weights <b>are</b> a vertex.")]
     build_report(tmp_path, **with_published(study, published, remarks=remarks), figure_files=False)
     html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
     assert "<dt>MKL-DR and single</dt><dd>The weights &lt;b&gt;are&lt;/b&gt; a vertex.</dd>" in html
@@ -200,43 +199,20 @@ def test_weights_of_a_method_that_picks_are_shown_as_picks_with_the_average_besi
     assert re.search(r"\| uniform average \| [\d.]+ \\\| [\d.]+ \|", block)
 
 
-def test_names_are_shortened_without_becoming_the_same():
+def test_names_are_shortened_by_what_they_share():
     assert common_prefix(["gauss-0.25", "gauss-0.5", "gauss-32"]) == "gauss-"
     assert common_prefix(["gauss-1", "linear"]) == ""
     assert common_prefix(["gauss-1"]) == ""
-    labels = ["KMMC (A'KA = I), bandwidth by inner CV", "x" * 200, "word " * 40 + "a", "word " * 40 + "b", "a\nb"]
-    rows = wrapped(labels)
-    assert list(rows) == labels
-    assert len(set(rows.values())) == len(labels)
-    assert 1 <= rows[labels[0]].count("\n") <= 2
 
 
-# --- settings and headline
-
-
-def summary_of(settings, methods, chosen):
-    """A summary: ``chosen(method, dataset, size)`` gives the inner-CV mean."""
-    rows = [
-        {"dataset": dataset, "dataset_title": f"{dataset.upper()} faces (cropped)", "protocol": f"faces-p{size}",
-         "train_size": size, "method": method, "method_title": method, "kernel_set": "k", "neighbour": "euclidean",
-         "selection": "inner_cv", "mean": chosen(method, dataset, size), "std": 0.01, "n_repeats": 20,
-         "difference": 0.1, "difference_low": -0.1, "difference_high": 0.3}
-        for dataset, size in settings
-        for method in methods
-    ]  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-def headline(frame):
-    frame["method_title"] = frame["method_title"].replace("m0", "the average")
-    return findings(results_of(frame.iloc[:0], frame, [], "m0")).headline
-
-
-SETTINGS = [(dataset, size) for dataset in ("orl", "yale") for size in (2, 3, 4)]
+# --- settings
 
 
 def test_sizes_of_one_protocol_are_no_protocols_of_their_own():
-    frame = summary_of(SETTINGS, ["a"], lambda *_: 0.5)
+    frame = pd.DataFrame(
+        {"dataset": "orl", "dataset_title": "ORL faces (cropped)", "protocol": ["faces-p2", "faces-p3"],
+         "train_size": [2, 3], "method": "a", "method_title": "a", "kernel_set": "k", "neighbour": "euclidean"}
+    )  # fmt: skip
     titles = [setting.title for setting in results_of(frame.iloc[:0], frame, []).settings]
     assert titles[0] == "ORL faces (cropped), training size 2"
     assert frames.protocol_family("faces-p2", 2) == "faces"
@@ -244,28 +220,8 @@ def test_sizes_of_one_protocol_are_no_protocols_of_their_own():
     assert frames.protocol_family("5-fold", None) == "5-fold"
 
 
-def test_headline_of_many_methods_names_the_best_and_the_reference():
-    methods = [f"m{number}" for number in range(13)]
-
-    def chosen(method, dataset, size):
-        if method == "m0":
-            return np.nan if (dataset, size) == ("yale", 2) else 0.5
-        best = "m1" if dataset == "orl" or size == 2 else "m2"
-        return 0.6 + 0.1 * size if method == best else 0.4
-
-    text = headline(summary_of(SETTINGS, methods, chosen))
-    assert text == (
-        "ORL faces: best by inner CV is m1 (80.0 to 100.0 %); the reference, the average, is 30.0 to 50.0 points "
-        "lower. YALE faces: best by inner CV are m1 with training size 2 (80.0 %) and m2 with training size 3 and 4 "
-        "(90.0 to 100.0 %); the reference, the average, is 40.0 to 50.0 points lower (in 1 setting it has no value)."
-    )
-    assert len(text.split()) <= 40 * 2
-    assert "itself" in headline(summary_of(SETTINGS, methods, lambda m, *_: 0.9 if m == "m0" else 0.2))
-    assert headline(summary_of(SETTINGS, methods[:3], chosen)).startswith("No method differs")
-
-
-def test_training_times_have_a_figure_where_there_are_several_sizes(study_maker, tmp_path):
-    study = study_maker(repeats=2, sizes=(5, 10))
+def test_training_times_have_a_figure_where_there_are_several_sizes(tmp_path):
+    study = make_study(repeats=2, sizes=(5, 10))
     for frame in (study["scores"], study["summary"]):
         frame["protocol"] = [f"random-p{size}" for size in frame["train_size"]]
     build_report(tmp_path, **study | {"fits": []}, figure_files=False)

@@ -12,8 +12,9 @@ from skimage.color import deltaE_ciede2000, rgb2lab
 from mklearn.report import wording
 from mklearn.report.findings import findings
 from mklearn.report.frames import results_of
+from mklearn.report.page import escape_markdown
 from mklearn.report.series import series_of
-from mklearn.report.tables import STAGE_TITLES, escape_markdown, kernel_remarks, stage_table
+from mklearn.report.tables import STAGE_TITLES, kernel_remarks, stage_table
 from mklearn.report.theme import SCHEMES
 from mklearn.steps.stage_costs import STAGES
 
@@ -46,15 +47,14 @@ def test_wording(got, expected):
     assert got == expected
 
 
-def finding(*rows, reference="average"):
-    """Findings of rows (method, neighbour, mean, difference, low, high)."""
+def finding(*rows, sizes=(5,)):
+    """Findings of rows (method, neighbour, mean, difference, low, high), the same at each training size."""
     names = ["method", "neighbour", "mean", "difference", "difference_low", "difference_high"]
-    frame = pd.DataFrame(rows, columns=names).assign(
-        dataset="d", dataset_title="Data", protocol="p", train_size=5, kernel_set="k", selection="inner_cv", std=0.01,
-        n_repeats=4, status="ok",
-    )  # fmt: skip
+    frame = pd.concat(pd.DataFrame(rows, columns=names).assign(train_size=size) for size in sizes).assign(
+        dataset="d", dataset_title="Data", protocol="p", kernel_set="k", selection="inner_cv", std=0.01, n_repeats=4
+    )
     frame["method_title"] = frame["method"].replace("average", "the average")
-    return findings(results_of(frame.iloc[:0], frame, [], reference))
+    return findings(results_of(frame.iloc[:0], frame, []))
 
 
 AVERAGE = ("average", "cosine", 0.7, 0.0, 0.0, 0.0)
@@ -94,14 +94,7 @@ def test_missing_evidence_is_said():
 
 
 def test_several_settings_are_counted():
-    rows = [AVERAGE, ("mkl", "cosine", 0.75, 0.05, 0.02, 0.08)]
-    names = ["method", "neighbour", "mean", "difference", "difference_low", "difference_high"]
-    frame = pd.DataFrame(rows * 2, columns=names).assign(
-        dataset="d", dataset_title="Data", protocol="p", train_size=[5, 5, 7, 7], kernel_set="k", selection="inner_cv",
-        std=0.01, n_repeats=4, status="ok",
-    )  # fmt: skip
-    frame["method_title"] = frame["method"].replace("average", "the average")
-    found = findings(results_of(frame.iloc[:0], frame, []))
+    found = finding(AVERAGE, ("mkl", "cosine", 0.75, 0.05, 0.02, 0.08), sizes=(5, 7))
     assert found.headline == (
         "Better than the average: mkl (2 of 2). Worse than the average: no method. "
         "(In brackets: comparisons, over settings and rules, whose 95 % interval excludes 0.)"
@@ -150,20 +143,13 @@ def test_colours_stay_apart(scheme, deficiency):
 
 def test_series_are_unique_and_the_reference_is_neutral():
     frame = pd.DataFrame(
-        {
-            "method": ["kfd", "kfd", "average", "other"],
-            "kernel_set": ["gb", "phog", "all", "all"],
-            "method_title": ["KFD", "KFD", "Average", "Average"],
-        }
-    )
+        {"method": ["kfd", "kfd", "average", "other"], "kernel_set": ["gb", "phog", "all", "all"],
+         "method_title": ["KFD", "KFD", "Average", "Average"]}
+    )  # fmt: skip
     series = series_of(frame, "average")
     assert series.labels == ("Average", "KFD · gb", "KFD · phog", "Average (other)")
     assert series.colours(SCHEMES[0])[0] == SCHEMES[0].neutral
-    many = series_of(
-        pd.DataFrame(
-            {"method": [str(i) for i in range(30)], "kernel_set": "k", "method_title": [str(i) for i in range(30)]}
-        ),
-        "0",
-    )
+    numbers = [str(i) for i in range(30)]
+    many = series_of(pd.DataFrame({"method": numbers, "kernel_set": "k", "method_title": numbers}), "0")
     looks = set(zip(many.colours(SCHEMES[0]), map(tuple, many.dashes()), strict=True))
     assert len(looks) == 30

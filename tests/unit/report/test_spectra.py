@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from mklearn.kernels.psd import spectrum_curve
-from mklearn.report.charts import FILE, specification
+from mklearn.report.charts import standalone
 from mklearn.report.figures_of_fits import kernel_spectra
 from mklearn.report.frames import spectra
 from mklearn.report.records import FitRecord
@@ -25,7 +25,7 @@ def drawn(curves):
     """The figure as SVG, and its specification."""
     import vl_convert
 
-    spec = specification(kernel_spectra(curves, canvas=FILE), "alt")
+    spec = standalone(kernel_spectra(curves), "Kernels")
     config = vega_config(SCHEMES[0], list(SCHEMES[0].colours), file=True)
     return vl_convert.vegalite_to_svg(json.dumps(spec), vl_version="6.4", config=config), spec
 
