@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, fit_context, one_of
+from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, one_of
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.graphs import Counting, GraphPair, lda_graph, lde_graph, lpp_graph, pca_graph
+from mklearn.graphs import GraphPair, kernel_squared_distances, lda_graph, lde_graph, lpp_graph, pca_graph
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import (
     Array,
@@ -28,7 +27,7 @@ from mklearn.optimize.graph_embedding import (
 )
 from mklearn.optimize.kernel_weights import KernelWeights, kernel_weights
 from mklearn.optimize.pencil import make_pencil, prepare
-from mklearn.subspace.kernel_embedding import RatioTraceEmbedding, neighbour_distances
+from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 
 BetaStep = Literal["exact", "dnn", "sdp", "central_path"]
 AStep = Literal["ratio_trace", "trace_ratio"]
@@ -62,12 +61,8 @@ class Alternation:
         The same fields for the returned A, with "value" f(A, weights) and "gap", the relative distance from "value" to
         "bound", the smallest f of any nonnegative weights with this A. A positive gap means that the alternation was
         stopped early.
-    n_iter : int
-        Number of beta-steps after the start.
-    best_iter : int
-        The iterate returned: 0 is the start.
-    status : {"converged", "max_iter"}
-        "converged": f no longer changes, or the weights are optimal for their own A.
+    n_iter, best_iter, status
+        As for `MKLDR`.
     """
 
     weights: Array
@@ -96,7 +91,7 @@ class _Iterate:
 
 
 def alternate(
-    kernels: KernelStack | Sequence[NDArray[Any]],
+    stack: KernelStack,
     graph: GraphPair,
     n_components: int,
     *,
@@ -117,7 +112,8 @@ def alternate(
 
     Parameters
     ----------
-    kernels : KernelStack or M arrays of shape (n, n)
+    stack : KernelStack
+        Training kernels.
     graph : GraphPair
     n_components : int
     ridge : float
@@ -125,7 +121,6 @@ def alternate(
     a_step, beta_step, init, max_iter, tol, solver
         As for `MKLDR`.
     """
-    stack = kernels if isinstance(kernels, KernelStack) else KernelStack(list(kernels))
     matrices = list(stack)
     traces = ridge_traces(matrices, graph)
     take_a_step = trace_ratio_step if a_step == "trace_ratio" else ratio_trace_step
@@ -216,9 +211,8 @@ class MKLDR(RatioTraceEmbedding):
     kernels
         As for `mklearn.subspace.kfd.KernelFDA`.
     k, k_prime : int
-        Number of neighbours of the same class, and of other classes ("lde"); "lpp" uses ``k``.
-    counting : {"class", "global"}
-        Among which samples the neighbours of "lde" are counted: see `mklearn.graphs.lde_graph`.
+        Number of neighbours of the same class, and of other classes ("lde"); "lpp" uses ``k``. Neighbours are those by
+        the distances K_ii + K_jj - 2 K_ij of a kernel.
     beta_step : {"exact", "dnn", "sdp", "central_path"}
         See `mklearn.optimize.kernel_weights`. "sdp" is the paper's relaxation, literally.
     a_step : {"ratio_trace", "trace_ratio"}
@@ -250,8 +244,6 @@ class MKLDR(RatioTraceEmbedding):
         f of the returned iterate.
     objective_history_ : array
         f after every half-step.
-    bound_history_ : array of shape (n_iter_,)
-        Smallest generalised eigenvalue of every beta-step: a lower bound of f for its A over weights of any sign.
     history_ : list of dict
         One per half-step; see `Alternation`.
     certificate_ : dict
@@ -302,7 +294,6 @@ class MKLDR(RatioTraceEmbedding):
         "graph": [StrOptions(set(_NAMED_GRAPHS)), GraphPair],
         "k": [at_least(1)],
         "k_prime": [at_least(1)],
-        "counting": [one_of(Counting)],
         "beta_step": [one_of(BetaStep)],
         "a_step": [one_of(AStep)],
         "init": [one_of(Init)],
@@ -319,7 +310,6 @@ class MKLDR(RatioTraceEmbedding):
         kernels: Any = "precomputed",
         k: int = 5,
         k_prime: int = 20,
-        counting: Counting = "class",
         beta_step: BetaStep = "exact",
         a_step: AStep = "ratio_trace",
         init: Init = "uniform",
@@ -334,7 +324,6 @@ class MKLDR(RatioTraceEmbedding):
         self.kernels = kernels
         self.k = k
         self.k_prime = k_prime
-        self.counting = counting
         self.beta_step = beta_step
         self.a_step = a_step
         self.init = init
@@ -344,32 +333,12 @@ class MKLDR(RatioTraceEmbedding):
         self.scaling = scaling
         self.solver = solver
 
-    @fit_context
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None = None,
-        *,
-        graph_distances: ArrayLike | Sequence[ArrayLike] | None = None,
-    ) -> MKLDR:
-        """Learn the kernel weights and the projection.
-
-        Parameters
-        ----------
-        X : array of shape (n, d), or (n, n, n_kernels) with ``kernels="precomputed"``
-        y : array of shape (n,), optional
-            Class labels, for "lda" and "lde".
-        graph_distances : array of shape (n, n), or list of such arrays, optional
-            Distances among the training samples (squared ones for "lpp") that define the neighbours of "lde" and "lpp";
-            their graphs are averaged. By default K_ii + K_jj - 2 K_ij of every kernel.
-        """
-        stack, labels = self._training_data(X, y)
-        graph = self._graph(stack, labels, graph_distances)
-        p = self._wanted_components(graph, labels)
+    def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any] | None) -> None:
+        graph = self._graph(stack, labels)
         found = alternate(
             stack,
             graph,
-            p,
+            self._wanted_components(graph, labels),
             ridge=self.ridge,
             a_step=self.a_step,
             beta_step=self.beta_step,
@@ -378,30 +347,34 @@ class MKLDR(RatioTraceEmbedding):
             tol=self.tol,
             solver=self.solver,
         )
-        self._check_projection(found.projection)
         kernel = stack.combine(found.weights)
         projection = found.projection
         if self.a_step == "trace_ratio" and self.scaling != "orthonormal":
             projection = diagonalised(projection, kernel, graph)
-
+        self._set_projection(kernel, found.weights, projection)
         self.graph_ = graph
         self.history_ = found.history
         self.objective_history_ = np.array([entry["objective"] for entry in found.history])
-        self.bound_history_ = np.array([entry["lambda_min"] for entry in found.history if entry["step"] == "beta"])
         self.objective_ = found.certificate["value"]
         self.certificate_ = found.certificate
         self.n_iter_ = found.n_iter
         self.best_iter_ = found.best_iter
         self.status_ = found.status
-        self._set_projection(kernel, found.weights, projection)
-        self._warn_of_mixed_signs()
-        return self
+        mixed = [entry["mixed_sign"] for entry in found.history if entry["step"] != "a"]
+        if self.beta_step in ("sdp", "central_path") and any(mixed):
+            warnings.warn(
+                f"beta_step={self.beta_step!r}: in {sum(mixed)} of {len(mixed)} steps the only optimal weights of the "
+                "relaxation were 0 (mixed signs); the weights used are its last iterate, not an optimum. "
+                "Use beta_step='exact'",
+                MixedSignWarning,
+                stacklevel=4,  # the caller of fit, outside scikit-learn's wrapper
+            )
 
     @property
     def _needs_labels(self) -> bool:
         return isinstance(self.graph, str) and self.graph in ("lda", "lde")
 
-    def _graph(self, stack: KernelStack, labels: NDArray[Any] | None, given: Any) -> GraphPair:
+    def _graph(self, stack: KernelStack, labels: Any) -> GraphPair:
         if isinstance(self.graph, GraphPair):
             if self.graph.n != stack.n_columns:
                 raise DataError(f"graph is over {self.graph.n} samples, but there are {stack.n_columns} in X")
@@ -412,33 +385,17 @@ class MKLDR(RatioTraceEmbedding):
                 )
             return self.graph
         if self.graph == "lda":
-            assert labels is not None
             return lda_graph(labels)
         if self.graph == "pca":
             if self.ridge == 0:
                 raise ConfigError("graph='pca' needs ridge > 0: it compares the variance with the ridge")
             return pca_graph(stack.n_columns)
-        distances = neighbour_distances(stack, given)
+        distances = [kernel_squared_distances(K.astype(np.float64)) for K in stack]
         if self.graph == "lde":
-            assert labels is not None
-            return lde_graph(distances, labels, self.k, self.k_prime, self.counting)
+            return lde_graph(distances, labels, self.k, self.k_prime)
         graphs = [lpp_graph(d2, self.k) for d2 in distances]
         L, L_prime = (sum(getattr(graph, side).matrix for graph in graphs) / len(graphs) for side in ("L", "L_prime"))
         return GraphPair(L, L_prime, name="lpp")
-
-    def _warn_of_mixed_signs(self) -> None:
-        if self.beta_step not in ("sdp", "central_path"):
-            return
-        steps = [entry for entry in self.history_ if entry["step"] != "a"]
-        mixed = sum(entry["mixed_sign"] for entry in steps)
-        if mixed:
-            warnings.warn(
-                f"beta_step={self.beta_step!r}: in {mixed} of {len(steps)} steps the only optimal weights of the "
-                "relaxation were 0 (mixed signs); the weights used are its last iterate, not an optimum. "
-                "Use beta_step='exact'",
-                MixedSignWarning,
-                stacklevel=4,  # the caller of fit, outside scikit-learn's wrapper
-            )
 
 
 def _ratio(weights: Array, S: Array, S_prime: Array) -> float:

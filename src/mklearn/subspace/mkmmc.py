@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -10,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from mklearn.base.kernel_input import fixed_weights
-from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, fit_context, one_of
+from mklearn.base.parameters import NONNEGATIVE, at_least, one_of
 from mklearn.errors import ConfigError
 from mklearn.graphs import GraphPair, LaplacianOperator, mmc_graph
 from mklearn.kernels.stack import KernelStack
@@ -51,6 +51,7 @@ class Margins:
     best_iter : int
         The A-step returned.
     status : {"converged", "max_iter", "cycle"}
+        "cycle": the weights have returned to earlier ones.
     """
 
     weights: Array
@@ -89,8 +90,6 @@ class MKMMC(KernelEmbedding):
     theta_step : {"exact", "local"}
         "exact": the global maximum up to 14 kernels (more if few pairs of kernels are concave), above that the best of
         many local ones; "local": projected gradient from the current weights, instead of the paper's quadprog.
-    init : "uniform" or array of shape (n_kernels,)
-        The weights of the first A-step.
     max_iter : int
         Largest number of theta-steps.
     tol : float
@@ -128,9 +127,9 @@ class MKMMC(KernelEmbedding):
 
     Notes
     -----
-    The paper gives neither a start nor a stopping rule; its (22) and (23) lack a trace; (23) is not a convex program.
-    Its objective is twice the one here (pair sums). Matrices come from products with L, not from sums over pairs: an
-    iteration costs O(n^3 + M n^2 p).
+    The paper gives neither a start (here equal weights) nor a stopping rule; its (22) and (23) lack a trace; (23) is
+    not a convex program. Its objective is twice the one here (pair sums). Matrices come from products with L, not from
+    sums over pairs: an iteration costs O(n^3 + M n^2 p).
 
     Examples
     --------
@@ -146,7 +145,6 @@ class MKMMC(KernelEmbedding):
         "constraint": [one_of(Constraint)],
         "trade_off": [NONNEGATIVE],
         "theta_step": [one_of(ThetaStep)],
-        "init": [StrOptions({"uniform"}), "array-like"],
         "max_iter": [at_least(0)],
         "tol": [NONNEGATIVE],
         "keep": [one_of(Keep)],
@@ -159,7 +157,6 @@ class MKMMC(KernelEmbedding):
         constraint: Constraint = "rkhs",
         trade_off: float = 1.0,
         theta_step: ThetaStep = "exact",
-        init: Any = "uniform",
         max_iter: int = 50,
         tol: float = 1e-6,
         keep: Keep = "best",
@@ -169,34 +166,22 @@ class MKMMC(KernelEmbedding):
         self.constraint = constraint
         self.trade_off = trade_off
         self.theta_step = theta_step
-        self.init = init
         self.max_iter = max_iter
         self.tol = tol
         self.keep = keep
         self.kernels = kernels
 
-    @fit_context
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> MKMMC:
-        """Learn the kernel weights and the projection.
+    def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
+        graph = mmc_graph(labels, self.trade_off)
+        self._fit_with_steps(_ASteps(stack, labels, graph, self.constraint, self._wanted_components(graph, labels)))
 
-        Parameters
-        ----------
-        X : array of shape (n, d), or (n, n, n_kernels) with ``kernels="precomputed"``
-        y : array of shape (n,)
-            Class labels.
-        """
-        return self._fit_with_steps(_ASteps.of(self, X, y))
-
-    def _fit_with_steps(self, steps: _ASteps) -> MKMMC:
+    def _fit_with_steps(self, steps: _ASteps) -> None:
         """Alternate, with A-steps that may be shared with fits for other numbers of components."""
-        for name, value in steps.fitted.items():
-            setattr(self, name, value)
         p = self._wanted_components(steps.graph, steps.labels)
         found = alternate_margins(
             steps,
             p,
             theta_step=self.theta_step,
-            start=fixed_weights(self.init, len(steps.stack)),
             max_iter=self.max_iter,
             tol=self.tol,
             keep=self.keep,
@@ -214,8 +199,8 @@ class MKMMC(KernelEmbedding):
         self.status_ = found.status
         self.eigenvalues_ = found.eigenvalues
         self.coefficients_ = found.coefficients
+        self.trade_off_ = float(self.trade_off)
         self.embedding_ = self._embed_training(steps.stack.combine(found.weights))
-        return self
 
 
 def fit_path(estimator: MKMMC, X: ArrayLike, y: ArrayLike, sizes: Iterable[int]) -> list[MKMMC]:
@@ -235,13 +220,20 @@ def fit_path(estimator: MKMMC, X: ArrayLike, y: ArrayLike, sizes: Iterable[int])
     list of MKMMC, in the order of ``sizes``
         As if fitted one by one. A-steps for the same weights are nested, and computed once.
     """
-    models = [clone(estimator).set_params(n_components=size) for size in sizes]
-    if not models:
+    sizes = list(sizes)
+    if not sizes:
         raise ConfigError("sizes is empty: give at least one n_components")
-    for model in models:
+    read = clone(estimator)
+    stack, labels = read._training_data(X, y)
+    assert labels is not None
+    steps = _ASteps(stack, labels, mmc_graph(labels, read.trade_off), read.constraint, max(sizes))
+    models = []
+    for size in sizes:
+        model = copy(read).set_params(n_components=size)
         model._validate_params()
-    steps = _ASteps.of(models[0], X, y, most=max(model.n_components for model in models))
-    return [model._fit_with_steps(steps) for model in models]
+        model._fit_with_steps(steps)
+        models.append(model)
+    return models
 
 
 class _ASteps:
@@ -253,23 +245,10 @@ class _ASteps:
         self.stack = stack
         self.labels = labels
         self.graph = graph
-        self.fitted: dict[str, Any] = {}
         self._constraint = constraint
         self._most = most
         self._solutions: dict[bytes, tuple[Array, Array]] = {}
         self._forms: dict[bytes, Array] = {}
-
-    @classmethod
-    def of(cls, estimator: MKMMC, X: ArrayLike, y: ArrayLike | None, most: int | None = None) -> _ASteps:
-        """Read an estimator's training data; ``fitted`` holds the attributes that this sets."""
-        stack, labels = estimator._training_data(X, y)
-        assert labels is not None
-        estimator.trade_off_ = float(estimator.trade_off)
-        graph = mmc_graph(labels, estimator.trade_off_)
-        steps = cls(stack, labels, graph, estimator.constraint, most or estimator._wanted_components(graph, labels))
-        parameters = estimator.get_params()
-        steps.fitted = {name: value for name, value in vars(estimator).items() if name not in parameters}
-        return steps
 
     def solve(self, theta: Array, n_components: int) -> tuple[Array, Array]:
         """Return the eigenvalues (p,) and coefficients (n, p) of the A-step for these weights."""
@@ -297,13 +276,12 @@ def alternate_margins(
     n_components: int,
     *,
     theta_step: ThetaStep,
-    start: Array,
     max_iter: int,
     tol: float,
     keep: Keep,
 ) -> Margins:
     """Alternate A-steps and theta-steps; parameters as for `MKMMC`."""
-    theta = start
+    theta = np.full(len(steps.stack), 1.0 / len(steps.stack))
     thetas: list[Array] = []
     solutions: list[tuple[Array, Array]] = []
     history: list[dict[str, Any]] = []

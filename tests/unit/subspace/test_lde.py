@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh, subspace_angles
 from scipy.spatial.distance import pdist
-from sklearn.datasets import load_digits, load_wine
+from sklearn.datasets import load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.preprocessing import StandardScaler
 
@@ -96,21 +96,6 @@ def test_it_separates_classes_of_several_clusters_which_fisher_can_not():
     assert subspace_angles(V, np.eye(8)[:, :2]).max() < 0.1
     # The class means coincide, so Fisher's direction is that of an accident.
     assert LinearDiscriminantAnalysis().fit(X, y).score(X, y) < 0.7
-
-
-def test_given_distances_replace_those_of_the_kernel():
-    X, y = load_digits(n_class=4, return_X_y=True)
-    X, y = X[:120], y[:120]
-    d2 = ((X[:, None] - X[None]) ** 2).sum(-1)
-    K = np.exp(-d2 / d2.mean())
-    # Distances induced by a Gaussian kernel order neighbours as the distances in its exponent do.
-    a, b = KernelLDE().fit(K, y), KernelLDE().fit(K, y, graph_distances=d2)
-    np.testing.assert_allclose(a.embedding_, b.embedding_, atol=1e-8)
-    other = np.random.default_rng(0).random((120, 120))
-    c = KernelLDE().fit(K, y, graph_distances=[other + other.T, d2])
-    assert np.abs(c.graph_.L.toarray() - a.graph_.L.toarray()).max() > 0.05
-    with pytest.raises(DataError, match="graph_distances"):
-        KernelLDE().fit(K, y, graph_distances=d2[:, :50])
 
 
 def test_graph_is_of_the_kernels_in_use():
