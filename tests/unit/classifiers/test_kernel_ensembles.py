@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.datasets import load_digits
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from mklearn.classifiers.kernel_samme import KernelSAMME, samme
 from mklearn.classifiers.kernel_voting import KernelVoting, neighbour_order, resolve_votes
-from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.errors import ConfigError, NotApplicable
 from mklearn.kernels.specs import StackTransform
 from mklearn.nearest_neighbour import nearest_neighbour_indices, nearest_neighbour_predictions
 from mklearn.subspace.kfd import KernelFDA
 
 BOTH = [KernelVoting, KernelSAMME]
-
-
-@parametrize_with_checks(
-    [
-        KernelVoting(kernels=["gaussian", "linear"]),
-        KernelVoting(),
-        KernelSAMME(kernels=["gaussian", "linear"]),
-        KernelSAMME(),
-    ]
-)
-@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
-@pytest.mark.filterwarnings("ignore:no kernel is better than chance")
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 class Line(TransformerMixin, BaseEstimator):
@@ -303,14 +286,12 @@ def test_one_kernel_is_the_single_kernel_model(digits, method, rule):
 
 
 @pytest.mark.parametrize("method", BOTH)
-def test_order_of_kernels_and_names_of_classes_do_not_matter(digits, method):
+def test_order_of_kernels_does_not_matter(digits, method):
     K, y, K_test, _ = digits
     shuffle = np.array([3, 0, 4, 2, 1])
     a, b = method().fit(K, y), method().fit(K[..., shuffle], y)
     np.testing.assert_allclose(b.kernel_weights_, a.kernel_weights_[shuffle], atol=1e-12)
     np.testing.assert_array_equal(a.predict(K_test), b.predict(K_test[..., shuffle]))
-    names = np.array([f"digit {k}" for k in range(10)])
-    np.testing.assert_array_equal(method().fit(K, names[y]).predict(K_test), names[a.predict(K_test)])
 
 
 def test_a_kernel_given_twice_votes_twice_but_is_boosted_once(digits):
@@ -329,58 +310,25 @@ def test_a_kernel_given_twice_votes_twice_but_is_boosted_once(digits):
 
 
 @pytest.mark.parametrize("method", BOTH)
-def test_cross_validation_slices_the_kernels(digits, method):
+def test_grid_search_over_the_embedding(digits, method):
     K, y, _, _ = digits
-    folds = StratifiedKFold(2)
-    scores = cross_val_score(method(), K, y, cv=folds)
-    for score, (train, test) in zip(scores, folds.split(K, y), strict=True):
-        assert score == method().fit(K[np.ix_(train, train)], y[train]).score(K[np.ix_(test, train)], y[test])
     search = GridSearchCV(method(KernelFDA()), {"estimator__ridge": [1e-3, 1e-1]}, cv=2, error_score="raise").fit(K, y)
     assert search.best_score_ > 0.6
 
 
 @pytest.mark.parametrize("method", BOTH)
-def test_features_single_precision_pickles_and_untouched_inputs(digits, method):
-    K, y, K_test, _ = digits
-    before = K.copy()
-    model = method(KernelFDA(ridge=1e-2)).fit(K, y)
-    expected = model.predict(K_test)
-    np.testing.assert_array_equal(K, before)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(K_test), expected)
-    np.testing.assert_array_equal(clone(model).fit(K, y).predict(K_test), expected)
-    single = clone(model).fit(K.astype(np.float32), y)
-    assert np.mean(single.predict(K_test.astype(np.float32)) == expected) > 0.97
-    X, labels = load_digits(return_X_y=True)
-    specs = [{"kind": "gaussian"}, {"kind": "gaussian", "columns": list(range(32))}]
-    transform = StackTransform(specs).fit(X[:200])
-    by_hand = method().fit(transform.stack_train_.as_last_axis(), labels[:200])
-    computed = method(kernels=specs).fit(X[:200], labels[:200])
-    np.testing.assert_array_equal(
-        computed.predict(X[200:300]), by_hand.predict(transform.transform(X[200:300]).as_last_axis())
-    )
-
-
-@pytest.mark.parametrize("method", BOTH)
 @pytest.mark.parametrize(
-    ("change", "error", "message"),
+    ("parameters", "error", "message"),
     [
-        ({"y": np.zeros(30)}, NotApplicable, "class"),
-        ({"y": None}, DataError, "requires y"),
-        ({"y": np.arange(29) % 3}, DataError, "29 labels for 30 samples"),
-        ({"X": np.ones((30, 30, 2))}, NotApplicable, "kernel '0'.*constant"),
-        ({"X": np.ones((30, 20, 2))}, DataError, "square"),
+        ({}, NotApplicable, "kernel '0'.*constant"),
         ({"estimator": KernelFDA(kernels=["gaussian"])}, ConfigError, "kernels='precomputed'"),
         ({"estimator": "fda"}, ValueError, "estimator"),
         ({"neighbour": "manhattan"}, ValueError, "neighbour"),
     ],
 )
-def test_messages_name_the_error(method, change, error, message):
-    X = np.random.default_rng(0).normal(size=(30, 4))
-    data = {"X": np.stack([X @ X.T, (X @ X.T) ** 2], axis=-1), "y": np.arange(30) % 3}
-    data |= {key: change[key] for key in ("X", "y") if key in change}
-    parameters = {key: value for key, value in change.items() if key not in data}
+def test_errors(method, parameters, error, message):
     with pytest.raises(error, match=message):
-        method(**parameters).fit(data["X"], data["y"])
+        method(**parameters).fit(np.ones((30, 30, 2)), np.arange(30) % 3)
 
 
 def test_samme_uses_no_more_folds_than_the_smallest_class_has_samples():
@@ -394,10 +342,3 @@ def test_samme_uses_no_more_folds_than_the_smallest_class_has_samples():
     assert KernelSAMME().fit(X @ X.T, y).n_splits_ == 2
     with pytest.raises(NotApplicable, match="one sample only"):
         KernelSAMME().fit(X @ X.T, np.arange(31))
-
-
-def test_other_kernels_are_refused(digits):
-    K, y, K_test, _ = digits
-    model = KernelVoting().fit(K, y)
-    with pytest.raises(DataError, match="fitted with 5"):
-        model.predict(K_test[..., :3])

@@ -8,18 +8,11 @@ from scipy.linalg import eigh, subspace_angles
 from scipy.spatial.distance import pdist
 from sklearn.datasets import load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.preprocessing import StandardScaler
 
 from mklearn.errors import DataError, NotApplicable
 from mklearn.graphs import lde_graph
 from mklearn.subspace.kernel_lde import KernelLDE
 from mklearn.subspace.lde import LDE
-
-
-@pytest.fixture(scope="module")
-def wine():
-    X, y = load_wine(return_X_y=True)
-    return StandardScaler().fit_transform(X), y
 
 
 @pytest.mark.parametrize("p", [2, 5])
@@ -110,17 +103,15 @@ def test_graph_is_of_the_kernels_in_use():
     np.testing.assert_allclose(both, mean, atol=1e-12)
 
 
-def test_messages_name_the_error(wine):
-    X, y = wine
-    with pytest.raises(NotApplicable, match="class"):
-        LDE().fit(X, np.zeros(len(y)))
-    with pytest.raises(DataError, match="NaN"):
-        LDE().fit(np.full_like(X, np.nan), y)
-    with pytest.raises(DataError, match="labels for"):
-        LDE().fit(X, y[:-1])
-    with pytest.raises(NotApplicable, match="same class"):
-        KernelLDE().fit(X[:20] @ X[:20].T, np.arange(20))
-    with pytest.raises(NotApplicable, match="at most 178"):
-        KernelLDE(179).fit(X @ X.T, y)
-    with pytest.raises(NotApplicable, match="constant"):
-        LDE().fit(np.ones((20, 3)), np.arange(20) % 2)
+@pytest.mark.parametrize(
+    ("model", "X", "y", "error", "message"),
+    [
+        (LDE(), np.full((20, 3), np.nan), np.arange(20) % 2, DataError, "NaN"),
+        (LDE(), np.ones((20, 3)), np.arange(20) % 2, NotApplicable, "constant"),
+        (KernelLDE(), np.eye(20), np.arange(20), NotApplicable, "same class"),
+        (KernelLDE(21), np.eye(20), np.arange(20) % 2, NotApplicable, "at most 20"),
+    ],
+)
+def test_errors(model, X, y, error, message):
+    with pytest.raises(error, match=message):
+        model.fit(X, y)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits, load_wine
-from sklearn.preprocessing import StandardScaler
+from sklearn.datasets import load_digits
 
 from mklearn.errors import ConfigError, NotApplicable
 from mklearn.graphs import mmc_graph
@@ -23,13 +22,13 @@ def stack_of(X, Y=None, exponents=range(-3, 4)):
 
 
 @pytest.fixture(scope="module")
-def problems():
-    X, y = load_wine(return_X_y=True)
+def problems(wine):
+    X, y = wine
     D, u = load_digits(n_class=6, return_X_y=True)
     rng = np.random.default_rng(0)
     N, v = rng.normal(size=(40, 5)), np.arange(40) % 4  # labels without meaning
     return {
-        "wine": (stack_of(StandardScaler().fit_transform(X)[::2]), y[::2]),
+        "wine": (stack_of(X[::2]), y[::2]),
         "digits": (stack_of(D[:90]), u[:90]),
         "noise": (stack_of(N), v),
     }
