@@ -32,7 +32,6 @@ from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 BetaStep = Literal["exact", "dnn", "sdp", "central_path"]
 AStep = Literal["ratio_trace", "trace_ratio"]
 Init = Literal["uniform", "orthonormal"]
-Status = Literal["converged", "max_iter"]
 
 # A ratio this small counts as zero: without a ridge the classes collapse to points.
 _ZERO = 1e-13
@@ -41,37 +40,6 @@ _NAMED_GRAPHS = ("lda", "lde", "pca", "lpp")
 
 class MixedSignWarning(UserWarning):
     """Warn that the SDP's optimal kernel weights were 0: the weights used are its solver's last iterate."""
-
-
-@dataclass(frozen=True, eq=False)
-class Alternation:
-    """Result of `alternate`.
-
-    Attributes
-    ----------
-    weights : array of shape (M,), sum 1
-    projection : Projection
-        Solution of the A-step for these weights.
-    history : list of dict
-        One per half-step: "iteration", "step" ("init", "a" or "beta"), "objective" f(A, beta), "ratio_trace" (mean
-        eigenvalue of (A'SA, A'S'A), the objective of the ratio-trace A-step), "weights". Beta-steps also have the
-        fields of `mklearn.optimize.KernelWeights` and "lambda_min", the smallest generalised eigenvalue: a lower
-        bound of f(A, .) over weights of any sign.
-    certificate : dict
-        The same fields for the returned A, with "value" f(A, weights) and "gap", the relative distance from "value" to
-        "bound", the smallest f of any nonnegative weights with this A. A positive gap means that the alternation was
-        stopped early.
-    n_iter, best_iter, status
-        As for `MKLDR`.
-    """
-
-    weights: Array
-    projection: Projection
-    history: list[dict[str, Any]]
-    certificate: dict[str, Any]
-    n_iter: int
-    best_iter: int
-    status: Status
 
 
 @dataclass(eq=False)
@@ -88,105 +56,6 @@ class _Iterate:
     @property
     def n_columns(self) -> int:
         return self.projection.coefficients.shape[1]
-
-
-def alternate(
-    stack: KernelStack,
-    graph: GraphPair,
-    n_components: int,
-    *,
-    ridge: float,
-    a_step: AStep = "ratio_trace",
-    beta_step: BetaStep = "exact",
-    init: Init = "uniform",
-    max_iter: int = 5,
-    tol: float = 1e-4,
-    solver: str = "auto",
-) -> Alternation:
-    """Minimise f(A, beta) = tr(A'SA)/tr(A'S'A) over A and beta >= 0 in turn: Algorithm 1 of MKL-DR.
-
-    Iterate t is a pair (beta_t, A_t) with A_t the A-step's solution for beta_t. A ratio-trace A-step may increase f, so
-    the pair of smallest f is returned. Weights on kernels of small rank leave fewer than ``n_components`` columns; then
-    the pair is chosen among those with the most columns. With ``a_step="trace_ratio"`` and ``beta_step="exact"`` f
-    never increases.
-
-    Parameters
-    ----------
-    stack : KernelStack
-        Training kernels.
-    graph : GraphPair
-    n_components : int
-    ridge : float
-        See `mklearn.optimize.graph_embedding`.
-    a_step, beta_step, init, max_iter, tol, solver
-        As for `MKLDR`.
-    """
-    matrices = list(stack)
-    traces = ridge_traces(matrices, graph)
-    take_a_step = trace_ratio_step if a_step == "trace_ratio" else ratio_trace_step
-    history: list[dict[str, Any]] = []
-
-    def solve_beta(S: Array, S_prime: Array) -> KernelWeights:
-        return kernel_weights(S, S_prime, method=beta_step, solver=solver)
-
-    def record(iteration: int, step: str, weights: Array, objective: float, **more: Any) -> None:
-        entry = {"iteration": iteration, "step": step, "objective": objective, "weights": weights.copy()}
-        history.append({**entry, **more})
-
-    beta = np.full(len(stack), 1.0 / len(stack))
-    if init == "orthonormal":
-        S, S_prime = initial_weight_matrices(matrices, graph, ridge, traces)
-        first = solve_beta(S, S_prime)
-        beta = first.weights
-        record(0, "init", beta, _ratio(beta, S, S_prime), **_beta_record(first, S, S_prime))
-
-    iterates: list[_Iterate] = []
-    status: Status = "max_iter"
-    for iteration in range(max_iter + 1):
-        kernel = stack.combine(beta)
-        projection = take_a_step(kernel, graph, n_components, ridge=ridge)
-        A = projection.coefficients
-        if A.shape[1] == 0:
-            raise NotApplicable("the kernels have no discriminating direction: all classes have the same mean")
-        S, S_prime = weight_matrices(matrices, A, graph, ridge, traces)
-        current = _Iterate(beta, projection, S, S_prime, _ratio(beta, S, S_prime))
-        record(
-            iteration, "a", beta, current.objective, ratio_trace=_mean_ratio(kernel, A, graph, projection.ridge_amount)
-        )
-        iterates.append(current)
-        change = abs(iterates[-2].objective - current.objective) if iteration else np.inf
-        if change <= tol * abs(current.objective) + _ZERO:
-            status = "converged"
-            break
-        if iteration == max_iter:
-            break
-
-        current.beta_solution = solution = solve_beta(S, S_prime)
-        fixed_point = np.allclose(solution.weights, beta, rtol=0.0, atol=1e-12)
-        beta = solution.weights
-        rho = 2.0 * ridge / graph.n * float(beta @ traces @ beta)
-        ratio_trace = _mean_ratio(stack.combine(beta), A, graph, rho)
-        record(
-            iteration + 1,
-            "beta",
-            beta,
-            _ratio(beta, S, S_prime),
-            ratio_trace=ratio_trace,
-            **_beta_record(solution, S, S_prime),
-        )
-        if fixed_point:
-            status = "converged"
-            break
-
-    # Weights on kernels of small rank leave fewer columns, and f over fewer columns is not comparable: width first.
-    best_iter = min(range(len(iterates)), key=lambda t: (-iterates[t].n_columns, iterates[t].objective))
-    best = iterates[best_iter]
-    solution = best.beta_solution or solve_beta(best.S, best.S_prime)
-    certificate = {"value": best.objective, **_beta_record(solution, best.S, best.S_prime)}
-    gap = (best.objective - solution.bound) / max(abs(best.objective), np.finfo(float).tiny)
-    certificate["gap"] = max(gap, 0.0)  # an "exact" bound equals the value up to rounding
-    n_iter = sum(entry["step"] == "beta" for entry in history)
-    return Alternation(best.weights, best.projection, history, certificate, n_iter, best_iter, status)
 
 
 class MKLDR(RatioTraceEmbedding):
@@ -245,9 +114,14 @@ class MKLDR(RatioTraceEmbedding):
     objective_history_ : array
         f after every half-step.
     history_ : list of dict
-        One per half-step; see `Alternation`.
+        One per half-step: "iteration", "step" ("init", "a" or "beta"), "objective" f(A, beta), "ratio_trace" (mean
+        eigenvalue of (A'SA, A'S'A), the objective of the ratio-trace A-step), "weights". Beta-steps also have the
+        fields of `mklearn.optimize.KernelWeights` and "lambda_min", the smallest generalised eigenvalue: a lower
+        bound of f(A, .) over weights of any sign.
     certificate_ : dict
-        How far other weights could still decrease f for the returned A; see `Alternation`.
+        The fields of a beta-step for the returned A, with "value" f(A, weights) and "gap", the relative distance from
+        "value" to "bound", the smallest f of any nonnegative weights with this A. A positive gap means that the
+        alternation was stopped early.
     n_iter_ : int
         Number of beta-steps.
     best_iter_ : int
@@ -277,8 +151,9 @@ class MKLDR(RatioTraceEmbedding):
     Notes
     -----
     Deviations from the paper: a ridge (the paper has none, and the alternation stalls); the beta-step is solved exactly
-    by default; beta has sum 1 after every step; with ratio-trace A-steps the alternation can cycle, so the best iterate
-    is returned; neighbour graphs have mean degree 1; the default start is equal weights, not AA' = I.
+    by default; beta has sum 1 after every step; with ratio-trace A-steps f can increase and the alternation cycle, so
+    the iterate of smallest f is returned (of those with the most columns, as weights on kernels of small rank leave
+    fewer than ``n_components``); neighbour graphs have mean degree 1; the default start is equal weights, not AA' = I.
 
     Examples
     --------
@@ -335,32 +210,26 @@ class MKLDR(RatioTraceEmbedding):
 
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any] | None) -> None:
         graph = self._graph(stack, labels)
-        found = alternate(
-            stack,
-            graph,
-            self._wanted_components(graph, labels),
-            ridge=self.ridge,
-            a_step=self.a_step,
-            beta_step=self.beta_step,
-            init=self.init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            solver=self.solver,
-        )
-        kernel = stack.combine(found.weights)
-        projection = found.projection
+        n_components = self._wanted_components(graph, labels)
+        iterates = self._alternate(stack, graph, n_components)
+        # Weights on kernels of small rank leave fewer columns, and f over fewer columns is not comparable: width first.
+        self.best_iter_ = min(range(len(iterates)), key=lambda t: (-iterates[t].n_columns, iterates[t].objective))
+        best = iterates[self.best_iter_]
+        kernel = stack.combine(best.weights)
+        projection = best.projection
         if self.a_step == "trace_ratio" and self.scaling != "orthonormal":
             projection = diagonalised(projection, kernel, graph)
-        self._set_projection(kernel, found.weights, projection)
+        self._set_projection(kernel, best.weights, projection)
+
+        solution = best.beta_solution or self._solve_beta(best.S, best.S_prime)
+        gap = (best.objective - solution.bound) / max(abs(best.objective), np.finfo(float).tiny)
+        self.certificate_ = {"value": best.objective, **_beta_record(solution, best.S, best.S_prime)}
+        self.certificate_["gap"] = max(gap, 0.0)  # an "exact" bound equals the value up to rounding
         self.graph_ = graph
-        self.history_ = found.history
-        self.objective_history_ = np.array([entry["objective"] for entry in found.history])
-        self.objective_ = found.certificate["value"]
-        self.certificate_ = found.certificate
-        self.n_iter_ = found.n_iter
-        self.best_iter_ = found.best_iter
-        self.status_ = found.status
-        mixed = [entry["mixed_sign"] for entry in found.history if entry["step"] != "a"]
+        self.objective_ = best.objective
+        self.objective_history_ = np.array([entry["objective"] for entry in self.history_])
+        self.n_iter_ = sum(entry["step"] == "beta" for entry in self.history_)
+        mixed = [entry["mixed_sign"] for entry in self.history_ if entry["step"] != "a"]
         if self.beta_step in ("sdp", "central_path") and any(mixed):
             warnings.warn(
                 f"beta_step={self.beta_step!r}: in {sum(mixed)} of {len(mixed)} steps the only optimal weights of the "
@@ -369,6 +238,59 @@ class MKLDR(RatioTraceEmbedding):
                 MixedSignWarning,
                 stacklevel=4,  # the caller of fit, outside scikit-learn's wrapper
             )
+
+    def _alternate(self, stack: KernelStack, graph: GraphPair, n_components: int) -> list[_Iterate]:
+        """Return the iterates of Algorithm 1; set ``history_`` and ``status_``."""
+        matrices = list(stack)
+        traces = ridge_traces(matrices, graph)
+        take_a_step = trace_ratio_step if self.a_step == "trace_ratio" else ratio_trace_step
+        self.history_: list[dict[str, Any]] = []
+        self.status_: Literal["converged", "max_iter"] = "max_iter"
+        beta = np.full(len(stack), 1.0 / len(stack))
+        if self.init == "orthonormal":
+            S, S_prime = initial_weight_matrices(matrices, graph, self.ridge, traces)
+            first = self._solve_beta(S, S_prime)
+            beta = first.weights
+            self._record(0, "init", beta, _ratio(beta, S, S_prime), **_beta_record(first, S, S_prime))
+
+        iterates: list[_Iterate] = []
+        for iteration in range(self.max_iter + 1):
+            kernel = stack.combine(beta)
+            projection = take_a_step(kernel, graph, n_components, ridge=self.ridge)
+            A = projection.coefficients
+            if A.shape[1] == 0:
+                raise NotApplicable("the kernels have no discriminating direction: all classes have the same mean")
+            S, S_prime = weight_matrices(matrices, A, graph, self.ridge, traces)
+            current = _Iterate(beta, projection, S, S_prime, _ratio(beta, S, S_prime))
+            iterates.append(current)
+            ratio_trace = _mean_ratio(kernel, A, graph, projection.ridge_amount)
+            self._record(iteration, "a", beta, current.objective, ratio_trace=ratio_trace)
+            change = abs(iterates[-2].objective - current.objective) if iteration else np.inf
+            if change <= self.tol * abs(current.objective) + _ZERO:
+                self.status_ = "converged"
+                break
+            if iteration == self.max_iter:
+                break
+
+            current.beta_solution = solution = self._solve_beta(S, S_prime)
+            fixed_point = np.allclose(solution.weights, beta, rtol=0.0, atol=1e-12)
+            beta = solution.weights
+            rho = 2.0 * self.ridge / graph.n * float(beta @ traces @ beta)
+            ratio_trace = _mean_ratio(stack.combine(beta), A, graph, rho)
+            objective = _ratio(beta, S, S_prime)
+            about = _beta_record(solution, S, S_prime)
+            self._record(iteration + 1, "beta", beta, objective, ratio_trace=ratio_trace, **about)
+            if fixed_point:
+                self.status_ = "converged"
+                break
+        return iterates
+
+    def _solve_beta(self, S: Array, S_prime: Array) -> KernelWeights:
+        return kernel_weights(S, S_prime, method=self.beta_step, solver=self.solver)
+
+    def _record(self, iteration: int, step: str, weights: Array, objective: float, **more: Any) -> None:
+        entry = {"iteration": iteration, "step": step, "objective": objective, "weights": weights.copy()}
+        self.history_.append({**entry, **more})
 
     @property
     def _needs_labels(self) -> bool:

@@ -14,11 +14,10 @@ from tests.unit.subspace.problems import LABELS, fit_changed, gaussian_kernels, 
 
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import GraphPair, lda_graph, lde_graph, mmc_graph
-from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import ridge_traces, scatter_matrices, weight_matrices
 from mklearn.subspace.kernel_lde import KernelLDE
 from mklearn.subspace.kfd import KernelFDA
-from mklearn.subspace.mkldr import MKLDR, MixedSignWarning, alternate
+from mklearn.subspace.mkldr import MKLDR, MixedSignWarning
 
 
 def joint_objective(model: MKLDR, kernels: np.ndarray, A: np.ndarray, beta: np.ndarray) -> float:
@@ -79,12 +78,11 @@ def test_best_iterate_is_returned_if_the_objective_increases():
     risen = 0
     for seed in range(40):
         kernels = gaussian_kernels(seed, n=24, strength=0.2)
-        graph = lda_graph(np.arange(24) % 4)
-        found = alternate(KernelStack.from_last_axis(kernels), graph, 3, ridge=1e-1, max_iter=8, tol=0.0)
-        after_a = [entry["objective"] for entry in found.history if entry["step"] == "a"]
-        assert found.certificate["value"] == min(after_a)
-        assert found.best_iter == int(np.argmin(after_a))
-        objectives = np.array([entry["objective"] for entry in found.history])
+        model = MKLDR(3, ridge=1e-1, max_iter=8, tol=0.0).fit(kernels, np.arange(24) % 4)
+        after_a = [entry["objective"] for entry in model.history_ if entry["step"] == "a"]
+        assert model.objective_ == min(after_a)
+        assert model.best_iter_ == int(np.argmin(after_a))
+        objectives = model.objective_history_
         risen += bool((np.diff(objectives) > 1e-6 * objectives[:-1]).any())
     assert risen > 0, "no problem was found on which the rule matters"
 
@@ -97,11 +95,11 @@ def test_iterates_with_fewer_columns_are_not_preferred(init):
     z -= z.mean()
     noise = rng.normal(size=(36, 36))
     kernels = np.stack([np.outer(z, z), noise @ noise.T / 36], axis=-1)
-    found = alternate(KernelStack.from_last_axis(kernels), lda_graph(LABELS), 2, ridge=1e-2, init=init, max_iter=6)
-    smallest = min(entry["objective"] for entry in found.history if entry["step"] == "a")
-    assert smallest < found.certificate["value"], "an iterate of one column has the smaller ratio"
-    assert found.projection.coefficients.shape == (36, 2)
-    assert (found.weights > 0).all()
+    model = MKLDR(2, ridge=1e-2, init=init, max_iter=6).fit(kernels, LABELS)
+    smallest = min(entry["objective"] for entry in model.history_ if entry["step"] == "a")
+    assert smallest < model.objective_, "an iterate of one column has the smaller ratio"
+    assert model.coefficients_.shape == (36, 2)
+    assert (model.kernel_weights_ > 0).all()
 
 
 @settings(max_examples=20, deadline=None)
@@ -109,14 +107,12 @@ def test_iterates_with_fewer_columns_are_not_preferred(init):
 def test_trace_ratio_with_exact_weights_is_monotone(seed, p, graph, ridge):
     kernels, y = gaussian_kernels(seed, n=24), np.arange(24) % 4
     pair = lda_graph(y) if graph == "lda" else lde_graph([1 - kernels[..., 0]], y, k=3, k_prime=6)
-    found = alternate(
-        KernelStack.from_last_axis(kernels), pair, p, ridge=ridge, a_step="trace_ratio", max_iter=6, tol=0.0
-    )
-    objectives = np.array([entry["objective"] for entry in found.history])
+    model = MKLDR(p, graph=pair, ridge=ridge, a_step="trace_ratio", max_iter=6, tol=0.0, scaling="orthonormal")
+    objectives = model.fit(kernels).objective_history_
     assert (np.diff(objectives) <= 1e-9 * objectives[:-1]).all()
     # Against the iterates themselves; the end of a run may be a fixed point reached earlier.
-    assert found.certificate["value"] == pytest.approx(objectives.min(), rel=1e-9)
-    A = found.projection.coefficients
+    assert model.objective_ == pytest.approx(objectives.min(), rel=1e-9)
+    A = model.coefficients_
     np.testing.assert_allclose(A.T @ A, np.eye(p), atol=1e-9)
 
 
