@@ -5,11 +5,17 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import itertools
+import pickle
 from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import get_tags
 from tests.conformance.conftest import Digits
 from tests.conformance.signatures import about, disagreements, implementation
 
@@ -19,6 +25,7 @@ from mklearn.errors import DataError, NotApplicable, UserError
 from mklearn.evaluation.inputs import Inputs, SampleInput
 from mklearn.evaluation.split import SplitResult, evaluate_split
 from mklearn.evaluation.sweeps import LeadingDimensions, Predictions, Refit
+from mklearn.kernels.specs import StackTransform
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
 from mklearn.study.registry import registered
 
@@ -158,7 +165,7 @@ def test_uniform_is_what_estimators_do_by_default(digits: Digits) -> None:
 @every_way
 @pytest.mark.filterwarnings("ignore::mklearn.subspace.mkldr.MixedSignWarning")
 def test_on_digits(digits: Digits, kind: str, way: dict[str, Any]) -> None:
-    """Fits, the same again, input kept, nonnegative weights of sum 1, right about classes that lie apart."""
+    """Fits, the same again and pickled, input kept, weights >= 0 of sum 1, right about classes that lie apart."""
     if way.get("graph") == "lpp":  # knows no classes, and has two dimensions by default: too few for four
         way = way | {"n_components": CLASSES_LESS_ONE}
     digits = enough(digits, kind)
@@ -184,6 +191,7 @@ def test_on_digits(digits: Digits, kind: str, way: dict[str, Any]) -> None:
     if SWEEPS[kind] is Refit:
         assert train.shape[1] == SIZE * SIZE
 
+    np.testing.assert_array_equal(apply(kind, pickle.loads(pickle.dumps(model)), X_test), test)
     again = fitted(kind, way, X, y)
     np.testing.assert_array_equal(apply(kind, again, X_test), test)
     if kind in KERNELS:
@@ -193,6 +201,51 @@ def test_on_digits(digits: Digits, kind: str, way: dict[str, Any]) -> None:
         np.testing.assert_array_equal(again.kernel_weights_, model.kernel_weights_)
 
     assert np.mean(predicted == y_test) >= OVERFITS.get((kind, way.get("scaling", "")), 0.85)  # chance is 0.25
+
+
+@kernel_methods
+def test_kernels_of_specs_equal_those_precomputed(digits: Digits, kind: str) -> None:
+    X, X_test, y = digits.X[digits.train], digits.X[digits.test], digits.y[digits.train]
+    specs = [{"kind": "gaussian"}, {"kind": "gaussian", "columns": list(range(32))}, {"kind": "linear", "centre": True}]
+    transform = StackTransform(specs).fit(X)
+    given = fitted(kind, parameters(kind), transform.stack_train_.as_last_axis(), y)
+    computed = implementation(MODELS[kind])(**parameters(kind), kernels=specs).fit(X, y)
+    expected = apply(kind, given, transform.transform(X_test).as_last_axis())
+    np.testing.assert_allclose(apply(kind, computed, X_test), expected, atol=1e-6)
+
+
+@kernel_methods
+def test_cross_validation_slices_the_kernels(digits: Digits, kind: str) -> None:
+    K, y = digits.stacks()[0], digits.y[digits.train]
+    model = made(kind, parameters(kind))
+    if SWEEPS[kind] is not Predictions:
+        model = make_pipeline(model, KNeighborsClassifier(1))
+    assert get_tags(model).input_tags.pairwise
+    assert not get_tags(implementation(MODELS[kind])(kernels=["gaussian"])).input_tags.pairwise
+    folds = StratifiedKFold(3)
+    for score, (train, test) in zip(cross_val_score(model, K, y, cv=folds), folds.split(K, y), strict=True):
+        inner = clone(model).fit(K[np.ix_(train, train)], y[train])
+        assert score == inner.score(K[np.ix_(test, train)], y[test]) > 0.6
+
+
+@pytest.mark.parametrize("kind", [kind for kind in MODELS if kind not in FOREIGN])
+def test_single_precision(digits: Digits, kind: str) -> None:
+    """Embeddings stay in it; labels and kernel weights are those of double precision up to rounding."""
+    digits = enough(digits, kind)
+    X, X_test = digits.given(TAKES[kind])
+    # Pixels are integers with many equal distances: noise gives the same neighbours in both precisions.
+    if kind in SAMPLES:
+        X, X_test = (Z + np.random.default_rng(0).normal(size=Z.shape) for Z in (X, X_test))
+    y = digits.y[digits.train]
+    double, single = (fitted(kind, parameters(kind), Z, y) for Z in (X, X.astype(np.float32)))
+    expected, found = apply(kind, double, X_test), apply(kind, single, X_test.astype(np.float32))
+    if SWEEPS[kind] is Predictions:
+        assert np.mean(found == expected) > 0.97
+    else:
+        assert found.dtype == single.embedding_.dtype == np.float32
+        np.testing.assert_allclose(found, expected, atol=5e-3 * np.abs(expected).max())
+    if kind in KERNELS:
+        np.testing.assert_allclose(single.kernel_weights_, double.kernel_weights_, atol=1e-3)
 
 
 @kernel_methods
@@ -259,7 +312,7 @@ def test_names_and_order_of_classes_do_not_matter(digits: Digits, kind: str) -> 
     digits = enough(digits, kind)
     X, X_test = digits.given(TAKES[kind])
     y = digits.y[digits.train]
-    names = np.array([30, -1, 7, 20])
+    names = np.array(["zero", "one", "two", "three"])
     one, two = (apply(kind, fitted(kind, parameters(kind), X, labels), X_test) for labels in (y, names[y]))
     if SWEEPS[kind] is Predictions:
         np.testing.assert_array_equal(names[one], two)
@@ -335,7 +388,7 @@ def test_one_class_is_not_applicable_in_the_workflow_whatever_the_method(digits:
     ("what", "error"),
     [
         ("nan", DataError), ("infinite", DataError), ("not square", DataError), ("not symmetric", DataError),
-        ("empty", DataError), ("text", UserError), ("too many dimensions", NotApplicable),
+        ("empty", DataError), ("text", UserError), ("constant", NotApplicable), ("too many dimensions", NotApplicable),
     ],
 )  # fmt: skip
 def test_kernels_that_can_not_be_fitted(digits: Digits, kind: str, what: str, error: type[Exception]) -> None:
@@ -356,6 +409,8 @@ def test_kernels_that_can_not_be_fitted(digits: Digits, kind: str, what: str, er
         K, y = K[:0, :0], y[:0]
     elif what == "text":
         K = np.full(K.shape, "a")
+    elif what == "constant":
+        K = np.ones_like(K)
     else:
         way["n_components"] = 1000
     assert_refused(kind, error, lambda: fitted(kind, way, K, y))

@@ -26,10 +26,8 @@ class EmbeddedLinearSVC(KernelClassifier):
     ----------
     n_components : int, optional
         Of the embedding: at most, and by default, the number of classes less one.
-    kernels : "precomputed" or list of kernel specs
+    kernels, kernel_weights
         As for `mklearn.subspace.KernelFDA`.
-    kernel_weights : None, "uniform", int or array of shape (n_kernels,)
-        The average, one kernel by its position, or given weights (scaled to sum 1).
     ridge : float
         Of the embedding, see `mklearn.subspace.KernelFDA`.
     C : float
@@ -39,26 +37,17 @@ class EmbeddedLinearSVC(KernelClassifier):
 
     Attributes
     ----------
-    kernel_weights_ : array of shape (n_kernels,), sum 1
-    kernel_ids_ : tuple of str
-    classes_ : array of shape (n_classes,)
     embedder_ : KernelFDA
     mean_ : array of shape (n_components,)
         Of the training embedding.
     svc_ : LinearSVC
-    n_features_in_ : int
+    kernel_weights_, kernel_ids_, classes_, n_features_in_
+        As for `mklearn.subspace.KernelFDA`.
 
     Raises
     ------
     DataError, NotApplicable, ConfigError
         As `mklearn.subspace.KernelFDA`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> EmbeddedLinearSVC(kernels=["gaussian"]).fit(X, y).score(X, y) > 0.9
-    True
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -7,6 +7,7 @@ representations", NIPS 2008, section 5: KFD-Voting and KFD-SAMME.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from mklearn.base.kernel_input import KernelInput
 from mklearn.base.parameters import HasMethods, one_of
 from mklearn.classifiers.kernel_classifier import KernelClassifier
 from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.kernels.stack import KernelStack
 from mklearn.nearest_neighbour import Rule, nearest_neighbour_indices
 from mklearn.subspace.kfd import KernelFDA
 
@@ -36,8 +38,15 @@ class KernelEnsemble(KernelClassifier):
     estimator: Any
     neighbour: Rule
 
-    def _fit_embedding(self, name: str, kernel: Array, codes: Codes) -> BaseEstimator:
-        """Fit a clone of the estimator to one kernel."""
+    def _fit_embeddings(
+        self, stack: KernelStack, chosen: Iterable[int], codes: Codes
+    ) -> tuple[list[BaseEstimator], list[Array]]:
+        """Fit to each of the chosen kernels; return the estimators and the embeddings of the training samples."""
+        fits = [self._fit_embedding(stack.ids[m], stack[int(m)], codes) for m in chosen]
+        return [model for model, _ in fits], [embedding for _, embedding in fits]
+
+    def _fit_embedding(self, name: str, kernel: Array, codes: Codes) -> tuple[Any, Array]:
+        """Fit a clone of the estimator to one kernel; return it and its embedding of the samples."""
         model = KernelFDA() if self.estimator is None else clone(self.estimator)
         kernels = getattr(model, "kernels", "precomputed")
         if not (isinstance(kernels, str) and kernels == "precomputed"):
@@ -46,15 +55,11 @@ class KernelEnsemble(KernelClassifier):
                 f"kernels='precomputed'; name the kernels in {type(self).__name__}(kernels=...)"
             )
         try:
-            return model.fit(kernel, codes)
+            model.fit(kernel, codes)
         except (NotApplicable, DataError) as error:
             raise type(error)(f"kernel {name!r}: {error}") from error
-
-    @staticmethod
-    def _training_embedding(model: Any, kernel: Array) -> Array:
-        """Return the embedding of the samples that the model was fitted to."""
         stored = getattr(model, "embedding_", None)
-        return np.asarray(model.transform(kernel) if stored is None else stored)
+        return model, np.asarray(model.transform(kernel) if stored is None else stored)
 
     def _embed_and_match(self, embedding: Array, model: Any, rows: Array) -> tuple[Array, Codes]:
         """Return the embedding of new samples, and the nearest training sample of each."""

@@ -29,34 +29,25 @@ class KernelRidgeClassifier(ClassScores, KernelClassifier):
 
     Parameters
     ----------
-    kernels : "precomputed" or list of kernel specs
-        "precomputed": X is (n_samples, n_train, n_kernels), or (n_samples, n_train) for one kernel. Specs: X is
-        (n_samples, n_features); see `mklearn.kernels.specs.StackTransform`.
-    kernel_weights : None, "uniform", int or array of shape (n_kernels,)
-        The average, one kernel by its position, or given weights (scaled to sum 1).
+    kernels, kernel_weights
+        As for `mklearn.subspace.KernelFDA`.
     alpha : float
         lambda relative to the centred trace of K, tr(K)/n - 1'K1/n^2: f does not depend on the scale of K.
 
     Attributes
     ----------
-    kernel_weights_ : array of shape (n_kernels,), sum 1
-    kernel_ids_ : tuple of str
-    classes_ : array of shape (n_classes,)
     coefficients_ : array of shape (n_train, n_classes)
         A; its rows and columns sum to 0.
     intercept_ : array of shape (n_classes,)
     ridge_amount_ : float
         lambda.
-    n_features_in_ : int
+    kernel_weights_, kernel_ids_, classes_, n_features_in_
+        As for `mklearn.subspace.KernelFDA`.
 
     Raises
     ------
-    DataError
-        X or y malformed, or K + lambda I not positive semidefinite.
-    NotApplicable
-        One class only, or a constant kernel.
-    ConfigError
-        Invalid kernel weights or specs.
+    DataError, NotApplicable, ConfigError
+        As for `mklearn.subspace.KernelFDA`; `DataError` also for K + lambda I that is not positive semidefinite.
 
     References
     ----------

@@ -32,10 +32,8 @@ class KernelSAMME(ClassScores, KernelEnsemble):
         Number of stratified, shuffled folds; each training sample is classified by a model fitted without its fold. At
         most the size of the smallest class. Kernel specs are fitted to all training samples, without labels. The only
         sample of a class is never held out, and boosting leaves it out.
-    reuse : bool
-        Whether a kernel may be picked again in a later round. By default each is picked at most once.
     max_iter : int
-        Largest number of rounds.
+        Largest number of rounds; each kernel is picked at most once.
     random_state : int, RandomState or None
         Shuffles the folds.
 
@@ -48,14 +46,14 @@ class KernelSAMME(ClassScores, KernelEnsemble):
     errors_ : array of shape (n_rounds,)
         Its weighted error rate in that round, by cross-validation.
     estimators_ : list of n_rounds fitted estimators
-        One per round, fitted to all training samples; the same object if a kernel is picked again.
+        One per round, fitted to all training samples.
     embeddings_ : list of n_rounds arrays of shape (n_train, n_components)
     cv_errors_ : array of shape (n_kernels,)
         Unweighted error rate of each kernel, by cross-validation.
     n_splits_ : int
         Number of folds used.
     kernel_weights_ : array of shape (n_kernels,), sum 1
-        Normalised sum of alphas; 0 for kernels never picked.
+        Normalised alphas; 0 for kernels never picked.
     n_iter_ : int
         Number of rounds.
     status_ : {"exhausted", "chance", "max_iter", "fallback"}
@@ -86,20 +84,11 @@ class KernelSAMME(ClassScores, KernelEnsemble):
     weights change which kernel is picked and the weight of its vote, not the embeddings. A kernel whose accuracy,
     averaged over classes and folds, is at most 1/n_classes is never picked, for any class sizes: a kernel close to the
     identity predicts one class for all samples of a fold. A kernel without errors gets a finite weight (see `samme`).
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = KernelSAMME(kernels=["gaussian", {"kind": "gaussian", "bandwidth": 4.0}]).fit(X, y)
-    >>> len(model.alphas_)
-    2
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **KernelEnsemble._parameter_constraints,
         "cv": [at_least(2)],
-        "reuse": ["boolean"],
         "max_iter": [at_least(1)],
         "random_state": ["random_state"],
     }
@@ -111,7 +100,6 @@ class KernelSAMME(ClassScores, KernelEnsemble):
         kernels: Any = "precomputed",
         neighbour: Rule = "cosine",
         cv: int = 3,
-        reuse: bool = False,
         max_iter: int = 50,
         random_state: Any = 0,
     ) -> None:
@@ -119,7 +107,6 @@ class KernelSAMME(ClassScores, KernelEnsemble):
         self.kernels = kernels
         self.neighbour = neighbour
         self.cv = cv
-        self.reuse = reuse
         self.max_iter = max_iter
         self.random_state = random_state
 
@@ -127,7 +114,7 @@ class KernelSAMME(ClassScores, KernelEnsemble):
         self._codes = codes
         folds = self._folds(codes)
         misses, eligible = self._cross_validate(stack, codes, folds)
-        found = samme(misses, len(self.classes_), eligible=eligible, reuse=self.reuse, max_iter=self.max_iter)
+        found = samme(misses, len(self.classes_), eligible=eligible, max_iter=self.max_iter)
         if found.status == "fallback":
             warnings.warn(
                 f"no kernel is better than chance in {len(folds)}-fold cross-validation; only kernel "
@@ -135,8 +122,6 @@ class KernelSAMME(ClassScores, KernelEnsemble):
                 UserWarning,
                 stacklevel=4,  # the caller of fit, outside scikit-learn's wrapper
             )
-        fitted = {int(m): self._fit_embedding(stack.ids[m], stack[int(m)], codes) for m in np.unique(found.picks)}
-        embeddings = {m: self._training_embedding(model, stack[m]) for m, model in fitted.items()}
         self.picks_ = found.picks
         self.alphas_ = found.alphas
         self.errors_ = found.errors
@@ -144,8 +129,7 @@ class KernelSAMME(ClassScores, KernelEnsemble):
         self.n_iter_ = len(found.picks)
         self.n_splits_ = len(folds)
         self.cv_errors_ = misses.mean(axis=1)
-        self.estimators_ = [fitted[int(m)] for m in found.picks]
-        self.embeddings_ = [embeddings[int(m)] for m in found.picks]
+        self.estimators_, self.embeddings_ = self._fit_embeddings(stack, found.picks, codes)
         totals = np.bincount(found.picks, weights=found.alphas, minlength=len(stack))
         self.kernel_weights_ = totals / totals.sum()
 
@@ -190,8 +174,7 @@ class KernelSAMME(ClassScores, KernelEnsemble):
         for m, (name, kernel) in enumerate(zip(stack.ids, stack, strict=True)):
             for train, test in folds:
                 inner = kernel[np.ix_(train, train)]
-                model = self._fit_embedding(name, inner, codes[train])
-                embedding = self._training_embedding(model, inner)
+                model, embedding = self._fit_embedding(name, inner, codes[train])
                 nearest = self._embed_and_match(embedding, model, kernel[np.ix_(test, train)])[1]
                 misses[m, test] = codes[train][nearest] != codes[test]
                 sizes = np.bincount(codes[test], minlength=n_classes)
@@ -229,12 +212,11 @@ def samme(
     n_classes: int,
     *,
     eligible: NDArray[np.bool_] | None = None,
-    reuse: bool = False,
     max_iter: int = 50,
 ) -> Boosting:
     """Boost a fixed set of weak learners by stagewise additive modelling with a multi-class exponential loss.
 
-    Each round picks the learner of smallest weighted error err (ties: the first), gives it
+    Each round picks the learner of smallest weighted error err among those left (ties: the first), gives it
     alpha = log((1 - err)/err) + log(n_classes - 1), and multiplies the weight of every sample it misses by exp(alpha).
     Boosting ends when err >= (n_classes - 1)/n_classes.
 
@@ -245,8 +227,6 @@ def samme(
     n_classes : int
     eligible : bool array of shape (M,), optional
         Learners that may be picked.
-    reuse : bool
-        Whether a learner may be picked again. One without misses is picked once: it does not change the weights.
     max_iter : int
         Largest number of rounds.
 
@@ -284,8 +264,7 @@ def samme(
         errors.append(error)
         weights = weights * np.where(misses[pick], np.exp(alpha), 1.0)
         weights /= weights.sum()
-        if not reuse or not misses[pick].any():
-            allowed[pick] = False
+        allowed[pick] = False
     if not picks:
         rates = misses.mean(axis=1)
         best = int(np.argmin(rates))

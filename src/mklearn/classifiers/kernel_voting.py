@@ -27,9 +27,8 @@ class KernelVoting(KernelEnsemble):
     ----------
     estimator : estimator with fit and transform, optional
         Cloned for each (n, n) kernel and fitted to it. Default: `mklearn.subspace.KernelFDA()`.
-    kernels : "precomputed" or list of kernel specs
-        "precomputed": X is (n_samples, n_train, n_kernels). Specs: X is (n_samples, n_features); see
-        `mklearn.kernels.specs.StackTransform`.
+    kernels
+        As for `mklearn.subspace.KernelFDA`.
     neighbour : {"cosine", "euclidean"}
         The nearest-neighbour rule; "cosine" is about the mean of the training embedding.
 
@@ -39,9 +38,8 @@ class KernelVoting(KernelEnsemble):
     embeddings_ : list of M arrays of shape (n_train, n_components)
     kernel_weights_ : array of shape (n_kernels,)
         1/M each.
-    kernel_ids_ : tuple of str
-    classes_ : array of shape (n_classes,)
-    n_features_in_ : int
+    kernel_ids_, classes_, n_features_in_
+        As for `mklearn.subspace.KernelFDA`.
 
     Raises
     ------
@@ -79,10 +77,7 @@ class KernelVoting(KernelEnsemble):
 
     def _fit_kernels(self, stack: KernelStack, codes: Codes) -> None:
         self._codes = codes
-        self.estimators_ = [self._fit_embedding(name, K, codes) for name, K in zip(stack.ids, stack, strict=True)]
-        self.embeddings_ = [
-            self._training_embedding(model, K) for model, K in zip(self.estimators_, stack, strict=True)
-        ]
+        self.estimators_, self.embeddings_ = self._fit_embeddings(stack, range(len(stack)), codes)
         self.kernel_weights_ = np.full(len(stack), 1.0 / len(stack))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -92,14 +87,7 @@ class KernelVoting(KernelEnsemble):
         ----------
         X : array of shape (m, d), or (m, n_train, n_kernels) with ``kernels="precomputed"``
         """
-        codes = self._vote(self._new_stack(X)[0])[0]
-        return self.classes_[codes]
-
-    def voting_depth(self, X: ArrayLike) -> NDArray[np.integer]:
-        """Count the neighbours per embedding until one class leads alone, shape (m,); 0 if none ever does."""
-        return self._vote(self._new_stack(X)[0])[1]
-
-    def _vote(self, stack: KernelStack) -> tuple[Codes, NDArray[np.integer]]:
+        stack, _ = self._new_stack(X)
         found = [
             self._embed_and_match(embedding, model, rows)
             for embedding, model, rows in zip(self.embeddings_, self.estimators_, stack, strict=True)
@@ -113,7 +101,7 @@ class KernelVoting(KernelEnsemble):
                 for embedding, (Z, indices) in zip(self.embeddings_, found, strict=True)
             ]
             winners[rows], depth[rows] = resolve_votes(self._codes[np.stack(orders, axis=-1)], len(self.classes_))
-        return winners, depth
+        return self.classes_[winners]
 
     def _row_blocks(self, rows: Codes) -> Iterator[Codes]:
         size = max(1, _BLOCK_ENTRIES // len(self._codes))

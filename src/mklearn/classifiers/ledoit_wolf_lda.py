@@ -15,10 +15,10 @@ from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure, within_laplacian
 from mklearn.nearest_neighbour import Rule
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
-from mklearn.subspace.linear_embedding import Array, SupervisedLinearEmbedding
+from mklearn.subspace.linear_embedding import Array, LinearEmbedding
 
 
-class LedoitWolfLDA(ClassScores, SupervisedLinearEmbedding):
+class LedoitWolfLDA(ClassScores, LinearEmbedding):
     """Discriminant analysis with a shrunk pooled covariance and the nearest class mean as classifier.
 
     The within-class covariance is (1 - s) R'R/n + s mu I, with R the samples less their class means, mu the mean of the
@@ -37,23 +37,20 @@ class LedoitWolfLDA(ClassScores, SupervisedLinearEmbedding):
     ----------
     components_ : array of shape (n_components, d)
         V', rows by descending between-class variance.
-    mean_ : array of shape (d,)
     eigenvalues_ : array of shape (n_components,)
         Between-class scatter / n over within-class covariance of each direction, descending.
     class_means_ : array of shape (n_classes, n_components)
         Class means in the embedding.
     shrinkage_ : float
         s, from 0 to 1.
-    classes_ : array of shape (n_classes,)
-    embedding_ : array of shape (n, n_components)
-    n_features_in_ : int
+    mean_, classes_, embedding_, n_features_in_
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`.
 
     Raises
     ------
-    DataError
-        X not finite, y malformed.
-    NotApplicable
-        One class only, no within-class scatter (one sample per class), no between-class scatter, too many components.
+    DataError, NotApplicable
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`; `NotApplicable` also for no within-class scatter
+        (one sample per class) and no between-class scatter.
 
     References
     ----------
@@ -67,17 +64,10 @@ class LedoitWolfLDA(ClassScores, SupervisedLinearEmbedding):
     rule: all class means lie in the subspace, and the part of a sample outside it is the same for every class.
 
     Everything is computed in the span of the samples, in O(n^2 d).
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> LedoitWolfLDA(rule="euclidean").fit(X, y).score(X, y) > 0.95
-    True
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **SupervisedLinearEmbedding._parameter_constraints,
+        **LinearEmbedding._parameter_constraints,
         "rule": [one_of(Rule)],
     }
 
@@ -85,8 +75,7 @@ class LedoitWolfLDA(ClassScores, SupervisedLinearEmbedding):
         self.n_components = n_components
         self.rule = rule
 
-    def _fit_features(self, features: Array, labels: NDArray[Any] | None) -> None:
-        assert labels is not None
+    def _fit_features(self, features: Array, labels: NDArray[Any]) -> None:
         n, d = features.shape
         classes = class_structure(labels)
         span = centred_span(features)
@@ -109,7 +98,6 @@ class LedoitWolfLDA(ClassScores, SupervisedLinearEmbedding):
         if most == 0:
             raise NotApplicable("the classes have the same mean: no class can be discriminated")
         p = checked_components(self.n_components, most, f"the class means span {most} dimensions")
-        self.classes_ = classes.labels
         self.mean_ = span.mean
         self.shrinkage_ = shrinkage
         self.eigenvalues_ = values[:p]

@@ -35,12 +35,10 @@ class ConvexMKLDR(RatioTraceEmbedding):
     Parameters
     ----------
     n_components : int, optional
-        At most, and by default, the number of classes less one (fewer by default if the kernel has a smaller rank).
-        It does not change the weights.
-    kernels : "precomputed" or list of kernel specs
-        "precomputed": X is (n_samples, n_train, n_kernels). Specs: X is (n_samples, n_features); see
-        `mklearn.kernels.specs.StackTransform`. Kernels must be positive semidefinite. Their scales matter to
-        the norm constraint: scale them, for instance to unit centred trace.
+        As for `KernelFDA`. It does not change the weights.
+    kernels
+        As for `KernelFDA`; positive semidefinite. Their scales matter to the norm constraint: scale them, for instance
+        to unit centred trace.
     p : float
         Norm of the weights, from 1 (sparse) to infinity (equal weights). The radius M^(1/p - 1) has equal weights 1/M
         on its boundary for every p.
@@ -105,14 +103,6 @@ class ConvexMKLDR(RatioTraceEmbedding):
     semi-infinite programs; here a smooth concave problem in M variables is solved by Newton's method. lambda is given,
     not learned as in Ye, Ji, Chen. The global optimum of F need not have the best accuracy: F grows as the classes
     collapse on the training samples. Always compare with equal weights (p = infinity).
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = ConvexMKLDR(kernels=["gaussian", {"kind": "linear", "normalise": "centred_trace"}]).fit(X, y)
-    >>> model.transform(X).shape, model.status_
-    ((150, 2), 'optimal')
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -145,8 +135,7 @@ class ConvexMKLDR(RatioTraceEmbedding):
         self.tol = tol
         self.scaling = scaling
 
-    def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any] | None) -> None:
-        assert labels is not None
+    def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
         graph = lda_graph(labels)
         wanted = self._wanted_components(graph, labels)
         classes = graph.lda_classes
@@ -172,8 +161,7 @@ class ConvexMKLDR(RatioTraceEmbedding):
         else:
             eigenvalues, total = 1.0 / (1.0 + omega), 1.0 + omega
         projection = Projection(fix_signs(s * A / np.sqrt(2.0 * total)), eigenvalues, objective.ridge_amount / s)
-        self._check_projection(projection)
-
+        self._set_projection(stack.combine(found.weights), found.weights, projection)
         self.theta_ = found.theta
         self.ratios_ = omega
         self.objective_ = found.value
@@ -182,4 +170,3 @@ class ConvexMKLDR(RatioTraceEmbedding):
         self.certificate_ = {"value": found.value, "bound": found.bound, "gap": found.gap}
         self.n_iter_ = len(found.history)
         self.status_ = found.status
-        self._set_projection(stack.combine(found.weights), found.weights, projection)

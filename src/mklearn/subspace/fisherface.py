@@ -15,10 +15,10 @@ from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure, within_laplacian
 from mklearn.optimize.eigen import fix_signs
 from mklearn.optimize.graph_embedding import Scaling, rescale_columns, smallest_of_pencil
-from mklearn.subspace.linear_embedding import Array, SupervisedLinearEmbedding
+from mklearn.subspace.linear_embedding import Array, LinearEmbedding
 
 
-class Fisherface(SupervisedLinearEmbedding):
+class Fisherface(LinearEmbedding):
     """Linear discriminant analysis in the leading principal components ("Fisherfaces").
 
     Minimises tr((V'S_tV)^-1 V'S_wV), the within-class against the total scatter, in the span of the first principal
@@ -41,24 +41,20 @@ class Fisherface(SupervisedLinearEmbedding):
     ----------
     components_ : array of shape (n_components, d)
         V', rows in order of discriminative power.
-    mean_ : array of shape (d,)
     eigenvalues_ : array of shape (n_components,)
         Within- over total scatter, ascending, ridge included.
     n_pca_ : int
         Number of principal components used.
     ridge_amount_ : float
         rho.
-    classes_ : array of shape (n_classes,)
-    embedding_ : array of shape (n, n_components)
-    n_features_in_ : int
+    mean_, classes_, embedding_, n_features_in_
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`.
 
     Raises
     ------
-    DataError
-        X not finite, y malformed.
-    NotApplicable
-        One class only, one sample per class with "n-c", constant features, too many components, or "within" without
-        within-class scatter.
+    DataError, NotApplicable
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`; `NotApplicable` also for one sample per class with
+        "n-c", and for "within" without within-class scatter.
 
     References
     ----------
@@ -79,7 +75,7 @@ class Fisherface(SupervisedLinearEmbedding):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **SupervisedLinearEmbedding._parameter_constraints,
+        **LinearEmbedding._parameter_constraints,
         "n_pca": [StrOptions({"n-c", "all"}), at_least(1)],
         "scaling": [one_of(Scaling)],
         "ridge": [NONNEGATIVE],
@@ -98,8 +94,7 @@ class Fisherface(SupervisedLinearEmbedding):
         self.scaling = scaling
         self.ridge = ridge
 
-    def _fit_features(self, features: Array, labels: NDArray[Any] | None) -> None:
-        assert labels is not None
+    def _fit_features(self, features: Array, labels: NDArray[Any]) -> None:
         classes = class_structure(labels)
         span = centred_span(features).require_variance()
         kept = min(span.rank, self._pca_dimensions(classes.n, classes.n_classes, span.rank))
@@ -116,7 +111,6 @@ class Fisherface(SupervisedLinearEmbedding):
         S_w[diagonal] += rho
         S_t[diagonal] += rho
         values, vectors = smallest_of_pencil(S_w, S_t, p, rho)
-        self.classes_ = classes.labels
         self.mean_ = span.mean
         # Principal axes are orthonormal: unit and orthonormal columns mean the same as in feature space.
         self.components_ = fix_signs(span.axes[:kept].T @ rescale_columns(vectors, values, self.scaling)).T

@@ -11,17 +11,25 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from mklearn.base.kernel_input import KernelInput
 from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, fit_context, one_of
 from mklearn.base.validation import checked_components, checked_labels
-from mklearn.errors import DataError, NotApplicable
-from mklearn.graphs import GraphPair, kernel_squared_distances
+from mklearn.errors import NotApplicable
+from mklearn.graphs import GraphPair
 from mklearn.kernels.stack import KernelStack
-from mklearn.optimize.graph_embedding import Array, Projection, Scaling, max_components, rescale_columns
+from mklearn.optimize.graph_embedding import (
+    Array,
+    Projection,
+    Scaling,
+    max_components,
+    ratio_trace_step,
+    rescale_columns,
+)
 
 
 class KernelEmbedding(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators that embed samples by z = A' sum_m beta_m k_m(., x).
 
     A subclass implements `_fit_kernels`, which sets ``kernel_weights_``, ``coefficients_`` and ``embedding_`` besides
-    its own attributes. It has at least the parameters ``n_components`` and ``kernels``.
+    its own attributes. It has at least the parameters ``n_components`` and ``kernels``. Parameters, attributes and
+    errors that all of them have are described in `mklearn.subspace.kfd.KernelFDA`.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -89,8 +97,8 @@ class KernelEmbedding(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     # ------------------------------------------------------------------------------------------------ for subclasses
 
-    def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any] | None) -> None:
-        """Learn from the training kernels and labels (None for unsupervised methods)."""
+    def _fit_kernels(self, stack: KernelStack, labels: Any) -> None:
+        """Learn from the training kernels; labels are an array, or None for unsupervised methods."""
         raise NotImplementedError
 
     def _training_data(self, X: ArrayLike, y: ArrayLike | None) -> tuple[KernelStack, NDArray[Any] | None]:
@@ -126,49 +134,30 @@ class RatioTraceEmbedding(KernelEmbedding):
     ridge: float
     scaling: Scaling
 
-    def _check_projection(self, projection: Projection) -> None:
-        """Raise if the projection has fewer columns than ``n_components``; with None any positive number is valid."""
+    def _fit_ratio_trace(
+        self, stack: KernelStack, weights: Array, graph: GraphPair, labels: NDArray[Any] | None
+    ) -> None:
+        """Solve the ridged ratio trace on the kernel combined with these weights."""
+        p = self._wanted_components(graph, labels)
+        kernel = stack.combine(weights)
+        self._set_projection(kernel, weights, ratio_trace_step(kernel, graph, p, ridge=self.ridge))
+
+    def _set_projection(self, kernel: Array, weights: Array, projection: Projection) -> None:
+        """Set the attributes that all these estimators have.
+
+        Raises
+        ------
+        NotApplicable
+            Fewer columns than ``n_components``; with None any positive number is valid.
+        """
         found = projection.coefficients.shape[1]
         if found == 0 or (self.n_components is not None and found < self.n_components):
             raise NotApplicable(
                 f"the combined kernel has {found} discriminating directions, fewer than "
                 f"n_components={self.n_components}: ask for fewer, or use richer kernels"
             )
-
-    def _set_projection(self, kernel: Array, weights: Array, projection: Projection) -> None:
-        """Set the attributes that all these estimators have."""
         self.kernel_weights_ = weights
         self.eigenvalues_ = projection.eigenvalues
         self.coefficients_ = rescale_columns(projection.coefficients, projection.eigenvalues, self.scaling)
         self.ridge_amount_ = projection.ridge_amount
         self.embedding_ = self._embed_training(kernel)
-
-
-def neighbour_distances(stack: KernelStack, given: Any, used: Any = None) -> list[Array]:
-    """Return the distances that a neighbour graph is built from.
-
-    Parameters
-    ----------
-    stack : KernelStack
-        Training kernels.
-    given : array of shape (n, n), list of such arrays, or None
-        Returned as a list if not None.
-    used : bool array of shape (n_kernels,), optional
-        Without ``given``: the kernels whose squared distances are computed; all by default.
-
-    Raises
-    ------
-    DataError
-        Given distances that are not over the training samples.
-    """
-    if given is None:
-        chosen = range(len(stack)) if used is None else np.flatnonzero(used)
-        return [kernel_squared_distances(np.asarray(stack[int(m)], dtype=np.float64)) for m in chosen]
-    matrices = [np.asarray(given)] if np.ndim(given) == 2 else [np.asarray(d) for d in given]
-    n = stack.n_columns
-    for matrix in matrices:
-        if matrix.shape != (n, n):
-            raise DataError(
-                f"graph_distances have shape {matrix.shape}: they must be ({n}, {n}), among training samples"
-            )
-    return matrices

@@ -77,13 +77,6 @@ class KernelMMC(KernelEmbedding):
     null directions of the feature space outside it cannot be written with kernel rows.
 
     With "sample", directions of equal eigenvalue are ordered by their norm in the feature space, smallest first.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> KernelMMC(kernels=["gaussian"]).fit(X, y).transform(X).shape
-    (150, 2)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -108,8 +101,7 @@ class KernelMMC(KernelEmbedding):
         self.kernels = kernels
         self.kernel_weights = kernel_weights
 
-    def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any] | None) -> None:
-        assert labels is not None
+    def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
         weights = fixed_weights(self.kernel_weights, len(stack))
         kernel = np.asarray(stack.combine(weights), dtype=np.float64)
         given = self.trade_off

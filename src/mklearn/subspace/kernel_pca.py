@@ -44,12 +44,8 @@ class KernelPCA(KernelEmbedding):
 
     Raises
     ------
-    DataError
-        X malformed: not finite, not square or not symmetric.
-    NotApplicable
-        More components than the rank, or a constant kernel.
-    ConfigError
-        Invalid kernel weights or specs.
+    DataError, NotApplicable, ConfigError
+        As for `mklearn.subspace.kfd.KernelFDA`.
 
     References
     ----------
@@ -60,12 +56,6 @@ class KernelPCA(KernelEmbedding):
     -----
     Equal to `sklearn.decomposition.KernelPCA` except for the signs. If the kernel is not positive semidefinite,
     directions of negative eigenvalue are left out (scikit-learn raises for large ones). ``y`` is ignored.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> KernelPCA(2, kernels=["gaussian"]).fit_transform(load_iris().data).shape
-    (150, 2)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -80,7 +70,7 @@ class KernelPCA(KernelEmbedding):
         self.kernels = kernels
         self.kernel_weights = kernel_weights
 
-    def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any] | None) -> None:
+    def _fit_kernels(self, stack: KernelStack, labels: None) -> None:
         weights = fixed_weights(self.kernel_weights, len(stack))
         kernel = np.asarray(stack.combine(weights), dtype=np.float64)
         centring = total_laplacian(len(kernel))
@@ -100,41 +90,14 @@ class KernelPCA(KernelEmbedding):
         self.embedding_ = np.asarray(kernel @ self.coefficients_ - self.offset_, dtype=self._dtype_)
 
     def transform(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Embed samples; input and errors as for the other kernel estimators.
-
-        Parameters
-        ----------
-        X : array of shape (m, d), or (m, n_train, n_kernels) with ``kernels="precomputed"``
-
-        Returns
-        -------
-        array of shape (m, n_components)
-            In the dtype of X (float32 or float64).
-        """
+        """Embed samples; input, output and errors as for `mklearn.subspace.kfd.KernelFDA`."""
         projected = super().transform(X)
         return projected - self.offset_.astype(projected.dtype)
 
     def leave_one_out(
         self, X: ArrayLike, y: ArrayLike | None = None, order: Iterable[int] | None = None
     ) -> Iterator[WithoutOne]:
-        """Yield embeddings refitted without each sample in turn, at the cost of one eigenproblem each.
-
-        Parameters
-        ----------
-        X : as for `fit`
-            The kernels (bandwidth, centring, normalisation) are fitted once, on all samples.
-        y : ignored
-        order : iterable of int, optional
-            The samples to leave out, in order; by default all, from the first.
-
-        Yields
-        ------
-        i : int
-            The sample left out.
-        others : array of shape (n - 1, p)
-        left_out : array of shape (1, p)
-            Embeddings of both after `fit` on the others, up to signs.
-        """
+        """Yield embeddings refitted without each sample in turn, as `KernelMMC.leave_one_out`; ``y`` is ignored."""
         stack = self._training_stack(X)
         kernel = np.asarray(stack.combine(fixed_weights(self.kernel_weights, len(stack))), dtype=np.float64)
         for i, others, left_out in components_without_each(kernel, _cutoff(stack.dtype), order):

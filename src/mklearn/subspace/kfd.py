@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from mklearn.base.kernel_input import fixed_weights
 from mklearn.graphs import lda_graph
 from mklearn.kernels.stack import KernelStack
-from mklearn.optimize.graph_embedding import Scaling, ratio_trace_step
+from mklearn.optimize.graph_embedding import Scaling
 from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 
 
@@ -101,12 +101,6 @@ class KernelFDA(RatioTraceEmbedding):
         self.ridge = ridge
         self.scaling = scaling
 
-    def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any] | None) -> None:
-        assert labels is not None
-        graph = lda_graph(labels)
+    def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
         weights = fixed_weights(self.kernel_weights, len(stack))
-        p = self._wanted_components(graph, labels)
-        kernel = stack.combine(weights)
-        projection = ratio_trace_step(kernel, graph, p, ridge=self.ridge)
-        self._check_projection(projection)
-        self._set_projection(kernel, weights, projection)
+        self._fit_ratio_trace(stack, weights, lda_graph(labels), labels)

@@ -11,13 +11,13 @@ from mklearn.base.parameters import NONNEGATIVE, at_least, one_of
 from mklearn.base.span import centred_span
 from mklearn.base.validation import checked_components
 from mklearn.errors import NotApplicable
-from mklearn.graphs import Counting, lde_graph
+from mklearn.graphs import lde_graph
 from mklearn.optimize.eigen import fix_signs
 from mklearn.optimize.graph_embedding import Scaling, rescale_columns, scatter_matrices, smallest_of_pencil
-from mklearn.subspace.linear_embedding import Array, SupervisedLinearEmbedding
+from mklearn.subspace.linear_embedding import Array, LinearEmbedding
 
 
-class LDE(SupervisedLinearEmbedding):
+class LDE(LinearEmbedding):
     """Local discriminant embedding.
 
     Minimises tr((V'S'V)^-1 V'SV) with S = 2 X'LX + rho I and S' = 2 X'L'X + rho I. L joins near samples of one class,
@@ -29,8 +29,6 @@ class LDE(SupervisedLinearEmbedding):
         At most the rank of the centred features; by default the number of classes less one (or that rank, if less).
     k, k_prime : int
         Number of neighbours of the same class, and of other classes.
-    counting : {"class", "global"}
-        Among which samples neighbours are counted: see `mklearn.graphs.lde_graph`.
     ridge : float
         Relative; added to both matrices.
     scaling : {"total", "within", "unit", "orthonormal"}
@@ -40,22 +38,18 @@ class LDE(SupervisedLinearEmbedding):
     ----------
     components_ : array of shape (n_components, d)
         V', rows in order of discriminative power.
-    mean_ : array of shape (d,)
     eigenvalues_ : array of shape (n_components,)
         Ascending, ridge included.
-    classes_ : array of shape (n_classes,)
     graph_ : GraphPair
     ridge_amount_ : float
         rho.
-    embedding_ : array of shape (n, n_components)
-    n_features_in_ : int
+    mean_, classes_, embedding_, n_features_in_
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`.
 
     Raises
     ------
-    DataError
-        X not finite, y malformed.
-    NotApplicable
-        One class only, too many components, constant features, no edge inside a class.
+    DataError, NotApplicable
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`; `NotApplicable` also for no edge inside a class.
 
     References
     ----------
@@ -69,10 +63,9 @@ class LDE(SupervisedLinearEmbedding):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **SupervisedLinearEmbedding._parameter_constraints,
+        **LinearEmbedding._parameter_constraints,
         "k": [at_least(1)],
         "k_prime": [at_least(1)],
-        "counting": [one_of(Counting)],
         "ridge": [NONNEGATIVE],
         "scaling": [one_of(Scaling)],
     }
@@ -83,21 +76,17 @@ class LDE(SupervisedLinearEmbedding):
         *,
         k: int = 5,
         k_prime: int = 20,
-        counting: Counting = "class",
         ridge: float = 1e-3,
         scaling: Scaling = "total",
     ) -> None:
         self.n_components = n_components
         self.k = k
         self.k_prime = k_prime
-        self.counting = counting
         self.ridge = ridge
         self.scaling = scaling
 
-    def _fit_features(self, features: Array, labels: NDArray[Any] | None) -> None:
-        assert labels is not None
-        self.graph_ = lde_graph(features, labels, self.k, self.k_prime, self.counting)
-        self.classes_ = np.unique(labels)
+    def _fit_features(self, features: Array, labels: NDArray[Any]) -> None:
+        self.graph_ = lde_graph(features, labels, self.k, self.k_prime)
         # (r, r) problems in the span of the samples, with r < n for any number of features. The basis is orthonormal,
         # so the ridge and the unit and orthonormal scales mean the same as in feature space.
         span = centred_span(features)

@@ -18,12 +18,30 @@ Array = NDArray[np.floating[Any]]
 class LinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of linear embeddings.
 
-    A subclass implements `_fit_features`, which sets ``mean_`` of shape (d,), ``components_`` of shape
-    (n_components, d) and its own attributes, and has at least the parameter ``n_components``.
+    A subclass implements `_fit_features`, which sets ``mean_``, ``components_`` and its own attributes, and has at
+    least the parameter ``n_components``.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, d)
+        V'.
+    mean_ : array of shape (d,)
+    classes_ : array of shape (n_classes,)
+        Not of unsupervised methods.
+    embedding_ : array of shape (n, n_components)
+        The embedded training samples.
+    n_features_in_ : int
+
+    Raises
+    ------
+    DataError
+        X not finite, y malformed.
+    NotApplicable
+        One class only, more components than the method has, or constant features.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"n_components": N_COMPONENTS}
-    _needs_labels: ClassVar[bool] = False
+    _needs_labels: ClassVar[bool] = True
 
     n_components: int | None
     mean_: Array
@@ -40,7 +58,10 @@ class LinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             Class labels; ignored by unsupervised methods.
         """
         array = checked_array(self, X, reset=True)
-        labels = checked_labels(self, y, len(array)) if self._needs_labels else None
+        labels = None
+        if self._needs_labels:
+            labels = checked_labels(self, y, len(array))
+            self.classes_ = np.unique(labels)
         self._fit_features(array.astype(np.float64), labels)
         self.embedding_ = self._embed(array)
         return self
@@ -60,8 +81,8 @@ class LinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         check_is_fitted(self)
         return self._embed(checked_array(self, X, reset=False))
 
-    def _fit_features(self, features: Array, labels: NDArray[Any] | None) -> None:
-        """Find the projection of checked float64 features."""
+    def _fit_features(self, features: Array, labels: Any) -> None:
+        """Find the projection of checked float64 features; labels are an array, or None for unsupervised methods."""
         raise NotImplementedError
 
     def _embed(self, array: Array) -> Array:
@@ -76,9 +97,3 @@ class LinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     @property
     def _n_features_out(self) -> int:
         return self.components_.shape[0]
-
-
-class SupervisedLinearEmbedding(LinearEmbedding):
-    """Base of linear embeddings that are fitted to class labels."""
-
-    _needs_labels: ClassVar[bool] = True

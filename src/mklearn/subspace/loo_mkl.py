@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from mklearn.base.parameters import NONNEGATIVE, POSITIVE, Interval, at_least
-from mklearn.graphs import lda_graph
+from mklearn.graphs import class_structure, lda_graph
 from mklearn.kernels.stack import KernelStack
-from mklearn.optimize.graph_embedding import Scaling, ratio_trace_step
+from mklearn.optimize.graph_embedding import Scaling
 from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, class_targets, leave_one_out_weights
 from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 
@@ -31,11 +31,9 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
     Parameters
     ----------
     n_components : int, optional
-        At most, and by default, the number of classes less one (fewer by default if the kernel has a smaller rank).
-        It does not change the weights.
-    kernels : "precomputed" or list of kernel specs
-        "precomputed": X is (n_samples, n_train, n_kernels). Specs: X is (n_samples, n_features); see
-        `mklearn.kernels.specs.StackTransform`. Their scales are irrelevant: kernels are compared at unit centred trace.
+        As for `KernelFDA`. It does not change the weights.
+    kernels
+        As for `KernelFDA`. Their scales are irrelevant: kernels are compared at unit centred trace.
     regularisation : float
         Smallest ridge of the regression, in units of the samples' variance in the combined feature space (the centred
         trace); positive. A larger ridge is learned with the weights if it lowers the error. It affects the weights
@@ -93,14 +91,6 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
     Indicators are divided by the root of the class size, so that every class has the same weight. The two ridges do
     different work: the regression's ``regularisation`` ranks kernels and penalises the norm in feature space, the
     discriminant's ``ridge`` penalises the coefficients. With one kernel the method is `KernelFDA`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = LeaveOneOutMKL(kernels=["gaussian", {"kind": "linear", "columns": [0, 1]}]).fit(X, y)
-    >>> model.transform(X).shape, bool(model.objective_ <= model.uniform_objective_)
-    ((150, 2), True)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -132,18 +122,11 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
         self.ridge = ridge
         self.scaling = scaling
 
-    def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any] | None) -> None:
-        assert labels is not None
-        graph = lda_graph(labels)
-        wanted = self._wanted_components(graph, labels)
-        classes = graph.lda_classes
-        assert classes is not None
-        objective = LeaveOneOutRidge(list(stack), class_targets(classes), self.regularisation)
+    def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
+        targets = class_targets(class_structure(labels))
+        objective = LeaveOneOutRidge(list(stack), targets, self.regularisation)
         found = leave_one_out_weights(objective, shrinkage=self.shrinkage, max_iter=self.max_iter, tol=self.tol)
-        kernel = stack.combine(found.weights)
-        projection = ratio_trace_step(kernel, graph, wanted, ridge=self.ridge)
-        self._check_projection(projection)
-
+        self._fit_ratio_trace(stack, found.weights, lda_graph(labels), labels)
         self.shares_ = found.shares
         self.optimal_shares_ = found.optimal_shares
         self.objective_ = found.value
@@ -153,4 +136,3 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
         self.gradient_ = found.gradient
         self.n_iter_ = len(found.history)
         self.status_ = found.status
-        self._set_projection(kernel, found.weights, projection)

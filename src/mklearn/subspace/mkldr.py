@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, fit_context, one_of
+from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, one_of
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.graphs import Counting, GraphPair, lda_graph, lde_graph, lpp_graph, pca_graph
+from mklearn.graphs import GraphPair, kernel_squared_distances, lda_graph, lde_graph, lpp_graph, pca_graph
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import (
     Array,
@@ -28,12 +27,11 @@ from mklearn.optimize.graph_embedding import (
 )
 from mklearn.optimize.kernel_weights import KernelWeights, kernel_weights
 from mklearn.optimize.pencil import make_pencil, prepare
-from mklearn.subspace.kernel_embedding import RatioTraceEmbedding, neighbour_distances
+from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 
 BetaStep = Literal["exact", "dnn", "sdp", "central_path"]
 AStep = Literal["ratio_trace", "trace_ratio"]
 Init = Literal["uniform", "orthonormal"]
-Status = Literal["converged", "max_iter"]
 
 # A ratio this small counts as zero: without a ridge the classes collapse to points.
 _ZERO = 1e-13
@@ -42,41 +40,6 @@ _NAMED_GRAPHS = ("lda", "lde", "pca", "lpp")
 
 class MixedSignWarning(UserWarning):
     """Warn that the SDP's optimal kernel weights were 0: the weights used are its solver's last iterate."""
-
-
-@dataclass(frozen=True, eq=False)
-class Alternation:
-    """Result of `alternate`.
-
-    Attributes
-    ----------
-    weights : array of shape (M,), sum 1
-    projection : Projection
-        Solution of the A-step for these weights.
-    history : list of dict
-        One per half-step: "iteration", "step" ("init", "a" or "beta"), "objective" f(A, beta), "ratio_trace" (mean
-        eigenvalue of (A'SA, A'S'A), the objective of the ratio-trace A-step), "weights". Beta-steps also have the
-        fields of `mklearn.optimize.KernelWeights` and "lambda_min", the smallest generalised eigenvalue: a lower
-        bound of f(A, .) over weights of any sign.
-    certificate : dict
-        The same fields for the returned A, with "value" f(A, weights) and "gap", the relative distance from "value" to
-        "bound", the smallest f of any nonnegative weights with this A. A positive gap means that the alternation was
-        stopped early.
-    n_iter : int
-        Number of beta-steps after the start.
-    best_iter : int
-        The iterate returned: 0 is the start.
-    status : {"converged", "max_iter"}
-        "converged": f no longer changes, or the weights are optimal for their own A.
-    """
-
-    weights: Array
-    projection: Projection
-    history: list[dict[str, Any]]
-    certificate: dict[str, Any]
-    n_iter: int
-    best_iter: int
-    status: Status
 
 
 @dataclass(eq=False)
@@ -93,105 +56,6 @@ class _Iterate:
     @property
     def n_columns(self) -> int:
         return self.projection.coefficients.shape[1]
-
-
-def alternate(
-    kernels: KernelStack | Sequence[NDArray[Any]],
-    graph: GraphPair,
-    n_components: int,
-    *,
-    ridge: float,
-    a_step: AStep = "ratio_trace",
-    beta_step: BetaStep = "exact",
-    init: Init = "uniform",
-    max_iter: int = 5,
-    tol: float = 1e-4,
-    solver: str = "auto",
-) -> Alternation:
-    """Minimise f(A, beta) = tr(A'SA)/tr(A'S'A) over A and beta >= 0 in turn: Algorithm 1 of MKL-DR.
-
-    Iterate t is a pair (beta_t, A_t) with A_t the A-step's solution for beta_t. A ratio-trace A-step may increase f, so
-    the pair of smallest f is returned. Weights on kernels of small rank leave fewer than ``n_components`` columns; then
-    the pair is chosen among those with the most columns. With ``a_step="trace_ratio"`` and ``beta_step="exact"`` f
-    never increases.
-
-    Parameters
-    ----------
-    kernels : KernelStack or M arrays of shape (n, n)
-    graph : GraphPair
-    n_components : int
-    ridge : float
-        See `mklearn.optimize.graph_embedding`.
-    a_step, beta_step, init, max_iter, tol, solver
-        As for `MKLDR`.
-    """
-    stack = kernels if isinstance(kernels, KernelStack) else KernelStack(list(kernels))
-    matrices = list(stack)
-    traces = ridge_traces(matrices, graph)
-    take_a_step = trace_ratio_step if a_step == "trace_ratio" else ratio_trace_step
-    history: list[dict[str, Any]] = []
-
-    def solve_beta(S: Array, S_prime: Array) -> KernelWeights:
-        return kernel_weights(S, S_prime, method=beta_step, solver=solver)
-
-    def record(iteration: int, step: str, weights: Array, objective: float, **more: Any) -> None:
-        entry = {"iteration": iteration, "step": step, "objective": objective, "weights": weights.copy()}
-        history.append({**entry, **more})
-
-    beta = np.full(len(stack), 1.0 / len(stack))
-    if init == "orthonormal":
-        S, S_prime = initial_weight_matrices(matrices, graph, ridge, traces)
-        first = solve_beta(S, S_prime)
-        beta = first.weights
-        record(0, "init", beta, _ratio(beta, S, S_prime), **_beta_record(first, S, S_prime))
-
-    iterates: list[_Iterate] = []
-    status: Status = "max_iter"
-    for iteration in range(max_iter + 1):
-        kernel = stack.combine(beta)
-        projection = take_a_step(kernel, graph, n_components, ridge=ridge)
-        A = projection.coefficients
-        if A.shape[1] == 0:
-            raise NotApplicable("the kernels have no discriminating direction: all classes have the same mean")
-        S, S_prime = weight_matrices(matrices, A, graph, ridge, traces)
-        current = _Iterate(beta, projection, S, S_prime, _ratio(beta, S, S_prime))
-        record(
-            iteration, "a", beta, current.objective, ratio_trace=_mean_ratio(kernel, A, graph, projection.ridge_amount)
-        )
-        iterates.append(current)
-        change = abs(iterates[-2].objective - current.objective) if iteration else np.inf
-        if change <= tol * abs(current.objective) + _ZERO:
-            status = "converged"
-            break
-        if iteration == max_iter:
-            break
-
-        current.beta_solution = solution = solve_beta(S, S_prime)
-        fixed_point = np.allclose(solution.weights, beta, rtol=0.0, atol=1e-12)
-        beta = solution.weights
-        rho = 2.0 * ridge / graph.n * float(beta @ traces @ beta)
-        ratio_trace = _mean_ratio(stack.combine(beta), A, graph, rho)
-        record(
-            iteration + 1,
-            "beta",
-            beta,
-            _ratio(beta, S, S_prime),
-            ratio_trace=ratio_trace,
-            **_beta_record(solution, S, S_prime),
-        )
-        if fixed_point:
-            status = "converged"
-            break
-
-    # Weights on kernels of small rank leave fewer columns, and f over fewer columns is not comparable: width first.
-    best_iter = min(range(len(iterates)), key=lambda t: (-iterates[t].n_columns, iterates[t].objective))
-    best = iterates[best_iter]
-    solution = best.beta_solution or solve_beta(best.S, best.S_prime)
-    certificate = {"value": best.objective, **_beta_record(solution, best.S, best.S_prime)}
-    gap = (best.objective - solution.bound) / max(abs(best.objective), np.finfo(float).tiny)
-    certificate["gap"] = max(gap, 0.0)  # an "exact" bound equals the value up to rounding
-    n_iter = sum(entry["step"] == "beta" for entry in history)
-    return Alternation(best.weights, best.projection, history, certificate, n_iter, best_iter, status)
 
 
 class MKLDR(RatioTraceEmbedding):
@@ -216,9 +80,8 @@ class MKLDR(RatioTraceEmbedding):
     kernels
         As for `mklearn.subspace.kfd.KernelFDA`.
     k, k_prime : int
-        Number of neighbours of the same class, and of other classes ("lde"); "lpp" uses ``k``.
-    counting : {"class", "global"}
-        Among which samples the neighbours of "lde" are counted: see `mklearn.graphs.lde_graph`.
+        Number of neighbours of the same class, and of other classes ("lde"); "lpp" uses ``k``. Neighbours are those by
+        the distances K_ii + K_jj - 2 K_ij of a kernel.
     beta_step : {"exact", "dnn", "sdp", "central_path"}
         See `mklearn.optimize.kernel_weights`. "sdp" is the paper's relaxation, literally.
     a_step : {"ratio_trace", "trace_ratio"}
@@ -250,12 +113,15 @@ class MKLDR(RatioTraceEmbedding):
         f of the returned iterate.
     objective_history_ : array
         f after every half-step.
-    bound_history_ : array of shape (n_iter_,)
-        Smallest generalised eigenvalue of every beta-step: a lower bound of f for its A over weights of any sign.
     history_ : list of dict
-        One per half-step; see `Alternation`.
+        One per half-step: "iteration", "step" ("init", "a" or "beta"), "objective" f(A, beta), "ratio_trace" (mean
+        eigenvalue of (A'SA, A'S'A), the objective of the ratio-trace A-step), "weights". Beta-steps also have the
+        fields of `mklearn.optimize.KernelWeights` and "lambda_min", the smallest generalised eigenvalue: a lower
+        bound of f(A, .) over weights of any sign.
     certificate_ : dict
-        How far other weights could still decrease f for the returned A; see `Alternation`.
+        The fields of a beta-step for the returned A, with "value" f(A, weights) and "gap", the relative distance from
+        "value" to "bound", the smallest f of any nonnegative weights with this A. A positive gap means that the
+        alternation was stopped early.
     n_iter_ : int
         Number of beta-steps.
     best_iter_ : int
@@ -285,8 +151,9 @@ class MKLDR(RatioTraceEmbedding):
     Notes
     -----
     Deviations from the paper: a ridge (the paper has none, and the alternation stalls); the beta-step is solved exactly
-    by default; beta has sum 1 after every step; with ratio-trace A-steps the alternation can cycle, so the best iterate
-    is returned; neighbour graphs have mean degree 1; the default start is equal weights, not AA' = I.
+    by default; beta has sum 1 after every step; with ratio-trace A-steps f can increase and the alternation cycle, so
+    the iterate of smallest f is returned (of those with the most columns, as weights on kernels of small rank leave
+    fewer than ``n_components``); neighbour graphs have mean degree 1; the default start is equal weights, not AA' = I.
 
     Examples
     --------
@@ -302,7 +169,6 @@ class MKLDR(RatioTraceEmbedding):
         "graph": [StrOptions(set(_NAMED_GRAPHS)), GraphPair],
         "k": [at_least(1)],
         "k_prime": [at_least(1)],
-        "counting": [one_of(Counting)],
         "beta_step": [one_of(BetaStep)],
         "a_step": [one_of(AStep)],
         "init": [one_of(Init)],
@@ -319,7 +185,6 @@ class MKLDR(RatioTraceEmbedding):
         kernels: Any = "precomputed",
         k: int = 5,
         k_prime: int = 20,
-        counting: Counting = "class",
         beta_step: BetaStep = "exact",
         a_step: AStep = "ratio_trace",
         init: Init = "uniform",
@@ -334,7 +199,6 @@ class MKLDR(RatioTraceEmbedding):
         self.kernels = kernels
         self.k = k
         self.k_prime = k_prime
-        self.counting = counting
         self.beta_step = beta_step
         self.a_step = a_step
         self.init = init
@@ -344,64 +208,95 @@ class MKLDR(RatioTraceEmbedding):
         self.scaling = scaling
         self.solver = solver
 
-    @fit_context
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None = None,
-        *,
-        graph_distances: ArrayLike | Sequence[ArrayLike] | None = None,
-    ) -> MKLDR:
-        """Learn the kernel weights and the projection.
-
-        Parameters
-        ----------
-        X : array of shape (n, d), or (n, n, n_kernels) with ``kernels="precomputed"``
-        y : array of shape (n,), optional
-            Class labels, for "lda" and "lde".
-        graph_distances : array of shape (n, n), or list of such arrays, optional
-            Distances among the training samples (squared ones for "lpp") that define the neighbours of "lde" and "lpp";
-            their graphs are averaged. By default K_ii + K_jj - 2 K_ij of every kernel.
-        """
-        stack, labels = self._training_data(X, y)
-        graph = self._graph(stack, labels, graph_distances)
-        p = self._wanted_components(graph, labels)
-        found = alternate(
-            stack,
-            graph,
-            p,
-            ridge=self.ridge,
-            a_step=self.a_step,
-            beta_step=self.beta_step,
-            init=self.init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            solver=self.solver,
-        )
-        self._check_projection(found.projection)
-        kernel = stack.combine(found.weights)
-        projection = found.projection
+    def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any] | None) -> None:
+        graph = self._graph(stack, labels)
+        n_components = self._wanted_components(graph, labels)
+        iterates = self._alternate(stack, graph, n_components)
+        # Weights on kernels of small rank leave fewer columns, and f over fewer columns is not comparable: width first.
+        self.best_iter_ = min(range(len(iterates)), key=lambda t: (-iterates[t].n_columns, iterates[t].objective))
+        best = iterates[self.best_iter_]
+        kernel = stack.combine(best.weights)
+        projection = best.projection
         if self.a_step == "trace_ratio" and self.scaling != "orthonormal":
             projection = diagonalised(projection, kernel, graph)
+        self._set_projection(kernel, best.weights, projection)
 
+        solution = best.beta_solution or self._solve_beta(best.S, best.S_prime)
+        gap = (best.objective - solution.bound) / max(abs(best.objective), np.finfo(float).tiny)
+        self.certificate_ = {"value": best.objective, **_beta_record(solution, best.S, best.S_prime)}
+        self.certificate_["gap"] = max(gap, 0.0)  # an "exact" bound equals the value up to rounding
         self.graph_ = graph
-        self.history_ = found.history
-        self.objective_history_ = np.array([entry["objective"] for entry in found.history])
-        self.bound_history_ = np.array([entry["lambda_min"] for entry in found.history if entry["step"] == "beta"])
-        self.objective_ = found.certificate["value"]
-        self.certificate_ = found.certificate
-        self.n_iter_ = found.n_iter
-        self.best_iter_ = found.best_iter
-        self.status_ = found.status
-        self._set_projection(kernel, found.weights, projection)
-        self._warn_of_mixed_signs()
-        return self
+        self.objective_ = best.objective
+        self.objective_history_ = np.array([entry["objective"] for entry in self.history_])
+        self.n_iter_ = sum(entry["step"] == "beta" for entry in self.history_)
+        mixed = [entry["mixed_sign"] for entry in self.history_ if entry["step"] != "a"]
+        if self.beta_step in ("sdp", "central_path") and any(mixed):
+            warnings.warn(
+                f"beta_step={self.beta_step!r}: in {sum(mixed)} of {len(mixed)} steps the only optimal weights of the "
+                "relaxation were 0 (mixed signs); the weights used are its last iterate, not an optimum. "
+                "Use beta_step='exact'",
+                MixedSignWarning,
+                stacklevel=4,  # the caller of fit, outside scikit-learn's wrapper
+            )
+
+    def _alternate(self, stack: KernelStack, graph: GraphPair, n_components: int) -> list[_Iterate]:
+        """Return the iterates of Algorithm 1; set ``history_`` and ``status_``."""
+        matrices = list(stack)
+        traces = ridge_traces(matrices, graph)
+        take_a_step = trace_ratio_step if self.a_step == "trace_ratio" else ratio_trace_step
+        self.history_: list[dict[str, Any]] = []
+        self.status_: Literal["converged", "max_iter"] = "max_iter"
+        beta = np.full(len(stack), 1.0 / len(stack))
+        if self.init == "orthonormal":
+            S, S_prime = initial_weight_matrices(matrices, graph, self.ridge, traces)
+            first = self._solve_beta(S, S_prime)
+            beta = first.weights
+            self._record(0, "init", beta, _ratio(beta, S, S_prime), **_beta_record(first, S, S_prime))
+
+        iterates: list[_Iterate] = []
+        for iteration in range(self.max_iter + 1):
+            kernel = stack.combine(beta)
+            projection = take_a_step(kernel, graph, n_components, ridge=self.ridge)
+            A = projection.coefficients
+            if A.shape[1] == 0:
+                raise NotApplicable("the kernels have no discriminating direction: all classes have the same mean")
+            S, S_prime = weight_matrices(matrices, A, graph, self.ridge, traces)
+            current = _Iterate(beta, projection, S, S_prime, _ratio(beta, S, S_prime))
+            iterates.append(current)
+            ratio_trace = _mean_ratio(kernel, A, graph, projection.ridge_amount)
+            self._record(iteration, "a", beta, current.objective, ratio_trace=ratio_trace)
+            change = abs(iterates[-2].objective - current.objective) if iteration else np.inf
+            if change <= self.tol * abs(current.objective) + _ZERO:
+                self.status_ = "converged"
+                break
+            if iteration == self.max_iter:
+                break
+
+            current.beta_solution = solution = self._solve_beta(S, S_prime)
+            fixed_point = np.allclose(solution.weights, beta, rtol=0.0, atol=1e-12)
+            beta = solution.weights
+            rho = 2.0 * self.ridge / graph.n * float(beta @ traces @ beta)
+            ratio_trace = _mean_ratio(stack.combine(beta), A, graph, rho)
+            objective = _ratio(beta, S, S_prime)
+            about = _beta_record(solution, S, S_prime)
+            self._record(iteration + 1, "beta", beta, objective, ratio_trace=ratio_trace, **about)
+            if fixed_point:
+                self.status_ = "converged"
+                break
+        return iterates
+
+    def _solve_beta(self, S: Array, S_prime: Array) -> KernelWeights:
+        return kernel_weights(S, S_prime, method=self.beta_step, solver=self.solver)
+
+    def _record(self, iteration: int, step: str, weights: Array, objective: float, **more: Any) -> None:
+        entry = {"iteration": iteration, "step": step, "objective": objective, "weights": weights.copy()}
+        self.history_.append({**entry, **more})
 
     @property
     def _needs_labels(self) -> bool:
         return isinstance(self.graph, str) and self.graph in ("lda", "lde")
 
-    def _graph(self, stack: KernelStack, labels: NDArray[Any] | None, given: Any) -> GraphPair:
+    def _graph(self, stack: KernelStack, labels: Any) -> GraphPair:
         if isinstance(self.graph, GraphPair):
             if self.graph.n != stack.n_columns:
                 raise DataError(f"graph is over {self.graph.n} samples, but there are {stack.n_columns} in X")
@@ -412,33 +307,17 @@ class MKLDR(RatioTraceEmbedding):
                 )
             return self.graph
         if self.graph == "lda":
-            assert labels is not None
             return lda_graph(labels)
         if self.graph == "pca":
             if self.ridge == 0:
                 raise ConfigError("graph='pca' needs ridge > 0: it compares the variance with the ridge")
             return pca_graph(stack.n_columns)
-        distances = neighbour_distances(stack, given)
+        distances = [kernel_squared_distances(K.astype(np.float64)) for K in stack]
         if self.graph == "lde":
-            assert labels is not None
-            return lde_graph(distances, labels, self.k, self.k_prime, self.counting)
+            return lde_graph(distances, labels, self.k, self.k_prime)
         graphs = [lpp_graph(d2, self.k) for d2 in distances]
         L, L_prime = (sum(getattr(graph, side).matrix for graph in graphs) / len(graphs) for side in ("L", "L_prime"))
         return GraphPair(L, L_prime)
-
-    def _warn_of_mixed_signs(self) -> None:
-        if self.beta_step not in ("sdp", "central_path"):
-            return
-        steps = [entry for entry in self.history_ if entry["step"] != "a"]
-        mixed = sum(entry["mixed_sign"] for entry in steps)
-        if mixed:
-            warnings.warn(
-                f"beta_step={self.beta_step!r}: in {mixed} of {len(steps)} steps the only optimal weights of the "
-                "relaxation were 0 (mixed signs); the weights used are its last iterate, not an optimum. "
-                "Use beta_step='exact'",
-                MixedSignWarning,
-                stacklevel=4,  # the caller of fit, outside scikit-learn's wrapper
-            )
 
 
 def _ratio(weights: Array, S: Array, S_prime: Array) -> float:

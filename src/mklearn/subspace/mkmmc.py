@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from mklearn.base.kernel_input import fixed_weights
-from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, fit_context, one_of
+from mklearn.base.parameters import NONNEGATIVE, at_least, one_of
 from mklearn.errors import ConfigError
 from mklearn.graphs import GraphPair, LaplacianOperator, mmc_graph
 from mklearn.kernels.stack import KernelStack
@@ -29,38 +29,6 @@ _SELECTED = 1e-12
 _ROUNDING = 1e-12
 # Objectives of A-steps with a smaller relative difference count as equal (under "sample" all are): the first is kept.
 _EQUAL = 1e-9
-
-
-@dataclass(frozen=True, eq=False)
-class Margins:
-    """Result of `alternate_margins`.
-
-    Attributes
-    ----------
-    weights : array of shape (M,)
-    eigenvalues : array of shape (p,)
-    coefficients : array of shape (n, p)
-        The A-step's solution for ``weights``.
-    thetas : array of shape (n_iter + 1, M)
-        The weights of each A-step; the first are the start.
-    history : list of dict
-        One per half-step: "iteration", "step" ("a" or "theta"), "objective", "weights", and of a theta-step "status",
-        "method" and "kkt_residual".
-    n_iter : int
-        Number of theta-steps.
-    best_iter : int
-        The A-step returned.
-    status : {"converged", "max_iter", "cycle"}
-    """
-
-    weights: Array
-    eigenvalues: Array
-    coefficients: Array
-    thetas: Array
-    history: list[dict[str, Any]]
-    n_iter: int
-    best_iter: int
-    status: Literal["converged", "max_iter", "cycle"]
 
 
 class MKMMC(KernelEmbedding):
@@ -89,8 +57,6 @@ class MKMMC(KernelEmbedding):
     theta_step : {"exact", "local"}
         "exact": the global maximum up to 14 kernels (more if few pairs of kernels are concave), above that the best of
         many local ones; "local": projected gradient from the current weights, instead of the paper's quadprog.
-    init : "uniform" or array of shape (n_kernels,)
-        The weights of the first A-step.
     max_iter : int
         Largest number of theta-steps.
     tol : float
@@ -105,13 +71,18 @@ class MKMMC(KernelEmbedding):
     selected_kernel_ : int or None
         The position of the only kernel with a positive weight; None if there are several.
     theta_history_ : array of shape (n_iter_ + 1, n_kernels)
+        The weights of each A-step; the first are the start.
     objective_history_ : array of shape (2 n_iter_ + 1,)
         After every half-step.
     history_ : list of dict
-        See `Margins`.
+        One per half-step: "iteration", "step" ("a" or "theta"), "objective", "weights", and of a theta-step "status",
+        "method" and "kkt_residual" of `mklearn.optimize.simplex_qp`.
     objective_ : float
         Sum of the eigenvalues of the returned A-step.
-    n_iter_, best_iter_ : int
+    n_iter_ : int
+        Number of theta-steps.
+    best_iter_ : int
+        The A-step returned.
     status_ : {"converged", "max_iter", "cycle"}
         "cycle": the weights have returned to earlier ones (not with "coef").
     kernel_weights_, kernel_ids_, classes_, coefficients_, eigenvalues_, trade_off_, embedding_, n_features_in_
@@ -128,9 +99,9 @@ class MKMMC(KernelEmbedding):
 
     Notes
     -----
-    The paper gives neither a start nor a stopping rule; its (22) and (23) lack a trace; (23) is not a convex program.
-    Its objective is twice the one here (pair sums). Matrices come from products with L, not from sums over pairs: an
-    iteration costs O(n^3 + M n^2 p).
+    The paper gives neither a start (here equal weights) nor a stopping rule; its (22) and (23) lack a trace; (23) is
+    not a convex program. Its objective is twice the one here (pair sums). Matrices come from products with L, not from
+    sums over pairs: an iteration costs O(n^3 + M n^2 p).
 
     Examples
     --------
@@ -146,7 +117,6 @@ class MKMMC(KernelEmbedding):
         "constraint": [one_of(Constraint)],
         "trade_off": [NONNEGATIVE],
         "theta_step": [one_of(ThetaStep)],
-        "init": [StrOptions({"uniform"}), "array-like"],
         "max_iter": [at_least(0)],
         "tol": [NONNEGATIVE],
         "keep": [one_of(Keep)],
@@ -159,7 +129,6 @@ class MKMMC(KernelEmbedding):
         constraint: Constraint = "rkhs",
         trade_off: float = 1.0,
         theta_step: ThetaStep = "exact",
-        init: Any = "uniform",
         max_iter: int = 50,
         tol: float = 1e-6,
         keep: Keep = "best",
@@ -169,53 +138,78 @@ class MKMMC(KernelEmbedding):
         self.constraint = constraint
         self.trade_off = trade_off
         self.theta_step = theta_step
-        self.init = init
         self.max_iter = max_iter
         self.tol = tol
         self.keep = keep
         self.kernels = kernels
 
-    @fit_context
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> MKMMC:
-        """Learn the kernel weights and the projection.
+    def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
+        graph = mmc_graph(labels, self.trade_off)
+        self._fit_with_steps(_ASteps(stack, labels, graph, self.constraint, self._wanted_components(graph, labels)))
 
-        Parameters
-        ----------
-        X : array of shape (n, d), or (n, n, n_kernels) with ``kernels="precomputed"``
-        y : array of shape (n,)
-            Class labels.
-        """
-        return self._fit_with_steps(_ASteps.of(self, X, y))
-
-    def _fit_with_steps(self, steps: _ASteps) -> MKMMC:
+    def _fit_with_steps(self, steps: _ASteps) -> None:
         """Alternate, with A-steps that may be shared with fits for other numbers of components."""
-        for name, value in steps.fitted.items():
-            setattr(self, name, value)
         p = self._wanted_components(steps.graph, steps.labels)
-        found = alternate_margins(
-            steps,
-            p,
-            theta_step=self.theta_step,
-            start=fixed_weights(self.init, len(steps.stack)),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            keep=self.keep,
-        )
-        check_columns(found.coefficients, self.n_components)
-        selected = np.flatnonzero(found.weights > _SELECTED)
-        self.kernel_weights_ = found.weights
+        thetas, solutions = self._alternate(steps, p)
+        objectives = np.array([float(values.sum()) for values, _ in solutions])
+        best = float(objectives.max())
+        last = len(solutions) - 1
+        kept = last if self.keep == "last" else int(np.argmax(objectives >= best - _EQUAL * abs(best)))
+        self.kernel_weights_ = thetas[kept]
+        self.eigenvalues_, self.coefficients_ = solutions[kept]
+        check_columns(self.coefficients_, self.n_components)
+        selected = np.flatnonzero(self.kernel_weights_ > _SELECTED)
         self.selected_kernel_ = int(selected[0]) if len(selected) == 1 else None
-        self.theta_history_ = found.thetas
-        self.history_ = found.history
-        self.objective_history_ = np.array([entry["objective"] for entry in found.history])
-        self.objective_ = float(found.eigenvalues.sum())
-        self.n_iter_ = found.n_iter
-        self.best_iter_ = found.best_iter
-        self.status_ = found.status
-        self.eigenvalues_ = found.eigenvalues
-        self.coefficients_ = found.coefficients
-        self.embedding_ = self._embed_training(steps.stack.combine(found.weights))
-        return self
+        self.theta_history_ = np.array(thetas)
+        self.objective_history_ = np.array([entry["objective"] for entry in self.history_])
+        self.objective_ = float(self.eigenvalues_.sum())
+        self.n_iter_ = last
+        self.best_iter_ = kept
+        self.trade_off_ = float(self.trade_off)
+        self.embedding_ = self._embed_training(steps.stack.combine(self.kernel_weights_))
+
+    def _alternate(self, steps: _ASteps, n_components: int) -> tuple[list[Array], list[tuple[Array, Array]]]:
+        """Return the weights and the solution of each A-step; set ``history_`` and ``status_``."""
+        theta = np.full(len(steps.stack), 1.0 / len(steps.stack))
+        thetas: list[Array] = []
+        solutions: list[tuple[Array, Array]] = []
+        history: list[dict[str, Any]] = []
+        self.history_ = history
+        self.status_ = "max_iter"
+        for iteration in range(self.max_iter + 1):
+            values, A = steps.solve(theta, n_components)
+            thetas.append(theta)
+            solutions.append((values, A))
+            objective = float(values.sum())
+            history.append({"iteration": iteration, "step": "a", "objective": objective, "weights": theta})
+            if iteration and abs(objective - float(solutions[-2][0].sum())) <= self.tol * abs(objective):
+                self.status_ = "converged"
+                break
+            if iteration == self.max_iter:
+                break
+            found = _theta_step(steps.quadratic_form(theta, n_components), theta, self.theta_step)
+            theta_entry = {
+                "iteration": iteration + 1,
+                "step": "theta",
+                "objective": found.value,
+                "weights": found.theta,
+                "status": found.status,
+                "method": found.method,
+                "kkt_residual": found.kkt_residual,
+            }
+            if np.array_equal(found.theta, theta):
+                # The A-step would have the same solution again.
+                history += [theta_entry, history[-1] | {"iteration": iteration + 1}]
+                thetas.append(theta)
+                solutions.append(solutions[-1])
+                self.status_ = "converged"
+                break
+            if any(np.array_equal(found.theta, earlier) for earlier in thetas):
+                self.status_ = "cycle"
+                break
+            history.append(theta_entry)
+            theta = found.theta
+        return thetas, solutions
 
 
 def fit_path(estimator: MKMMC, X: ArrayLike, y: ArrayLike, sizes: Iterable[int]) -> list[MKMMC]:
@@ -235,13 +229,20 @@ def fit_path(estimator: MKMMC, X: ArrayLike, y: ArrayLike, sizes: Iterable[int])
     list of MKMMC, in the order of ``sizes``
         As if fitted one by one. A-steps for the same weights are nested, and computed once.
     """
-    models = [clone(estimator).set_params(n_components=size) for size in sizes]
-    if not models:
+    sizes = list(sizes)
+    if not sizes:
         raise ConfigError("sizes is empty: give at least one n_components")
-    for model in models:
+    read = clone(estimator)
+    stack, labels = read._training_data(X, y)
+    assert labels is not None
+    steps = _ASteps(stack, labels, mmc_graph(labels, read.trade_off), read.constraint, max(sizes))
+    models = []
+    for size in sizes:
+        model = copy(read).set_params(n_components=size)
         model._validate_params()
-    steps = _ASteps.of(models[0], X, y, most=max(model.n_components for model in models))
-    return [model._fit_with_steps(steps) for model in models]
+        model._fit_with_steps(steps)
+        models.append(model)
+    return models
 
 
 class _ASteps:
@@ -253,23 +254,10 @@ class _ASteps:
         self.stack = stack
         self.labels = labels
         self.graph = graph
-        self.fitted: dict[str, Any] = {}
         self._constraint = constraint
         self._most = most
         self._solutions: dict[bytes, tuple[Array, Array]] = {}
         self._forms: dict[bytes, Array] = {}
-
-    @classmethod
-    def of(cls, estimator: MKMMC, X: ArrayLike, y: ArrayLike | None, most: int | None = None) -> _ASteps:
-        """Read an estimator's training data; ``fitted`` holds the attributes that this sets."""
-        stack, labels = estimator._training_data(X, y)
-        assert labels is not None
-        estimator.trade_off_ = float(estimator.trade_off)
-        graph = mmc_graph(labels, estimator.trade_off_)
-        steps = cls(stack, labels, graph, estimator.constraint, most or estimator._wanted_components(graph, labels))
-        parameters = estimator.get_params()
-        steps.fitted = {name: value for name, value in vars(estimator).items() if name not in parameters}
-        return steps
 
     def solve(self, theta: Array, n_components: int) -> tuple[Array, Array]:
         """Return the eigenvalues (p,) and coefficients (n, p) of the A-step for these weights."""
@@ -290,72 +278,6 @@ class _ASteps:
             self._forms[name] = np.cumsum(margin_matrices(self.stack, self.graph.L, coefficients), axis=0)
         forms = self._forms[name]
         return np.asarray(forms[min(n_components, len(forms)) - 1])
-
-
-def alternate_margins(
-    steps: _ASteps,
-    n_components: int,
-    *,
-    theta_step: ThetaStep,
-    start: Array,
-    max_iter: int,
-    tol: float,
-    keep: Keep,
-) -> Margins:
-    """Alternate A-steps and theta-steps; parameters as for `MKMMC`."""
-    theta = start
-    thetas: list[Array] = []
-    solutions: list[tuple[Array, Array]] = []
-    history: list[dict[str, Any]] = []
-    status: Literal["converged", "max_iter", "cycle"] = "max_iter"
-    for iteration in range(max_iter + 1):
-        values, A = steps.solve(theta, n_components)
-        thetas.append(theta)
-        solutions.append((values, A))
-        objective = float(values.sum())
-        history.append({"iteration": iteration, "step": "a", "objective": objective, "weights": theta})
-        if iteration and abs(objective - float(solutions[-2][0].sum())) <= tol * abs(objective):
-            status = "converged"
-            break
-        if iteration == max_iter:
-            break
-        found = _theta_step(steps.quadratic_form(theta, n_components), theta, theta_step)
-        history.append(
-            {
-                "iteration": iteration + 1,
-                "step": "theta",
-                "objective": found.value,
-                "weights": found.theta,
-                "status": found.status,
-                "method": found.method,
-                "kkt_residual": found.kkt_residual,
-            }
-        )
-        if np.array_equal(found.theta, theta):
-            # The A-step would have the same solution again.
-            history.append({"iteration": iteration + 1, "step": "a", "objective": objective, "weights": theta})
-            thetas.append(theta)
-            solutions.append(solutions[-1])
-            status = "converged"
-            break
-        if any(np.array_equal(found.theta, earlier) for earlier in thetas):
-            history.pop()
-            status = "cycle"
-            break
-        theta = found.theta
-    objectives = np.array([float(values.sum()) for values, _ in solutions])
-    best = float(objectives.max())
-    kept = len(solutions) - 1 if keep == "last" else int(np.argmax(objectives >= best - _EQUAL * abs(best)))
-    return Margins(
-        weights=thetas[kept],
-        eigenvalues=solutions[kept][0],
-        coefficients=solutions[kept][1],
-        thetas=np.array(thetas),
-        history=history,
-        n_iter=len(solutions) - 1,
-        best_iter=kept,
-        status=status,
-    )
 
 
 def margin_matrices(stack: KernelStack, operator: LaplacianOperator, coefficients: Array) -> Array:

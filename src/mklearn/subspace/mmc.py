@@ -14,10 +14,10 @@ from mklearn.base.validation import checked_components
 from mklearn.errors import NotApplicable
 from mklearn.graphs import between_laplacian, class_structure, mmc_graph, within_laplacian
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
-from mklearn.subspace.linear_embedding import Array, SupervisedLinearEmbedding
+from mklearn.subspace.linear_embedding import Array, LinearEmbedding
 
 
-class MMC(SupervisedLinearEmbedding):
+class MMC(LinearEmbedding):
     """Maximum margin criterion.
 
     Maximises tr(A'(S_b - lambda S_w)A) under A'A = I, with the scatters S_b = X'(P - J)X and S_w = X'(I - P)X (sums,
@@ -36,20 +36,17 @@ class MMC(SupervisedLinearEmbedding):
     ----------
     components_ : array of shape (n_components, d)
         A', orthonormal rows, by descending eigenvalue.
-    mean_ : array of shape (d,)
     eigenvalues_ : array of shape (n_components,)
     trade_off_ : float
         lambda as a number.
-    classes_ : array of shape (n_classes,)
-    embedding_ : array of shape (n, n_components)
-    n_features_in_ : int
+    mean_, classes_, embedding_, n_features_in_
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`.
 
     Raises
     ------
-    DataError
-        X not finite, y malformed.
-    NotApplicable
-        One class only, more components than features, constant features, or "trace_ratio" without within-class scatter.
+    DataError, NotApplicable
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`; `NotApplicable` also for "trace_ratio" without
+        within-class scatter.
 
     References
     ----------
@@ -65,17 +62,10 @@ class MMC(SupervisedLinearEmbedding):
 
     The paper's (6) omits a factor 2, sum_ij W_ij (x_i - x_j)(x_i - x_j)' = 2 (S_b - S_w), and calls S_i a covariance
     where its (4) needs the scatter.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> MMC().fit(X, y).transform(X).shape
-    (150, 2)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **SupervisedLinearEmbedding._parameter_constraints,
+        **LinearEmbedding._parameter_constraints,
         "trade_off": [NONNEGATIVE, StrOptions({"trace_ratio"})],
     }
 
@@ -83,8 +73,7 @@ class MMC(SupervisedLinearEmbedding):
         self.n_components = n_components
         self.trade_off = trade_off
 
-    def _fit_features(self, features: Array, labels: NDArray[Any] | None) -> None:
-        assert labels is not None
+    def _fit_features(self, features: Array, labels: NDArray[Any]) -> None:
         classes = class_structure(labels)
         d = features.shape[1]
         p = checked_components(self.n_components, d, f"there are {d} features", default=min(classes.n_classes - 1, d))
@@ -105,7 +94,6 @@ class MMC(SupervisedLinearEmbedding):
             directions = np.insert(directions, [n_positive] * n_outside, complement, axis=1)
             values = np.insert(values, [n_positive] * n_outside, 0.0)
         self.mean_ = span.mean
-        self.classes_ = classes.labels
         self.components_ = fix_signs(directions).T
         self.eigenvalues_ = values[:p]
 
@@ -137,8 +125,7 @@ def orthogonal_complement(basis: Array, count: int) -> Array:
     d, r = basis.shape
     geqrf, ormqr = get_lapack_funcs(("geqrf", "ormqr"), (basis,))
     reflectors, factors, _, _ = geqrf(basis)
-    units = np.zeros((d, count), order="F")
-    units[np.arange(r, r + count), np.arange(count)] = 1.0
+    units = np.eye(d, count, -r, order="F")
     complement, _, info = ormqr("L", "N", reflectors, factors, units, lwork=max(1, 64 * count))
     if info != 0:  # pragma: no cover - illegal arguments only
         raise RuntimeError(f"LAPACK's ormqr returned {info}")

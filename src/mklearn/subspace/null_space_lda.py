@@ -12,13 +12,13 @@ from mklearn.base.validation import checked_components
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure, within_laplacian
 from mklearn.optimize.eigen import fix_signs
-from mklearn.subspace.linear_embedding import Array, SupervisedLinearEmbedding
+from mklearn.subspace.linear_embedding import Array, LinearEmbedding
 
 # Singular values below this, relative to the largest, are rounding errors of the centring and the projection.
 _NEGLIGIBLE = 1e-9
 
 
-class NullSpaceLDA(SupervisedLinearEmbedding):
+class NullSpaceLDA(LinearEmbedding):
     """Null space linear discriminant analysis.
 
     Maximises tr(V'S_bV) under V'S_wV = 0 and V'V = I: each class becomes one point, and the points are as far apart as
@@ -34,39 +34,27 @@ class NullSpaceLDA(SupervisedLinearEmbedding):
     ----------
     components_ : array of shape (n_components, d)
         V', orthonormal rows, by descending between-class scatter.
-    mean_ : array of shape (d,)
     eigenvalues_ : array of shape (n_components,)
         Between-class scatter of each direction.
-    classes_ : array of shape (n_classes,)
-    embedding_ : array of shape (n, n_components)
-    n_features_in_ : int
+    mean_, classes_, embedding_, n_features_in_
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`.
 
     Raises
     ------
-    DataError
-        X not finite, y malformed.
-    NotApplicable
-        One class only; more components than directions; or no direction of zero within-class scatter, as with at least
-        as many samples as features.
+    DataError, NotApplicable
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`; `NotApplicable` also for no direction of zero
+        within-class scatter, as with at least as many samples as features.
 
     References
     ----------
     Chen, Liao, Ko, Lin, Yu, "A new LDA-based face recognition system which can solve the small sample size problem",
     Pattern Recognition 2000; Cevikalp et al., "Discriminative common vectors", PAMI 2005, which is the same subspace.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.random.default_rng(0).normal(size=(9, 20))
-    >>> NullSpaceLDA().fit_transform(X, [0, 0, 0, 1, 1, 1, 2, 2, 2]).shape
-    (9, 2)
     """
 
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
-    def _fit_features(self, features: Array, labels: NDArray[Any] | None) -> None:
-        assert labels is not None
+    def _fit_features(self, features: Array, labels: NDArray[Any]) -> None:
         classes = class_structure(labels)
         mean = features.mean(axis=0)
         centred = features - mean
@@ -85,7 +73,6 @@ class NullSpaceLDA(SupervisedLinearEmbedding):
                 "discriminating direction in its null space: null-space LDA needs more features than samples"
             )
         p = checked_components(self.n_components, most, f"the null space has {most} discriminating directions")
-        self.classes_ = classes.labels
         self.mean_ = mean
         self.components_ = fix_signs(directions[:p].T).T
         self.eigenvalues_ = between[:p] ** 2

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import NDArray
+from typing import ClassVar
 
 from mklearn.base.span import centred_span
 from mklearn.base.validation import checked_components
@@ -25,18 +23,15 @@ class PCA(LinearEmbedding):
     ----------
     components_ : array of shape (n_components, d)
         Orthonormal rows by descending variance; in each the entry of largest absolute value is positive.
-    mean_ : array of shape (d,)
     explained_variance_ : array of shape (n_components,)
         With divisor n - 1.
-    embedding_ : array of shape (n, n_components)
-    n_features_in_ : int
+    mean_, embedding_, n_features_in_
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`.
 
     Raises
     ------
-    DataError
-        X is not finite.
-    NotApplicable
-        More components than the rank, or constant features.
+    DataError, NotApplicable
+        As for `mklearn.subspace.linear_embedding.LinearEmbedding`.
 
     References
     ----------
@@ -46,18 +41,14 @@ class PCA(LinearEmbedding):
     -----
     Equal to `sklearn.decomposition.PCA(svd_solver="full")` except for the signs, and components without variance are
     left out. ``y`` is ignored.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> PCA(2).fit_transform(load_iris().data).shape
-    (150, 2)
     """
+
+    _needs_labels: ClassVar[bool] = False
 
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
-    def _fit_features(self, features: Array, labels: NDArray[Any] | None) -> None:
+    def _fit_features(self, features: Array, labels: None) -> None:
         span = centred_span(features).require_variance()
         p = checked_components(self.n_components, span.rank, f"the centred features have rank {span.rank}")
         self.mean_ = span.mean

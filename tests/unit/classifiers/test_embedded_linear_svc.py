@@ -1,24 +1,16 @@
-"""The linear SVM on an embedding: equal to its parts by hand, real digits, and its errors."""
+"""The linear SVM on an embedding: equal to its parts by hand, and its errors."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mklearn.classifiers.embedded_linear_svc import EmbeddedLinearSVC
-from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.errors import NotApplicable
 from mklearn.kernels.specs import StackTransform
 from mklearn.subspace.kfd import KernelFDA
-
-
-@parametrize_with_checks([EmbeddedLinearSVC(kernels=["gaussian", "linear"]), EmbeddedLinearSVC()])
-@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")
@@ -44,35 +36,14 @@ def test_equals_its_steps_computed_separately(digits, weights):
     np.testing.assert_allclose(model.kernel_weights_, embedder.kernel_weights_)
 
 
-def test_digits_names_and_precision(digits):
-    K, y, K_test, y_test = digits
-    before = K.copy()
-    model = EmbeddedLinearSVC().fit(K, y)
-    assert model.score(K_test, y_test) > 0.85
-    np.testing.assert_array_equal(K, before)
-    names = np.array([f"digit {k}" for k in range(10)])
-    named = clone(model).fit(K, names[y])
-    np.testing.assert_array_equal(named.predict(K_test), names[model.predict(K_test)])
-    single = clone(model).fit(K.astype(np.float32), y)
-    assert np.mean(single.predict(K_test.astype(np.float32)) == model.predict(K_test)) > 0.99
-
-
 def test_a_new_sample_with_zero_kernel_values(digits):
     K, y, _, _ = digits
     assert EmbeddedLinearSVC().fit(K, y).predict(np.zeros((2, 300, 3))).shape == (2,)
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"y": np.zeros(300)}, NotApplicable, "class"),
-        ({"y": np.arange(299) % 3}, DataError, "299 labels for 300 samples"),
-        ({"n_components": 10}, NotApplicable, "at most 9"),
-        ({"kernel_weights": 3}, ConfigError, "numbered"),
-        ({"C": 0.0}, ValueError, "C"),
-    ],
-)
-def test_messages_name_the_error(digits, change, error, message):
-    parameters = {key: value for key, value in change.items() if key != "y"}
-    with pytest.raises(error, match=message):
-        EmbeddedLinearSVC(**parameters).fit(digits[0], change.get("y", digits[1]))
+def test_errors(digits):
+    K, y, _, _ = digits
+    with pytest.raises(NotApplicable, match="at most 9"):
+        EmbeddedLinearSVC(10).fit(K, y)
+    with pytest.raises(ValueError, match="C"):
+        EmbeddedLinearSVC(C=0.0).fit(K, y)

@@ -7,41 +7,19 @@ import pytest
 from scipy.linalg import eigh, subspace_angles
 from scipy.spatial.distance import pdist
 from sklearn.base import clone
-from sklearn.datasets import load_digits
-from sklearn.neighbors import KNeighborsClassifier
+from tests.unit.subspace.problems import LABELS, features, fit_changed, gaussian_kernels, nearest_accuracy, scatters
 
-from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.kernels.specs import StackTransform
+from mklearn.errors import DataError
 from mklearn.subspace.convex_mkldr import ConvexMKLDR
 from mklearn.subspace.kfd import KernelFDA
-
-N = 36
-LABELS = np.arange(N) % 3
-
-
-def features(seed: int, count: int = 3) -> list[np.ndarray]:
-    """Feature sets of growing quality."""
-    rng = np.random.default_rng(seed)
-    return [rng.normal(size=(N, 4)) + 0.6 * m * rng.normal(size=(3, 4))[LABELS] for m in range(count)]
-
-
-def gaussian_kernels(seed: int, count: int = 3) -> np.ndarray:
-    """Gaussian kernels of them, samples first: (N, N, count)."""
-    stack = []
-    for X in features(seed, count):
-        d2 = ((X[:, None] - X[None]) ** 2).sum(-1)
-        stack.append(np.exp(-d2 / d2.mean()))
-    return np.stack(stack, axis=-1)
 
 
 @pytest.mark.parametrize("denominator", ["total", "within"])
 def test_linear_kernel_is_ridge_discriminant_analysis(denominator):
     X = features(0)[2]
     model = ConvexMKLDR(denominator=denominator, ridge=0.2).fit(X @ X.T, LABELS)
-    centred = X - X.mean(axis=0)
-    means = np.stack([X[k == LABELS].mean(axis=0) for k in range(3)])[LABELS]
-    within, between = (X - means).T @ (X - means), (means - X.mean(axis=0)).T @ (means - X.mean(axis=0))
-    ridge = 0.2 * np.trace(centred.T @ centred) / N
+    between, within = scatters(X, LABELS)
+    ridge = 0.2 * np.trace(within + between) / len(X)
     below = (within + between if denominator == "total" else within) + ridge * np.eye(4)
     omega, V = eigh(between, below)
     assert subspace_angles(X.T @ model.coefficients_, V[:, -2:]).max() < 1e-6
@@ -59,9 +37,8 @@ def test_embedding_has_the_scatters_that_the_scaling_says(denominator, scaling):
     model = ConvexMKLDR(denominator=denominator, scaling=scaling).fit(K, LABELS)
     A, Z = model.coefficients_, model.embedding_
     penalty = 2 * model.ridge_amount_ * A.T @ (K @ model.kernel_weights_) @ A
-    means = np.stack([Z[k == LABELS].mean(axis=0) for k in range(3)])[LABELS]
-    total = 2 * (Z - Z.mean(axis=0)).T @ (Z - Z.mean(axis=0)) + penalty
-    within = 2 * (Z - means).T @ (Z - means) + penalty
+    between, within = scatters(Z, LABELS)
+    total, within = 2 * (between + within) + penalty, 2 * within + penalty
     unit, other, scale = (total, within, 1.0) if scaling == "total" else (within, total, -1.0)
     np.testing.assert_allclose(unit, np.eye(2), atol=1e-8)
     np.testing.assert_allclose(other, np.diag(model.eigenvalues_**scale), rtol=1e-6, atol=1e-8 * np.abs(other).max())
@@ -108,11 +85,11 @@ def test_order_and_scale_and_constants_do_not_matter(p):
     K = gaussian_kernels(5)
     model = ConvexMKLDR(p=p, tol=1e-10)
     base = clone(model).fit(K, LABELS)
-    order, shuffle = np.random.default_rng(0).permutation(N), np.array([2, 0, 1])
+    order, shuffle = np.random.default_rng(0).permutation(36), np.array([2, 0, 1])
     changes = {
         "order": (K[np.ix_(order, order)][..., shuffle], LABELS[order], order, shuffle),
-        "scale": (40.0 * K, LABELS, np.arange(N), np.arange(3)),
-        "constant": (K + np.array([0.0, 2.0, 5.0]), LABELS, np.arange(N), np.arange(3)),
+        "scale": (40.0 * K, LABELS, np.arange(36), np.arange(3)),
+        "constant": (K + np.array([0.0, 2.0, 5.0]), LABELS, np.arange(36), np.arange(3)),
     }
     for name, (kernel, labels, rows, weights) in changes.items():
         other = clone(model).fit(kernel, labels)
@@ -125,7 +102,7 @@ def test_order_and_scale_and_constants_do_not_matter(p):
 def test_a_kernel_given_twice_shares_its_weight():
     K = gaussian_kernels(6)
     # The mean of the centred traces, and with it lambda, must not change: they are all made 1.
-    K = K / [np.trace(k) / N - k.mean() for k in np.moveaxis(K, -1, 0)]
+    K = K / [np.trace(k) / 36 - k.mean() for k in np.moveaxis(K, -1, 0)]
     a = ConvexMKLDR(p=1, tol=1e-11).fit(K, LABELS)
     b = ConvexMKLDR(p=1, tol=1e-11).fit(K[..., [0, 1, 2, 2]], LABELS)
     assert b.kernel_weights_[2:].sum() == pytest.approx(a.kernel_weights_[2], abs=1e-5)
@@ -134,81 +111,33 @@ def test_a_kernel_given_twice_shares_its_weight():
 
 def test_small_ridges_reward_the_identity_and_large_ones_do_not():
     # The documented trap: K = I separates any training classes.
-    K = np.concatenate([gaussian_kernels(7), np.eye(N)[..., None]], axis=-1)
+    K = np.concatenate([gaussian_kernels(7), np.eye(36)[..., None]], axis=-1)
     weights = [ConvexMKLDR(p=1, ridge=ridge).fit(K, LABELS).kernel_weights_[3] for ridge in (1e-3, 10.0)]
     assert weights[0] > 0.5
     assert weights[1] < 0.05
 
 
-@pytest.fixture(scope="module")
-def digits():
-    """Twenty samples of each digit; eight kernels of unit centred trace, one of them of noise."""
-    X, y = load_digits(return_X_y=True)
-    rng = np.random.default_rng(0)
-    X = np.hstack([X, rng.normal(size=(len(y), 2))])
-    train = np.concatenate([rng.choice(np.flatnonzero(y == k), 20, replace=False) for k in range(10)])
-    test = np.setdiff1d(np.arange(len(y)), train)[:600]
-    pixels = list(range(64))
-    scale = {"normalise": "centred_trace"}
-    specs = [
-        *(
-            {"id": f"pixels {b}", "kind": "gaussian", "bandwidth": b, "columns": pixels, **scale}
-            for b in (0.3, 1.0, 4.0)
-        ),
-        *(
-            {"id": f"rows {r}", "kind": "gaussian", "columns": list(range(16 * r, 16 * r + 16)), **scale}
-            for r in range(4)
-        ),
-        {"id": "noise", "kind": "gaussian", "bandwidth": 4.0, "columns": [64, 65], **scale},
-    ]
-    transform = StackTransform(specs).fit(X[train])
-    return transform.stack_train_.as_last_axis(), y[train], transform.transform(X[test]).as_last_axis(), y[test]
-
-
-def accuracy(model, digits):
-    K, y, K_test, y_test = digits
-    nearest = KNeighborsClassifier(1).fit(model.fit(K, y).embedding_, y)
-    return nearest.score(model.transform(K_test), y_test)
-
-
 def test_digits(digits):
-    noise = accuracy(KernelFDA(kernel_weights=7), digits)
-    uniform = accuracy(KernelFDA(), digits)
-    assert noise < 0.2
+    K, y, K_test, y_test = digits
+    digits = K[..., :6], y, K_test[..., :6], y_test  # one kernel of noise
+    uniform = nearest_accuracy(KernelFDA(), digits)
+    assert nearest_accuracy(KernelFDA(kernel_weights=5), digits) < 0.2
     for p in (1.0, 2.0):
         model = ConvexMKLDR(p=p)
-        assert accuracy(model, digits) > uniform - 0.02
+        assert nearest_accuracy(model, digits) > uniform - 0.02
         assert model.status_ == "optimal"
-        assert model.kernel_weights_[7] < (0.01 if p == 1 else 0.05)
-
-
-def test_weights_in_single_precision():
-    K = gaussian_kernels(8)
-    double, single = ConvexMKLDR().fit(K, LABELS), ConvexMKLDR().fit(K.astype(np.float32), LABELS)
-    np.testing.assert_allclose(single.kernel_weights_, double.kernel_weights_, atol=1e-4)
+        assert model.kernel_weights_[5] < (0.01 if p == 1 else 0.05)
 
 
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"y": np.zeros(N)}, NotApplicable, "class"),
-        ({"y": None}, DataError, "requires y"),
-        ({"y": LABELS[:-1]}, DataError, "35 labels for 36 samples"),
-        ({"n_components": 3}, NotApplicable, "at most 2"),
-        ({"X": np.ones((N, N, 2))}, NotApplicable, "constant"),
-        ({"X": np.triu(np.ones((N, N)))}, DataError, "not symmetric"),
-        ({"X": np.eye(N) - 0.5 + np.diag(np.where(LABELS == 0, -3.0, 1.0))}, DataError, "psd_repair"),
+        ({"X": np.eye(36) - 0.5 + np.diag(np.where(LABELS == 0, -3.0, 1.0))}, DataError, "psd_repair"),
         ({"p": 0.5}, ValueError, "p"),
         ({"ridge": 0.0}, ValueError, "ridge"),
         ({"denominator": "between"}, ValueError, "denominator"),
-        ({"kernels": []}, ConfigError, "empty"),
     ],
 )
-def test_messages_name_the_error(change, error, message):
-    data = {"X": gaussian_kernels(9), "y": LABELS}
-    data |= {key: change[key] for key in ("X", "y") if key in change}
-    if "kernels" in change:
-        data["X"] = features(9)[0]
-    parameters = {key: value for key, value in change.items() if key not in data}
+def test_errors(change, error, message):
     with pytest.raises(error, match=message):
-        ConvexMKLDR(**parameters).fit(data["X"], data["y"])
+        fit_changed(ConvexMKLDR, change, gaussian_kernels(9), LABELS)

@@ -6,23 +6,12 @@ import numpy as np
 import pytest
 from scipy.linalg import subspace_angles
 from scipy.spatial.distance import pdist
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.preprocessing import StandardScaler
+from tests.unit.subspace.problems import fit_changed, gaussian, scatters
 
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.subspace.kfd import KernelFDA
-
-
-@pytest.fixture(scope="module")
-def wine():
-    X, y = load_wine(return_X_y=True)
-    return StandardScaler().fit_transform(X), y
-
-
-def gaussian(X, Y=None, gamma=8.0):
-    Y = X if Y is None else Y
-    return np.exp(-((X[:, None] - Y[None]) ** 2).sum(-1) / gamma)
 
 
 @pytest.mark.parametrize("ridge", [0.0, 1e-11])
@@ -46,13 +35,10 @@ def test_embedding_has_the_scatters_that_the_scaling_says(wine):
     X, y = wine
     K = gaussian(X)
     model = KernelFDA(ridge=1e-9).fit(K, y)
-    centred = model.embedding_ - model.embedding_.mean(axis=0)
-    total = 2 * centred.T @ centred + model.ridge_amount_ * model.coefficients_.T @ model.coefficients_
-    np.testing.assert_allclose(total, np.eye(2), atol=1e-8)
-    means = np.stack([model.embedding_[y == k].mean(axis=0) for k in range(3)])[y]
-    within = 2 * (model.embedding_ - means).T @ (model.embedding_ - means)
-    within += model.ridge_amount_ * model.coefficients_.T @ model.coefficients_
-    np.testing.assert_allclose(within, np.diag(model.eigenvalues_), atol=1e-8)
+    penalty = model.ridge_amount_ * model.coefficients_.T @ model.coefficients_
+    between, within = scatters(model.embedding_, y)
+    np.testing.assert_allclose(2 * (between + within) + penalty, np.eye(2), atol=1e-8)
+    np.testing.assert_allclose(2 * within + penalty, np.diag(model.eigenvalues_), atol=1e-8)
 
 
 def test_transform_projects_new_rows(wine):
@@ -127,17 +113,15 @@ def test_a_kernel_of_small_rank_gives_fewer_components_by_default_and_an_error_o
         ({"kernel_weights": [-1]}, ConfigError, "nonnegative"),
         ({"kernel_weights": "best"}, ConfigError, "uniform"),
         ({"kernel_weights": 1}, ConfigError, "numbered"),
+        ({"X": np.ones((30, 4)), "kernels": []}, ConfigError, "empty"),
         ({"scaling": "none"}, ValueError, "scaling"),
         ({"ridge": -1.0}, ValueError, "ridge"),
     ],
 )
-def test_messages_name_the_error(change, error, message):
-    X = np.random.default_rng(0).normal(size=(30, 4))
-    data = {"X": gaussian(X), "y": np.arange(30) % 3}
-    data |= {key: change[key] for key in ("X", "y") if key in change}
-    parameters = {key: value for key, value in change.items() if key not in data}
+def test_errors(change, error, message):
+    X = gaussian(np.random.default_rng(0).normal(size=(30, 4)))
     with pytest.raises(error, match=message):
-        KernelFDA(**parameters).fit(data["X"], data["y"])
+        fit_changed(KernelFDA, change, X, np.arange(30) % 3)
 
 
 def test_transform_refuses_other_kernels():

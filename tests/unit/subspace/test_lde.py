@@ -6,20 +6,13 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh, subspace_angles
 from scipy.spatial.distance import pdist
-from sklearn.datasets import load_digits, load_wine
+from sklearn.datasets import load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.preprocessing import StandardScaler
 
 from mklearn.errors import DataError, NotApplicable
 from mklearn.graphs import lde_graph
 from mklearn.subspace.kernel_lde import KernelLDE
 from mklearn.subspace.lde import LDE
-
-
-@pytest.fixture(scope="module")
-def wine():
-    X, y = load_wine(return_X_y=True)
-    return StandardScaler().fit_transform(X), y
 
 
 @pytest.mark.parametrize("p", [2, 5])
@@ -98,21 +91,6 @@ def test_it_separates_classes_of_several_clusters_which_fisher_can_not():
     assert LinearDiscriminantAnalysis().fit(X, y).score(X, y) < 0.7
 
 
-def test_given_distances_replace_those_of_the_kernel():
-    X, y = load_digits(n_class=4, return_X_y=True)
-    X, y = X[:120], y[:120]
-    d2 = ((X[:, None] - X[None]) ** 2).sum(-1)
-    K = np.exp(-d2 / d2.mean())
-    # Distances induced by a Gaussian kernel order neighbours as the distances in its exponent do.
-    a, b = KernelLDE().fit(K, y), KernelLDE().fit(K, y, graph_distances=d2)
-    np.testing.assert_allclose(a.embedding_, b.embedding_, atol=1e-8)
-    other = np.random.default_rng(0).random((120, 120))
-    c = KernelLDE().fit(K, y, graph_distances=[other + other.T, d2])
-    assert np.abs(c.graph_.L.toarray() - a.graph_.L.toarray()).max() > 0.05
-    with pytest.raises(DataError, match="graph_distances"):
-        KernelLDE().fit(K, y, graph_distances=d2[:, :50])
-
-
 def test_graph_is_of_the_kernels_in_use():
     X, y = load_wine(return_X_y=True)
     d2 = [((Z[:, None] - Z[None]) ** 2).sum(-1) for Z in (X[:, :5], X[:, 5:])]
@@ -125,17 +103,15 @@ def test_graph_is_of_the_kernels_in_use():
     np.testing.assert_allclose(both, mean, atol=1e-12)
 
 
-def test_messages_name_the_error(wine):
-    X, y = wine
-    with pytest.raises(NotApplicable, match="class"):
-        LDE().fit(X, np.zeros(len(y)))
-    with pytest.raises(DataError, match="NaN"):
-        LDE().fit(np.full_like(X, np.nan), y)
-    with pytest.raises(DataError, match="labels for"):
-        LDE().fit(X, y[:-1])
-    with pytest.raises(NotApplicable, match="same class"):
-        KernelLDE().fit(X[:20] @ X[:20].T, np.arange(20))
-    with pytest.raises(NotApplicable, match="at most 178"):
-        KernelLDE(179).fit(X @ X.T, y)
-    with pytest.raises(NotApplicable, match="constant"):
-        LDE().fit(np.ones((20, 3)), np.arange(20) % 2)
+@pytest.mark.parametrize(
+    ("model", "X", "y", "error", "message"),
+    [
+        (LDE(), np.full((20, 3), np.nan), np.arange(20) % 2, DataError, "NaN"),
+        (LDE(), np.ones((20, 3)), np.arange(20) % 2, NotApplicable, "constant"),
+        (KernelLDE(), np.eye(20), np.arange(20), NotApplicable, "same class"),
+        (KernelLDE(21), np.eye(20), np.arange(20) % 2, NotApplicable, "at most 20"),
+    ],
+)
+def test_errors(model, X, y, error, message):
+    with pytest.raises(error, match=message):
+        model.fit(X, y)

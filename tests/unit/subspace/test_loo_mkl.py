@@ -6,32 +6,11 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 from sklearn.base import clone
-from sklearn.datasets import load_digits
-from sklearn.neighbors import KNeighborsClassifier
+from tests.unit.subspace.problems import LABELS, fit_changed, gaussian_kernels, nearest_accuracy
 
-from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.kernels.specs import StackTransform
 from mklearn.subspace.kfd import KernelFDA
 from mklearn.subspace.loo_mkl import LeaveOneOutMKL
 from mklearn.subspace.mkldr import MKLDR
-
-N = 36
-LABELS = np.arange(N) % 3
-
-
-def features(seed: int, count: int = 3) -> list[np.ndarray]:
-    """Feature sets of growing quality."""
-    rng = np.random.default_rng(seed)
-    return [rng.normal(size=(N, 4)) + 0.6 * m * rng.normal(size=(3, 4))[LABELS] for m in range(count)]
-
-
-def gaussian_kernels(seed: int, count: int = 3) -> np.ndarray:
-    """Gaussian kernels of them, samples first: (N, N, count)."""
-    stack = []
-    for X in features(seed, count):
-        d2 = ((X[:, None] - X[None]) ** 2).sum(-1)
-        stack.append(np.exp(-d2 / d2.mean()))
-    return np.stack(stack, axis=-1)
 
 
 def test_one_kernel_is_the_discriminant():
@@ -68,7 +47,7 @@ def test_order_scale_and_constants_do_not_matter():
     K = gaussian_kernels(5)
     model = LeaveOneOutMKL(tol=1e-10)
     base = clone(model).fit(K, LABELS)
-    order, shuffle, factors = np.random.default_rng(0).permutation(N), np.array([2, 0, 1]), np.array([40.0, 0.1, 1e-5])
+    order, shuffle, factors = np.random.default_rng(0).permutation(36), np.array([2, 0, 1]), np.array([40.0, 0.1, 1e-5])
     changes = {
         "order": (K[np.ix_(order, order)][..., shuffle], LABELS[order], base.kernel_weights_[shuffle]),
         "scale": (factors * K, LABELS, base.kernel_weights_ / factors),
@@ -78,33 +57,9 @@ def test_order_scale_and_constants_do_not_matter():
     for name, (kernel, labels, weights) in changes.items():
         other = clone(model).fit(kernel, labels)
         np.testing.assert_allclose(other.kernel_weights_, weights / weights.sum(), atol=1e-5, err_msg=name)
-        rows = order if name == "order" else np.arange(N)
+        rows = order if name == "order" else np.arange(36)
         ratio = pdist(other.embedding_) / pdist(base.embedding_[rows])
         np.testing.assert_allclose(ratio, ratio[0], rtol=1e-3, err_msg=name)
-
-
-@pytest.fixture(scope="module")
-def digits():
-    """Twenty samples of each digit; kernels of unit centred trace on all pixels and on rows of them, and of noise."""
-    X, y = load_digits(return_X_y=True)
-    rng = np.random.default_rng(0)
-    X = np.hstack([X, rng.normal(size=(len(y), 20))])
-    train = np.concatenate([rng.choice(np.flatnonzero(y == k), 20, replace=False) for k in range(10)])
-    test = np.setdiff1d(np.arange(len(y)), train)
-    scale = {"kind": "gaussian", "normalise": "centred_trace"}
-    specs = [
-        {"id": "pixels", "columns": list(range(64)), **scale},
-        *({"id": f"rows {r}", "columns": list(range(16 * r, 16 * r + 16)), **scale} for r in range(4)),
-        *({"id": f"noise {k}", "columns": list(range(64, 64 + k)), **scale} for k in (2, 6, 20)),
-    ]
-    transform = StackTransform(specs).fit(X[train])
-    return transform.stack_train_.as_last_axis(), y[train], transform.transform(X[test]).as_last_axis(), y[test]
-
-
-def accuracy(model, digits):
-    K, y, K_test, y_test = digits
-    nearest = KNeighborsClassifier(1).fit(model.fit(K, y).embedding_, y)
-    return nearest.score(model.transform(K_test), y_test)
 
 
 def test_the_identity_gets_nothing_where_mkl_dr_gives_it_most(digits):
@@ -123,7 +78,7 @@ def test_the_identity_gets_nothing_where_mkl_dr_gives_it_most(digits):
 
 def test_kernels_of_noise_are_found_out(digits):
     model = LeaveOneOutMKL()
-    learned, uniform = accuracy(model, digits), accuracy(KernelFDA(), digits)
+    learned, uniform = nearest_accuracy(model, digits), nearest_accuracy(KernelFDA(), digits)
     assert model.optimal_shares_[5:].max() < 0.01
     assert model.kernel_weights_[5:].sum() < 0.1
     assert np.argmax(model.kernel_weights_) == 0
@@ -134,42 +89,17 @@ def test_without_noise_it_stays_near_the_average(digits):
     """One draw is within a point; the documented differences are means over draws."""
     K, y, K_test, y_test = digits
     clean = (K[..., :5], y, K_test[..., :5], y_test)
-    assert accuracy(LeaveOneOutMKL(), clean) > accuracy(KernelFDA(), clean) - 0.01
+    assert nearest_accuracy(LeaveOneOutMKL(), clean) > nearest_accuracy(KernelFDA(), clean) - 0.01
 
 
 def test_uninformative_kernels_give_the_average():
-    contrary = np.stack([np.eye(N) + c * (LABELS[:, None] != LABELS) for c in (0.02, 0.05)], axis=-1)
+    contrary = np.stack([np.eye(36) + c * (LABELS[:, None] != LABELS) for c in (0.02, 0.05)], axis=-1)
     model = LeaveOneOutMKL().fit(contrary, LABELS)
     assert model.status_ == "uniform"
     np.testing.assert_allclose(model.shares_, [0.5, 0.5])
 
 
-def test_weights_in_single_precision():
-    K = gaussian_kernels(8)
-    double, single = LeaveOneOutMKL().fit(K, LABELS), LeaveOneOutMKL().fit(K.astype(np.float32), LABELS)
-    np.testing.assert_allclose(single.kernel_weights_, double.kernel_weights_, atol=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"y": np.zeros(N)}, NotApplicable, "class"),
-        ({"y": None}, DataError, "requires y"),
-        ({"y": LABELS[:-1]}, DataError, "35 labels for 36 samples"),
-        ({"n_components": 3}, NotApplicable, "at most 2"),
-        ({"X": np.ones((N, N, 2))}, NotApplicable, "constant"),
-        ({"X": np.triu(np.ones((N, N)))}, DataError, "not symmetric"),
-        ({"shrinkage": 1.1}, ValueError, "shrinkage"),
-        ({"regularisation": 0.0}, ValueError, "regularisation"),
-        ({"max_iter": -1}, ValueError, "max_iter"),
-        ({"kernels": []}, ConfigError, "empty"),
-    ],
-)
-def test_messages_name_the_error(change, error, message):
-    data = {"X": gaussian_kernels(9), "y": LABELS}
-    data |= {key: change[key] for key in ("X", "y") if key in change}
-    if "kernels" in change:
-        data["X"] = features(9)[0]
-    parameters = {key: value for key, value in change.items() if key not in data}
-    with pytest.raises(error, match=message):
-        LeaveOneOutMKL(**parameters).fit(data["X"], data["y"])
+@pytest.mark.parametrize("change", [{"shrinkage": 1.1}, {"regularisation": 0.0}, {"max_iter": -1}])
+def test_invalid_parameters(change):
+    with pytest.raises(ValueError, match=next(iter(change))):
+        fit_changed(LeaveOneOutMKL, change, gaussian_kernels(9), LABELS)

@@ -5,25 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.linalg import eigh, subspace_angles
-from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
-from sklearn.preprocessing import StandardScaler
+from tests.unit.subspace.problems import scatters
 
-from mklearn.errors import DataError, NotApplicable
+from mklearn.errors import NotApplicable
 from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.subspace.mmc import MMC, orthogonal_complement
 from mklearn.subspace.null_space_lda import NullSpaceLDA
-
-
-def scatters(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """S_b and S_w class by class, as below the paper's (1) with S_i read as a scatter."""
-    d, m = X.shape[1], X.mean(axis=0)
-    S_b, S_w = np.zeros((d, d)), np.zeros((d, d))
-    for k in np.unique(y):
-        own = X[y == k]
-        S_b += len(own) * np.outer(own.mean(axis=0) - m, own.mean(axis=0) - m)
-        S_w += (own - own.mean(axis=0)).T @ (own - own.mean(axis=0))
-    return S_b, S_w
 
 
 def blobs(n: int, d: int, c: int = 4, seed: int = 0, spread: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
@@ -31,12 +19,6 @@ def blobs(n: int, d: int, c: int = 4, seed: int = 0, spread: float = 1.0) -> tup
     centres = np.random.default_rng(7).normal(size=(c, d))
     y = np.concatenate([np.arange(c), rng.integers(c, size=n - c)])
     return centres[y] * 2 + spread * rng.normal(size=(n, d)) * np.linspace(0.3, 2, d) + 5, y
-
-
-@pytest.fixture(scope="module")
-def wine() -> tuple[np.ndarray, np.ndarray]:
-    X, y = load_wine(return_X_y=True)
-    return StandardScaler().fit_transform(X), y
 
 
 @pytest.mark.parametrize("trade_off", [0.0, 0.5, 1.0, 7.0, "trace_ratio"])
@@ -166,8 +148,6 @@ def test_orthogonal_complement() -> None:
 @pytest.mark.parametrize(
     ("X", "y", "parameters", "error", "message"),
     [
-        (np.eye(6), np.zeros(6), {}, NotApplicable, "class"),
-        (np.eye(6), None, {}, DataError, "requires y"),
         (np.ones((6, 3)), np.arange(6) % 2, {}, NotApplicable, "constant"),
         (np.eye(6), np.arange(6) % 2, {"n_components": 7}, NotApplicable, "6 features"),
         (np.eye(6), np.arange(6), {"trade_off": "trace_ratio"}, NotApplicable, "within-class"),

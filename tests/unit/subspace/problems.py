@@ -1,0 +1,56 @@
+"""Problems and reference computations that tests of several embeddings share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import KNeighborsClassifier
+
+LABELS = np.arange(36) % 3
+"""Labels of `features` and `gaussian_kernels`."""
+
+
+def features(
+    seed: int, *, n: int = 36, count: int = 3, classes: int = 3, strength: float = 0.6
+) -> list[NDArray[np.float64]]:
+    """Feature sets of growing quality, for the labels arange(n) % classes."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % classes
+    return [rng.normal(size=(n, 4)) + strength * m * rng.normal(size=(classes, 4))[y] for m in range(count)]
+
+
+def gaussian_kernels(seed: int, **shape: Any) -> NDArray[np.float64]:
+    """Gaussian kernels of `features`, samples first: (n, n, count)."""
+    distances = [((X[:, None] - X[None]) ** 2).sum(-1) for X in features(seed, **shape)]
+    return np.stack([np.exp(-d2 / d2.mean()) for d2 in distances], axis=-1)
+
+
+def gaussian(X: NDArray[np.float64], Y: NDArray[np.float64] | None = None, gamma: float = 8.0) -> NDArray[np.float64]:
+    """The Gaussian kernel between X and Y, by default X."""
+    return np.exp(-((X[:, None] - (X if Y is None else Y)[None]) ** 2).sum(-1) / gamma)
+
+
+def scatters(X: NDArray[np.float64], y: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """S_b and S_w, class by class."""
+    d, m = X.shape[1], X.mean(axis=0)
+    S_b, S_w = np.zeros((d, d)), np.zeros((d, d))
+    for k in np.unique(y):
+        own = X[y == k]
+        S_b += len(own) * np.outer(own.mean(axis=0) - m, own.mean(axis=0) - m)
+        S_w += (own - own.mean(axis=0)).T @ (own - own.mean(axis=0))
+    return S_b, S_w
+
+
+def nearest_accuracy(model: Any, digits: tuple[NDArray[Any], ...]) -> float:
+    """The 1-nearest-neighbour accuracy in the embedding, of the `digits` fixture."""
+    K, y, K_test, y_test = digits
+    nearest = KNeighborsClassifier(1).fit(model.fit(K, y).embedding_, y)
+    return float(nearest.score(model.transform(K_test), y_test))
+
+
+def fit_changed(method: Any, change: dict[str, Any], X: NDArray[Any], y: NDArray[Any]) -> None:
+    """Fit with changed parameters, or with changed samples and labels: the entries "X" and "y"."""
+    parameters = {key: value for key, value in change.items() if key not in ("X", "y")}
+    method(**parameters).fit(change.get("X", X), change.get("y", y))
