@@ -92,6 +92,10 @@ class Method(Registered):
         """Return how components are swept: a class of :mod:`mklearn.evaluation.sweeps` and its parameters."""
         return Implementation(implementation="mklearn.evaluation.sweeps:LeadingDimensions")
 
+    def learns_weights(self) -> bool:
+        """Return whether it learns kernel weights: a report then says whether they paid."""
+        return False
+
     def component_choice(self) -> Components | None:
         """Return how the number of components is chosen; None: as the study says, or else :meth:`usual_choice`."""
         return None
@@ -168,6 +172,10 @@ class FixedCombination(KernelMethod):
         if self.kernels == "each" and self.kernel_weights != "uniform":
             raise ValueError("kernels: each runs on one kernel at a time; omit kernel_weights.")
         return self
+
+    def learns_weights(self) -> bool:
+        """Return whether weights follow from accuracies of the inner cross-validation."""
+        return self.kernel_weights == "cv_accuracy"
 
     def kernel_choice(self) -> KernelChoice | None:
         """Return the rule that ``kernel_weights`` names; None for the average and for weights."""

@@ -143,6 +143,8 @@ class ReportSpec(Spec):
     datasets: list[ReportDataset]
     calibration: Calibration | None
     remarks: list[ReportRemark]
+    learned: list[str]
+    """Methods that learn kernel weights."""
     best_single: list[str]
     """Methods that take one kernel, chosen by inner cross-validation or on the test samples."""
     descriptors: list[CatalogueEntry]

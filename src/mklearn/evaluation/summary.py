@@ -273,7 +273,7 @@ def _interval(group: _Group, predictions: Predictions | None, confidence: float)
 
 
 def _paired(group: _Group, reference: _Group, predictions: Predictions | None, confidence: float) -> Difference:
-    if reference is group:
+    if reference is group and group.units["value"].notna().any():
         return Difference(0.0, 0.0, 0.0, math.nan, 0.0)
     both = group.units.join(reference.units["value"].rename("reference"), how="inner")
     n_train, n_test = _sizes(both)

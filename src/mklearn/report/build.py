@@ -14,7 +14,7 @@ from mklearn.errors import DataError
 from mklearn.report import frames
 from mklearn.report.charts import standalone
 from mklearn.report.confusion import FEW_CLASSES, confused, pairs_table
-from mklearn.report.findings import findings
+from mklearn.report.findings import findings, splits_of
 from mklearn.report.frames import Results, results_of
 from mklearn.report.gallery import Panel, panels
 from mklearn.report.page import Content, markdown_report, render
@@ -68,7 +68,7 @@ def build_report(
     paths : list of Path
         The files written, ``index.html`` first.
     """
-    results = results_of(scores, summary, fits, study.reference or "average")
+    results = results_of(scores, summary, fits, study.reference or "average", study.learned)
     content = _content(results, study, run, data)
     texts = {
         "index.html": render(content),
@@ -122,8 +122,7 @@ def _lead(results: Results, study: ReportSpec, data: Sequence[DataSetRecord]) ->
         parts.append(f"with {plural(len(study.kernels), 'kernel')}")
         if study.descriptors:
             parts.append(f"of {plural(len(study.descriptors), 'descriptor')}")
-    repeats = results.scores[["repeat", "fold"]].drop_duplicates()
-    parts.append(f"over {plural(len(repeats), 'random split')}")
+    parts.append(enumeration(list(dict.fromkeys(splits_of(setting, results) for setting in results.settings))))
     if len(results.settings) > 1:
         parts.append(f"in {plural(len(results.settings), 'setting')}")
     return f"{study.description.strip()} {' '.join(parts)}.".strip()

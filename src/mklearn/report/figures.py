@@ -19,7 +19,7 @@ SECONDS = {"scale": {"type": "log", "nice": False}, "axis": {"format": "~g", "ti
 
 
 def differences(summary: pd.DataFrame, series: Series, *, reference_title: str, title: str) -> Chart:
-    """Draw the paired difference of each method to the reference, with its corrected resampled interval.
+    """Draw the paired difference of each method to the reference, with its 95 % interval.
 
     ``summary`` has the inner-CV rows of one setting without those of the reference, in fractions.
     """
@@ -39,7 +39,7 @@ def differences(summary: pd.DataFrame, series: Series, *, reference_title: str, 
     }
     return charts.chart(
         charts.vertical_rule(0),
-        interval,
+        *([interval] if frame["difference_low"].notna().any() else []),
         dot,
         rows=charts.rows_of(
             frame, s="label", rule="rule", x="difference", low="difference_low", high="difference_high"

@@ -1,14 +1,22 @@
-"""Findings of a study: sentences made from its numbers, worded no stronger than its intervals allow."""
+"""Findings of a study: sentences made from its numbers, worded no stronger than its paired intervals allow.
+
+Methods are compared with the reference by one nearest-neighbour rule, the study's first; classifiers, which have none,
+stand beside them. A method is called better or worse where the 95 % interval of its difference excludes 0 and Holm's
+adjusted p-value is below 5 %.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from mklearn.report.frames import Results, records
-from mklearn.report.wording import enumeration, percent_spread, plural, points, rule_title
+from mklearn.evaluation.statistics import FEWEST_SPLITS
+from mklearn.report.frames import Results, Setting, records
+from mklearn.report.wording import enumeration, in_order, percent_spread, plural, rule_title, signed
+
+LEVEL = 0.05
 
 
 class Findings(NamedTuple):
@@ -18,15 +26,27 @@ class Findings(NamedTuple):
     settings: list[str]
 
 
+class _Verdict(NamedTuple):
+    """A method over the settings: its comparisons with the reference, and in how many it is better and worse."""
+
+    label: str
+    rows: list[dict[str, Any]]
+    better: int
+    worse: int
+
+
 def findings(results: Results) -> Findings:
     """Word the findings of a study by its inner-CV column."""
     rows = results.inner_cv()
-    return Findings(_headline(rows, results), [_setting(setting.of(rows), results) for setting in results.settings])
+    rule = next(iter(in_order(rows.loc[rows["method"].eq(results.reference), "neighbour"])), "")
+    rows = rows[rows["neighbour"].isin([rule, ""])]
+    settings = [_setting(setting, setting.of(rows), results) for setting in results.settings]
+    return Findings(_headline(rows, results), settings)
 
 
 def _headline(rows: pd.DataFrame, results: Results) -> str:
-    """Say over all settings which comparisons with the reference are decided, and in which direction."""
-    title, n_settings = results.reference_title, len(results.settings)
+    """Say what is better and worse than the reference, what can't be told from it, and whether weights paid."""
+    title = results.reference_title
     if rows["mean"].isna().all():
         return "No method has an accuracy chosen by inner cross-validation: see the failures below."
     others = rows[rows["method"].ne(results.reference)].dropna(subset=["difference"])
@@ -35,73 +55,127 @@ def _headline(rows: pd.DataFrame, results: Results) -> str:
     judged = others.dropna(subset=["difference_low", "difference_high"])
     if judged.empty:
         return (
-            "One repeat leaves no spread to judge by: the numbers below show what happened, "
+            f"Fewer than {FEWEST_SPLITS} splits allow no verdict: the numbers below show what happened, "
             f"not whether any method differs from {title}."
         )
-    above, below = _above(judged), _below(judged)
-    places = "" if n_settings == 1 else f" in any of {plural(n_settings, 'setting')}"
-    total = plural(len(judged), "comparison")
-    if above.empty and below.empty:
-        return f"No method differs detectably from {title}{places}: the 95 % interval contains 0 in all of {total}."
-    if n_settings == 1:
-        parts = []
-        if len(above):
-            parts.append(f"Better than {title}: {_names(above)}")
-        if len(below):
-            parts.append(f"{'worse' if parts else f'Worse than {title}'}: {_names(below)}")
-        undecided = len(judged) - len(above) - len(below)
-        tail = f" The 95 % interval of the other {plural(undecided, 'comparison')} contains 0." if undecided else ""
-        return "; ".join(parts) + "." + tail
-    return _over_settings(judged, above, below, title)
+    several = len(results.settings) > 1
+    verdicts = [_verdict(label, own) for label, own in judged.groupby("label", sort=False)]
+    better = sorted((v for v in verdicts if v.better and not v.worse), key=_mean_difference, reverse=True)
+    worse = sorted((v for v in verdicts if v.worse and not v.better), key=_mean_difference)
+    mixed = [v for v in verdicts if v.better and v.worse]
+    ties = [v.label for v in verdicts if not v.better and not v.worse]
+    sentences = []
+    if better:
+        sentences.append(f"Better than {title}: {_named(better, several)}.")
+    elif not mixed:
+        sentences.append(f"Nothing beats {title} (highest: {_highest(judged, several)}).")
+    if mixed:
+        sentences.append(f"Better in some settings and worse in others: {_named(mixed, several)}.")
+    if worse:
+        sentences.append(f"{'Worse' if sentences else f'Worse than {title}'}: {_named(worse, several)}.")
+    if ties:
+        sentences.append(f"Not distinguishable from it: {enumeration(ties)}.")
+    return " ".join([*sentences, *_weights(judged[judged["method"].isin(results.learned)], several)])
 
 
-def _over_settings(judged: pd.DataFrame, above: pd.DataFrame, below: pd.DataFrame, title: str) -> str:
-    """Say which methods are better, worse or undecided, with the number of their comparisons (settings and rules)."""
-    counts = Counter(judged["label"])
-    parts = []
-    for word, rows in (("Better than", above), ("Worse than", below)):
-        names = [f"{label} ({number} of {counts[label]})" for label, number in Counter(rows["label"]).items()]
-        parts.append(f"{word} {title}: {enumeration(names)}." if names else f"{word} {title}: no method.")
-    decided = set(above["label"]) | set(below["label"])
-    undecided = [label for label in counts if label not in decided]
-    if undecided:
-        parts.append(f"Never distinguishable from it: {enumeration(undecided)}.")
-    return " ".join(parts) + " (In brackets: comparisons, over settings and rules, whose 95 % interval excludes 0.)"
+def _weights(learned: pd.DataFrame, several: bool) -> list[str]:
+    """Say whether learned kernel weights paid; nothing if the study learns none."""
+    if learned.empty:
+        return []
+    paid = [v for v in (_verdict(label, own) for label, own in learned.groupby("label", sort=False)) if v.better]
+    if paid:
+        return [f"Learned kernel weights paid: {_named(paid, several)}."]
+    return [f"Learned kernel weights did not pay: at best {_highest(learned, several)}."]
 
 
-def _setting(rows: pd.DataFrame, results: Results) -> str:
-    """Name the best method of a setting and its difference to the reference."""
-    title = results.reference_title
+def _verdict(label: Any, rows: pd.DataFrame) -> _Verdict:
+    real = rows["p_holm"].isna() | rows["p_holm"].lt(LEVEL) if "p_holm" in rows else True
+    better, worse = ((side & real).sum() for side in (rows["difference_low"] > 0, rows["difference_high"] < 0))
+    return _Verdict(str(label), records(rows), int(better), int(worse))
+
+
+def _mean_difference(verdict: _Verdict) -> float:
+    return sum(row["difference"] for row in verdict.rows) / len(verdict.rows)
+
+
+def _named(verdicts: Sequence[_Verdict], several: bool) -> str:
+    """Name methods with their difference and interval; over several settings with the number of those decided."""
+    if not several:
+        return enumeration([f"{v.label} {_difference(v.rows[0])}" for v in verdicts])
+    return enumeration([
+        f"{v.label} ({' and '.join(_counts(v))} of {plural(len(v.rows), 'setting')}, "
+        f"{signed(100 * _mean_difference(v), 1)} on average)"
+        for v in verdicts
+    ])  # fmt: skip
+
+
+def _counts(verdict: _Verdict) -> list[str]:
+    if verdict.better and verdict.worse:
+        return [f"better in {verdict.better}", f"worse in {verdict.worse}"]
+    return [str(verdict.better or verdict.worse)]
+
+
+def _highest(rows: pd.DataFrame, several: bool) -> str:
+    best = records(rows.sort_values("difference", ascending=False, kind="stable"))[0]
+    place = ""
+    if several:
+        size = "" if pd.isna(best["train_size"]) else f", training size {int(best['train_size'])}"
+        place = f" on {best['dataset_title']}{size}"
+    return f"{best['label']} {_difference(best)}{place}"
+
+
+def _difference(row: dict[str, Any]) -> str:
+    """Format as ``+0.3 [−0.5, +1.1]``."""
+    return f"{_points(row['difference'])} [{_points(row['difference_low'])}, {_points(row['difference_high'])}]"
+
+
+def _points(fraction: float) -> str:
+    return signed(100.0 * fraction, 1)
+
+
+def _setting(setting: Setting, rows: pd.DataFrame, results: Results) -> str:
+    """Name the best method of a setting and its difference to the reference, and the methods without a value."""
     known = rows.dropna(subset=["mean"])
     if known.empty:
         return "No method gave an accuracy by inner cross-validation."
     best = records(known.sort_values("mean", ascending=False, kind="stable"))[0]
-    repeats = f"over {plural(int(best['n_repeats']), 'repeat')}"
-    sentence = f"Highest: {_name(best)} with {percent_spread(best['mean'], best['std'])} % {repeats}"
+    highest = f"Highest: {_name(best)} with {percent_spread(best['mean'], best['std'])} % {splits_of(setting, results)}"
+    return " ".join([f"{highest}{_against_reference(best, results)}", *_without_value(rows)])
+
+
+def _against_reference(best: dict[str, Any], results: Results) -> str:
+    title = results.reference_title
     if best["method"] == results.reference:
-        return f"{sentence}, the reference itself."
+        return ", the reference itself."
     if pd.isna(best["difference"]):
-        return f"{sentence}; {title} has no value under the same rule to compare with."
-    difference = f"{sentence}, {points(best['difference'])} points from {title}"
-    low, high = best["difference_low"], best["difference_high"]
-    if pd.isna(low):
-        return f"{difference}; a single repeat has no interval."
-    interval = f"95 % interval {points(low)} to {points(high)}"
-    if low <= 0 <= high:
-        return f"{difference} ({interval}, which contains 0: not distinguishable)."
-    return f"{difference} ({interval})."
+        return f"; {title} has no value under the same rule to compare with."
+    difference = f", {_points(best['difference'])} points from {title}"
+    if pd.isna(best["difference_low"]):
+        return f"{difference}; fewer than {FEWEST_SPLITS} splits have no interval."
+    low, high = _points(best["difference_low"]), _points(best["difference_high"])
+    contains = (
+        ", which contains 0: not distinguishable" if best["difference_low"] <= 0 <= best["difference_high"] else ""
+    )
+    return f"{difference} (95 % interval {low} to {high}{contains})."
 
 
-def _above(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows[rows["difference_low"] > 0].sort_values("difference", ascending=False)
+def _without_value(rows: pd.DataFrame) -> list[str]:
+    """Name the methods without a value, with the first reason."""
+    failed = rows[rows["mean"].isna()]
+    if failed.empty:
+        return []
+    reasons = [str(text) for text in failed["message"] if text] if "message" in failed else []
+    why = f" ({reasons[0]})" if reasons else ""
+    return [f"No value by inner cross-validation: {enumeration(list(dict.fromkeys(failed['label'])))}{why}."]
 
 
-def _below(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows[rows["difference_high"] < 0].sort_values("difference")
-
-
-def _names(rows: pd.DataFrame) -> str:
-    return enumeration([f"{_name(row)} {points(row['difference'])}" for row in records(rows)])
+def splits_of(setting: Setting, results: Results) -> str:
+    """Say over which splits a setting's means are: ``over 10 random splits``, ``over 5 folds``."""
+    units = setting.of(results.scores)[["repeat", "fold"]].drop_duplicates()
+    n_folds, n_repeats = units["fold"].nunique(), units["repeat"].nunique()
+    if n_folds <= 1:
+        return "on one split" if n_repeats == 1 else f"over {n_repeats:,} random splits"
+    return f"over {n_folds} folds" if n_repeats == 1 else f"over {n_repeats:,} repeats of {n_folds} folds"
 
 
 def _name(row: dict[str, Any]) -> str:

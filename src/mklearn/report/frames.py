@@ -62,6 +62,8 @@ class Results:
     fits: Sequence[FitRecord]
     reference: str
     reference_title: str
+    learned: Sequence[str]
+    """Ids of the methods that learn kernel weights."""
     settings: list[Setting]
     series: Series
 
@@ -86,8 +88,9 @@ class Results:
 
 
 def results_of(
-    scores: pd.DataFrame, summary: pd.DataFrame, fits: Sequence[FitRecord], reference: str = "average"
-) -> Results:
+    scores: pd.DataFrame, summary: pd.DataFrame, fits: Sequence[FitRecord], reference: str = "average",
+    learned: Sequence[str] = (),
+) -> Results:  # fmt: skip
     """Collect the results of a study, and divide them into settings and series."""
     series = series_of(summary, reference)
     titles = summary.loc[summary["method"].eq(reference), "method_title"]
@@ -98,6 +101,7 @@ def results_of(
         fits=fits,
         reference=reference,
         reference_title=str(titles.iloc[0]) if len(titles) else reference,
+        learned=learned,
         settings=_settings_of(summary),
         series=series,
     )

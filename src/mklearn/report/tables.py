@@ -91,10 +91,10 @@ def result_table(results: Results, setting: Setting) -> Table:
         Column("Method", numeric=False),
         Column("Rule", "how a test sample is classified in the embedding", numeric=False),
         Column("Inner CV, %", "mean ± std over repeats, dimension and parameters chosen by inner cross-validation"),
-        Column("95 % interval", "corrected resampled interval of the inner-CV mean (Nadeau and Bengio, 2003; bounded)"),
+        Column("95 % interval", "of the inner-CV mean, from the outcomes of the test samples"),
         Column(
             f"Difference to {results.reference_title}, points",
-            "paired over repeats, with its 95 % corrected resampled interval",
+            "paired on the same test samples, with its 95 % interval",
         ),
         Column("Dim.", "median of the dimensions that inner cross-validation chose"),
         Column("Oracle, %", "mean ± std at the best dimension of the mean test curve: chosen on the test samples"),

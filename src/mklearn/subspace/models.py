@@ -32,6 +32,10 @@ class OneKernel(FixedCombination, Embedding):
 class LearnedCombination(KernelMethod, Embedding):
     """Embeddings with kernel weights that are learned."""
 
+    def learns_weights(self) -> bool:
+        """Return True."""
+        return True
+
 
 class LinearEmbedding(FeatureMethod, Embedding):
     """Linear projections of features."""

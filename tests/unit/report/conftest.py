@@ -52,13 +52,13 @@ DIGITS = DataSetRecord(
 
 def report_spec(study: str, **more: Any) -> ReportSpec:
     """A specification that is empty but for what is given."""
-    lists = ("fits", "datasets", "remarks", "best_single", "descriptors", "kernels", "methods")
+    lists = ("fits", "datasets", "remarks", "learned", "best_single", "descriptors", "kernels", "methods")
     empty = {"title": "", "description": "", "reference": "", "thumbnails": 0, "calibration": None}
     return ReportSpec(study=study, **empty | {name: [] for name in lists} | more)
 
 
 def make_study(
-    *, repeats: int = 4, sizes: tuple[int, ...] = (5,), titles: dict[str, str] | None = None, dataset: str = "digits"
+    *, repeats: int = 5, sizes: tuple[int, ...] = (5,), titles: dict[str, str] | None = None, dataset: str = "digits"
 ) -> dict[str, Any]:
     """Arguments of ``build_report``, from a real evaluation with weights and histories made up beside it."""
     titles = titles or METHODS

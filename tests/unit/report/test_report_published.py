@@ -195,7 +195,7 @@ def test_weights_of_a_method_that_picks_are_shown_as_picks_with_the_average_besi
     assert sum("best-single-kernel" in slug for slug in slugs if slug.startswith("picks")) == 1
     assert not any("best-single-kernel" in slug for slug in slugs if slug.startswith("weights"))
     block = text[text.index("Picked kernels") :]
-    assert re.search(r"\| best single kernel \| [\d.]+ \\\| [\d.]+ \\\| pixels, middle \(4\) \|", block)
+    assert re.search(r"\| best single kernel \| [\d.]+ \\\| [\d.]+ \\\| pixels, middle \(5\) \|", block)
     assert re.search(r"\| uniform average \| [\d.]+ \\\| [\d.]+ \|", block)
 
 

@@ -47,58 +47,123 @@ def test_wording(got, expected):
     assert got == expected
 
 
-def finding(*rows, sizes=(5,)):
+def finding(*rows, sizes=(5,), learned=("mkl",), repeats=6, folds=1, holm=None):
     """Findings of rows (method, neighbour, mean, difference, low, high), the same at each training size."""
     names = ["method", "neighbour", "mean", "difference", "difference_low", "difference_high"]
     frame = pd.concat(pd.DataFrame(rows, columns=names).assign(train_size=size) for size in sizes).assign(
-        dataset="d", dataset_title="Data", protocol="p", kernel_set="k", selection="inner_cv", std=0.01, n_repeats=4
-    )
+        dataset="d", dataset_title="Data", protocol="p", kernel_set="k", selection="inner_cv", std=0.01, message="why",
+        n_repeats=repeats * folds, p_holm=math.nan if holm is None else holm,
+    )  # fmt: skip
     frame["method_title"] = frame["method"].replace("average", "the average")
-    return findings(results_of(frame.iloc[:0], frame, []))
+    units = pd.DataFrame({"repeat": np.repeat(range(repeats), folds), "fold": np.tile(range(folds), repeats)})
+    scores = frame.merge(units, how="cross")
+    return findings(results_of(scores, frame, [], learned=learned))
 
 
 AVERAGE = ("average", "cosine", 0.7, 0.0, 0.0, 0.0)
+WINNER = ("mkl", "cosine", 0.75, 0.05, 0.02, 0.08)
+LOSER = ("pca", "cosine", 0.6, -0.1, -0.2, -0.01)
+TIE = ("mkl", "cosine", 0.703, 0.003, -0.005, 0.011)
 
 
-def test_no_difference_is_called_none():
-    found = finding(AVERAGE, ("mkl", "cosine", 0.71, 0.01, -0.01, 0.03))
-    assert found.headline.startswith("No method differs detectably from the average")
-    assert "+1.00 points from the average" in found.settings[0]
-    assert "contains 0: not distinguishable" in found.settings[0]
+def test_a_tie():
+    found = finding(AVERAGE, TIE)
+    assert found.headline == (
+        "Nothing beats the average (highest: mkl +0.3 [−0.5, +1.1]). Not distinguishable from it: mkl. "
+        "Learned kernel weights did not pay: at best mkl +0.3 [−0.5, +1.1]."
+    )
+    assert found.settings == [
+        "Highest: mkl (1-NN cosine) with 70.3 ± 1.0 % over 6 random splits, +0.3 points from the average "
+        "(95 % interval −0.5 to +1.1, which contains 0: not distinguishable)."
+    ]
 
 
-def test_the_reference_is_not_counted_and_a_touching_interval_is_not_a_difference():
-    found = finding(AVERAGE, ("mkl", "cosine", 0.71, 0.01, 0.0, 0.02))
-    assert "in all of 1 comparison." in found.headline
+def test_a_clear_winner_and_a_loser():
+    found = finding(AVERAGE, WINNER, LOSER)
+    assert found.headline == (
+        "Better than the average: mkl +5.0 [+2.0, +8.0]. Worse: pca −10.0 [−20.0, −1.0]. "
+        "Learned kernel weights paid: mkl +5.0 [+2.0, +8.0]."
+    )
+    assert found.settings == [
+        "Highest: mkl (1-NN cosine) with 75.0 ± 1.0 % over 6 random splits, +5.0 points from the average "
+        "(95 % interval +2.0 to +8.0)."
+    ]
 
 
-def test_differences_are_named_in_their_direction():
-    found = finding(AVERAGE, ("mkl", "cosine", 0.75, 0.05, 0.02, 0.08), ("pca", "cosine", 0.6, -0.1, -0.2, -0.01))
-    assert found.headline == "Better than the average: mkl (1-NN cosine) +5.00; worse: pca (1-NN cosine) −10.00."
-    assert "95 % interval +2.00 to +8.00)" in found.settings[0]
-    assert "not distinguishable" not in found.settings[0]
-    only_worse = finding(AVERAGE, ("pca", "cosine", 0.6, -0.1, -0.2, -0.01)).headline
-    assert only_worse == "Worse than the average: pca (1-NN cosine) −10.00."
+def test_only_losers():
+    found = finding(AVERAGE, LOSER, learned=())
+    assert found.headline == (
+        "Nothing beats the average (highest: pca −10.0 [−20.0, −1.0]). Worse: pca −10.0 [−20.0, −1.0]."
+    )
+    assert found.settings[0].endswith("the reference itself.")
 
 
-def test_the_reference_may_be_the_best():
-    assert finding(AVERAGE, ("pca", "cosine", 0.6, -0.1, -0.2, 0.1)).settings[0].endswith("the reference itself.")
+def test_a_verdict_holds_after_the_correction_for_many_comparisons():
+    assert finding(AVERAGE, WINNER, holm=0.04).headline.startswith("Better than the average: mkl")
+    assert finding(AVERAGE, WINNER, holm=0.06).headline.startswith("Nothing beats the average (highest: mkl +5.0")
 
 
-def test_missing_evidence_is_said():
+def test_a_touching_interval_is_no_difference():
+    assert "Nothing beats" in finding(AVERAGE, ("mkl", "cosine", 0.71, 0.01, 0.0, 0.02)).headline
+
+
+def test_two_repeats_have_no_verdict():
     nan = math.nan
-    assert "One repeat leaves no spread" in finding(AVERAGE, ("mkl", "cosine", 0.8, 0.1, nan, nan)).headline
+    found = finding(AVERAGE, ("mkl", "cosine", 0.8, 0.1, nan, nan), repeats=2)
+    assert found.headline == (
+        "Fewer than 5 splits allow no verdict: the numbers below show what happened, not whether any method differs "
+        "from the average."
+    )
+    assert found.settings == [
+        "Highest: mkl (1-NN cosine) with 80.0 ± 1.0 % over 2 random splits, +10.0 points from the average; "
+        "fewer than 5 splits have no interval."
+    ]
+
+
+def test_a_failed_selection_is_said():
+    nan = math.nan
+    found = finding(AVERAGE, ("mkl", "cosine", nan, nan, nan, nan))
+    assert found.settings == [
+        "Highest: the average (1-NN cosine) with 70.0 ± 1.0 % over 6 random splits, the reference itself. "
+        "No value by inner cross-validation: mkl (why)."
+    ]
     assert "No method has an accuracy" in finding(("mkl", "cosine", nan, nan, nan, nan)).headline
     assert "no comparison" in finding(("svc", "", 0.9, nan, nan, nan)).headline
     assert "no value under the same rule" in finding(AVERAGE, ("svc", "", 0.9, nan, nan, nan)).settings[0]
 
 
-def test_several_settings_are_counted():
-    found = finding(AVERAGE, ("mkl", "cosine", 0.75, 0.05, 0.02, 0.08), sizes=(5, 7))
-    assert found.headline == (
-        "Better than the average: mkl (2 of 2). Worse than the average: no method. "
-        "(In brackets: comparisons, over settings and rules, whose 95 % interval excludes 0.)"
+@pytest.mark.parametrize(
+    ("repeats", "folds", "words"),
+    [
+        (1, 5, "over 5 folds"),
+        (3, 5, "over 3 repeats of 5 folds"),
+        (10, 1, "over 10 random splits"),
+        (1, 1, "on one split"),
+    ],
+)
+def test_splits_are_named_as_they_were_made(repeats, folds, words):
+    assert f" % {words}, the reference itself." in finding(AVERAGE, repeats=repeats, folds=folds).settings[0]
+
+
+def test_rules_are_not_mixed():
+    """The best by the second rule is in the table, and no headline is made of it; a classifier stands beside all."""
+    other = ("mkl", "euclidean", 0.9, 0.2, 0.15, 0.25), ("average", "euclidean", 0.7, 0.0, 0.0, 0.0)
+    found = finding(AVERAGE, TIE, *other, ("svc", "", 0.8, 0.1, 0.05, 0.15))
+    assert found.headline.startswith(
+        "Better than the average: svc +10.0 [+5.0, +15.0]. Not distinguishable from it: mkl."
     )
+    assert found.settings[0].startswith("Highest: svc with 80.0")
+
+
+def test_several_settings_are_counted():
+    found = finding(AVERAGE, WINNER, LOSER, sizes=(5, 7))
+    assert found.headline == (
+        "Better than the average: mkl (2 of 2 settings, +5.0 on average). "
+        "Worse: pca (2 of 2 settings, −10.0 on average). "
+        "Learned kernel weights paid: mkl (2 of 2 settings, +5.0 on average)."
+    )
+    tie = finding(AVERAGE, TIE, sizes=(5, 7)).headline
+    assert tie.startswith("Nothing beats the average (highest: mkl +0.3 [−0.5, +1.1] on Data, training size 5).")
 
 
 def test_identity_like_and_indefinite_kernels_are_remarked():

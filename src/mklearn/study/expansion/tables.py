@@ -61,6 +61,7 @@ def report_spec(plan: Plan) -> ReportSpec:
         datasets=[_dataset(dataset) for dataset in plan.datasets.values()],
         calibration=study.calibration,
         remarks=[ReportRemark(methods=remark.methods, text=remark.text) for remark in study.remarks],
+        learned=[name for name, method in study.methods.items() if method.learns_weights()],
         best_single=_best_single(plan),
         descriptors=_catalogue("descriptors", descriptors),
         kernels=_catalogue("kernels", kernels),
