@@ -41,7 +41,13 @@ FOREIGN = {
     kind
     for kind, model in MODELS.items()
     if model.implementation.startswith(
-        ("sklearn.", "mklearn.classifiers.linear_svc:", "mklearn.classifiers.shrinkage_lda:")
+        (
+            "sklearn.",
+            "mklearn.classifiers.linear_svc:",
+            "mklearn.classifiers.shrinkage_lda:",
+            "mklearn.classifiers.logistic_regression:",
+            "mklearn.classifiers.standardised_shrinkage_lda:",
+        )
     )
 }
 """scikit-learn's own classifiers, which raise its own ValueError: the one exception from mklearn's typed errors."""
@@ -55,7 +61,7 @@ THE_WORKFLOWS_OWN = {"best_single", "cv_accuracy", "oracle_single", "MOSEK"}
 SIZE = 3
 """Dimensions of the methods that are fitted anew for each number of them, as the workflow does; digits are 8 x 8."""
 CLASSES_LESS_ONE = 3
-ONE_CLASS_IS_FITTED = {"shrinkage_lda"}
+ONE_CLASS_IS_FITTED = {"shrinkage_lda", "standardised_shrinkage_lda"}
 """scikit-learn's discriminant analysis fits a single class and fails to predict; the workflow refuses it, see below."""
 NEEDS_MORE_FEATURES_THAN_SAMPLES = {"null_space_lda"}
 OVERFITS = {("fisherface", "unit"): 0.75}

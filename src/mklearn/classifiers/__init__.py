@@ -1,4 +1,4 @@
-"""Estimators that predict labels: ensembles, kernel ridge, discriminant and linear support vector classifiers."""
+"""Estimators that predict labels: ensembles, kernel ridge, discriminants, support vectors, logistic regression."""
 
 import lazy_loader as _lazy
 
@@ -8,9 +8,12 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "kernel_voting": ["KernelVoting"],
         "kernel_samme": ["KernelSAMME"],
         "kernel_ridge": ["KernelRidgeClassifier"],
+        "kernel_svc": ["KernelSVC"],
         "embedded_linear_svc": ["EmbeddedLinearSVC"],
         "ledoit_wolf_lda": ["LedoitWolfLDA"],
         "linear_svc": ["linear_svc"],
+        "logistic_regression": ["logistic_regression"],
         "shrinkage_lda": ["ShrinkageLDA"],
+        "standardised_shrinkage_lda": ["standardised_shrinkage_lda"],
     },
 )

@@ -9,6 +9,7 @@ from pydantic import Field
 from mklearn.contract.fit_spec import Rule
 from mklearn.contract.method import (
     Classifier,
+    ConcatenationMethod,
     Count,
     FeatureMethod,
     FixedCombination,
@@ -54,6 +55,18 @@ class KernelRidge(FixedCombination, Classifier):
     kind: Literal["kernel_ridge"]
     alpha: Tuned[Positive] = 1e-3
     """Ridge, relative to the kernel's scale."""
+
+
+class KernelSVC(FixedCombination, Classifier):
+    """A support vector machine on a fixed combination of kernels, one class against one."""
+
+    title = "Kernel SVC"
+    reference = "Cortes, Vapnik 1995"
+    implementation = "mklearn.classifiers.kernel_svc:KernelSVC"
+
+    kind: Literal["kernel_svc"]
+    C: Tuned[Positive] = 10.0
+    """For a kernel whose variance of the training samples in feature space is 1."""
 
 
 class EmbeddedLinearSVC(FixedCombination, Classifier):
@@ -115,14 +128,41 @@ class LinearSVC(FeatureMethod, Classifier):
     """For features whose mean squared distance between two training samples is 1."""
 
 
+class LogisticRegression(ConcatenationMethod, Classifier):
+    """Multinomial logistic regression on standardised features of several descriptors side by side."""
+
+    title = "Logistic regression"
+    reference = "Cox 1958"
+    implementation = "mklearn.classifiers.logistic_regression:logistic_regression"
+
+    kind: Literal["logistic_regression"]
+    C: Tuned[Positive] = 1.0
+    """Inverse of the ridge penalty, for features of variance 1."""
+
+
+class StandardisedShrinkageLDA(ConcatenationMethod, Classifier):
+    """scikit-learn's LDA with shrinkage on standardised features of several descriptors side by side."""
+
+    title = "LDA with shrinkage, standardised features"
+    reference = "Ledoit, Wolf 2004"
+    implementation = "mklearn.classifiers.standardised_shrinkage_lda:standardised_shrinkage_lda"
+
+    kind: Literal["standardised_shrinkage_lda"]
+    solver: Literal["lsqr", "eigen"] = "lsqr"
+    shrinkage: Tuned[Literal["auto"] | Share] = "auto"
+
+
 METHODS: tuple[type[Method], ...] = (
     KernelVoting,
     KernelSAMME,
     KernelRidge,
+    KernelSVC,
     EmbeddedLinearSVC,
     NearestNeighbour,
     LedoitWolfLDA,
     ShrinkageLDA,
     LinearSVC,
+    LogisticRegression,
+    StandardisedShrinkageLDA,
 )
 """The methods of this room that a study can name: a new one adds its line."""

@@ -34,10 +34,17 @@ class InputSpec(Strict):
 
     kind: InputKind
     """Kernels (n, n_train, n_kernels), features (n, d), or images (n, rows, columns)."""
-    descriptor: str | None = None
-    """Key of the descriptor whose features they are."""
+    descriptor: str | Annotated[list[str], Field(min_length=2)] | None = None
+    """Key of the descriptor whose features they are; of several, the features are put side by side in this order."""
     training_only: bool = False
     """Whether the input exists for training samples only, such as privileged features."""
+
+    @property
+    def descriptors(self) -> list[str]:
+        """Keys of its descriptors; none of kernels and images."""
+        if self.descriptor is None:
+            return []
+        return [self.descriptor] if isinstance(self.descriptor, str) else self.descriptor
 
 
 class MethodSpec(Implementation):

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from mklearn.contract.fit_spec import Components, Implementation, InnerFolds, InputKind, KernelChoice
 from mklearn.contract.model import Registered, Slug
@@ -45,11 +45,14 @@ class Input:
         Field of the model that names the descriptor of an input of kind features; None: the input's own name.
     training_only : bool
         Whether the input exists for training samples only, such as privileged features.
+    several : bool
+        Whether the field names several descriptors, a list or ``all``: their features are put side by side.
     """
 
     kind: InputKind
     field: str | None = None
     training_only: bool = False
+    several: bool = False
 
 
 class Method(Registered):
@@ -71,7 +74,7 @@ class Method(Registered):
 
     @classmethod
     def descriptor_fields(cls) -> dict[str, str]:
-        """Return, for each input of kind features, the field that names its descriptor."""
+        """Return, for each input of kind features, the field that names its descriptor or descriptors."""
         return {name: entry.field or name for name, entry in cls.inputs.items() if entry.kind == "features"}
 
     def parameters(self) -> dict[str, Any]:
@@ -194,6 +197,23 @@ class FeatureMethod(Method):
 
     descriptor: Slug = "pixels"
     """The descriptor whose features it takes."""
+
+
+class ConcatenationMethod(Method):
+    """Methods on the features of several descriptors side by side."""
+
+    inputs: ClassVar[Mapping[str, Input]] = {"features": Input("features", "descriptors", several=True)}
+
+    descriptors: Literal["all"] | Annotated[list[Slug], Field(min_length=1)] = "all"
+    """The descriptors whose features it takes: all of the data set, or these."""
+
+    @field_validator("descriptors")
+    @classmethod
+    def _each_once(cls, names: Literal["all"] | list[str]) -> Literal["all"] | list[str]:
+        twice = sorted({name for name in names if names.count(name) > 1}) if isinstance(names, list) else []
+        if twice:
+            raise ValueError(f"named twice: {', '.join(twice)}.")
+        return names
 
 
 class ImageMethod(Method):

@@ -6,6 +6,7 @@ import numpy and scikit-learn when they are called: a study is checked without t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -133,6 +134,27 @@ def _balanced_accuracy(y: Any, labels: Any) -> float:
     return float(np.mean([np.mean(labels[y == code] == code) for code in np.unique(y)]))
 
 
+def _macro_f1(y: Any, labels: Any) -> float:
+    """Return the mean F1 score over the classes that test samples have or are predicted to have."""
+    from sklearn.metrics import f1_score
+
+    return float(f1_score(y, labels, average="macro"))
+
+
+def _log_loss(y: Any, probabilities: Any, classes: Any) -> float:
+    """Return the mean of minus the logarithm of the probability of each test sample's class."""
+    import numpy as np
+    from sklearn.metrics import log_loss
+
+    unknown = np.setdiff1d(y, classes)
+    if unknown.size:
+        raise NotApplicable(f"the log loss needs a probability of every class; {unknown[0]!s} has no training sample")
+    if probabilities.shape != (len(y), len(classes)):
+        raise NotApplicable(f"probabilities have shape {probabilities.shape}: expected one column for each class")
+    order = np.argsort(classes)  # scikit-learn takes the columns in the order of the sorted classes
+    return float(log_loss(y, probabilities[:, order], labels=np.asarray(classes)[order]))
+
+
 def _auc(y: Any, scores: Any, classes: Any) -> float:
     """Return the area under the ROC curve; of more than two classes the mean over each against the others."""
     import numpy as np
@@ -180,6 +202,15 @@ METRICS = {
     for metric in (
         ACCURACY,
         Metric("balanced_accuracy", "Balanced accuracy", ("y", "labels"), _balanced_accuracy),
+        Metric("macro_f1", "Macro F1", ("y", "labels"), _macro_f1),
+        Metric(
+            "log_loss",
+            "Log loss",
+            ("y", "probabilities", "classes"),
+            _log_loss,
+            larger_is_better=False,
+            bounds=(0.0, math.inf),
+        ),
         Metric("auc", "Area under the ROC curve", ("y", "class_scores", "classes"), _auc),
         Metric(
             "support_vector_share",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,8 @@ def fit(
     manifest, matrices : Path, list of Path
         The kernel set and its pairwise matrices, for an input of kind kernels.
     sources : list of Path
-        Files of features or images, one for each of the other inputs, in the order of ``spec.method.inputs``.
+        Files of features or images of the other inputs, in the order of ``spec.method.inputs``: one for each, or for
+        each of its descriptors.
     code : list of Path
         Source files behind the step.
     """
@@ -95,10 +97,12 @@ def _read_inputs(spec: FitSpec, manifest: Path | None, matrices: list[Path], sou
                 raise DataError(f"step fit: input {name!r} needs a manifest and matrices.")
             found[name] = KernelInput(_read_matrices(manifest, matrices), spec.kernels)
             continue
-        path = next(files, None)
-        if path is None:
-            raise DataError(f"step fit: input {name!r} needs a file of {entry.kind} among sources.")
-        samples = _read_features(path) if entry.kind == "features" else _read_images(path, spec.method.id)
+        n_files = max(1, len(entry.descriptors))
+        paths = list(itertools.islice(files, n_files))
+        if len(paths) < n_files:
+            needed = "a file" if n_files == 1 else f"{n_files} files"
+            raise DataError(f"step fit: input {name!r} needs {needed} of {entry.kind} among sources.")
+        samples = _read_features(paths) if entry.kind == "features" else _read_images(paths[0], spec.method.id)
         found[name] = SampleInput(samples, entry.training_only)
     return Inputs(found)
 
@@ -114,9 +118,10 @@ def _read_matrices(manifest: Path, paths: list[Path]) -> dict[str, NDArray[np.fl
     return found
 
 
-def _read_features(path: Path) -> NDArray[Any]:
-    features: NDArray[Any] = read_npz(path, ("features",))["features"]
-    return features
+def _read_features(paths: list[Path]) -> NDArray[Any]:
+    """Return the features of one or several descriptors, side by side."""
+    tables: list[NDArray[Any]] = [read_npz(path, ("features",))["features"] for path in paths]
+    return tables[0] if len(tables) == 1 else np.concatenate(tables, axis=1)
 
 
 def _read_images(path: Path, method_id: str) -> NDArray[np.float64]:

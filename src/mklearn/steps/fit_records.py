@@ -169,8 +169,8 @@ class FitAtSize:
                 "objective": float(getattr(estimator, "objective_", np.nan)),
                 "gap": float(certificate.get("gap", np.nan)),
                 "solver": str(certificate.get("solver", "")),
-                "status": "inaccurate" if getattr(estimator, "status_", "") == "inaccurate" else "ok",
-                "message": _message(estimator),
+                "status": "inaccurate" if getattr(_last_step(estimator), "status_", "") == "inaccurate" else "ok",
+                "message": _message(_last_step(estimator)),
                 "fit_seconds": rule.fitted.fit_seconds,
                 "predict_seconds": rule.fitted.predict_seconds,
                 "peak_mb": peak,
@@ -265,6 +265,12 @@ def _failure(reason: Exception) -> dict[str, str]:
 
 def _out_of_memory(reason: MemoryError) -> SplitAborted:
     return SplitAborted("out_of_memory", f"memory ran out: {reason}" if str(reason) else "memory ran out")
+
+
+def _last_step(estimator: Any) -> Any:
+    """Return the estimator at the end of a pipeline; another estimator itself."""
+    steps = getattr(estimator, "steps", None)
+    return steps[-1][1] if steps else estimator
 
 
 def _message(estimator: Any) -> str:

@@ -35,7 +35,10 @@ UNKNOWN_SPLITS = 20
 """Assumed if the user gives the splits in a file."""
 ENSEMBLES = ("mklearn.classifiers.kernel_voting:", "mklearn.classifiers.kernel_samme:")
 """Classifiers with one fit per kernel."""
-FIT_SECONDS = {"mklearn.classifiers.shrinkage_lda:ShrinkageLDA": 1.2}
+FIT_SECONDS = {
+    "mklearn.classifiers.shrinkage_lda:ShrinkageLDA": 1.2,
+    "mklearn.classifiers.standardised_shrinkage_lda:standardised_shrinkage_lda": 1.2,
+}
 """Seconds of a small fit, if far above 0.2: a covariance of all features for each class (measured: 40 of 1024)."""
 
 

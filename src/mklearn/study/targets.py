@@ -236,14 +236,13 @@ class Targets:
         return self._matrices(wildcards.dataset, name) if name else []
 
     def fit_sources(self, wildcards: Wildcards) -> list[str]:
-        """Return a file for each input of a method that is no kernels: features or images."""
-        return [
-            self.path("features", dataset=wildcards.dataset, descriptor=entry.descriptor)
-            if entry.descriptor
-            else self.samples(wildcards)
-            for entry in self.planned_fit(wildcards).spec.method.inputs.values()
-            if entry.kind != "kernels"
-        ]
+        """Return the files of each input that is no kernels: the images, or features of one or several descriptors."""
+        files = []
+        for entry in self.planned_fit(wildcards).spec.method.inputs.values():
+            if entry.kind == "images":
+                files.append(self.samples(wildcards))
+            files += [self.path("features", dataset=wildcards.dataset, descriptor=d) for d in entry.descriptors]
+        return files
 
 
 def _part(wildcards: Wildcards) -> dict[str, str]:

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from mklearn.bilinear.models import GLRAM, TwoDMMC
-from mklearn.classifiers.models import EmbeddedLinearSVC, KernelRidge
+from mklearn.classifiers.models import EmbeddedLinearSVC, KernelRidge, KernelSVC, LogisticRegression
 from mklearn.contract.fit_spec import FitSpec
 from mklearn.contract.method import Classifier, Input, KernelMethod, Method, Positive, Tuned
 from mklearn.contract.model import Slug
@@ -59,7 +59,7 @@ def test_fields_of_the_study_are_no_parameters() -> None:
     assert "iterations_at" not in TwoDMMC(kind="two_d_mmc", iterations_at=[2]).parameters()
 
 
-@pytest.mark.parametrize("model", [KernelFDA, KernelRidge, EmbeddedLinearSVC])
+@pytest.mark.parametrize("model", [KernelFDA, KernelRidge, KernelSVC, EmbeddedLinearSVC])
 def test_a_choice_among_kernels_is_the_evaluations(model: Any) -> None:
     kind = model.model_fields["kind"].annotation.__args__[0]
     for weights in ("best_single", "cv_accuracy", "oracle_single"):
@@ -77,6 +77,13 @@ def test_a_choice_among_kernels_is_the_evaluations(model: Any) -> None:
 def test_candidates_are_checked_like_the_value(trade_off: Any) -> None:
     with pytest.raises(ValidationError):
         MMC(kind="mmc", trade_off=trade_off)
+
+
+@pytest.mark.parametrize("names", [[], ["hog", "hog"], "some", "hog"])
+def test_descriptors_side_by_side_are_all_or_a_list_without_repetition(names: Any) -> None:
+    assert LogisticRegression(kind="logistic_regression", descriptors=["hog"]).descriptors == ["hog"]
+    with pytest.raises(ValidationError):
+        LogisticRegression(kind="logistic_regression", descriptors=names)
 
 
 def spec(**changes: Any) -> FitSpec:

@@ -45,6 +45,46 @@ def test_accuracy_and_balanced_accuracy() -> None:
     assert METRICS["balanced_accuracy"].score(output()) == pytest.approx((2 / 3 + 1 / 2 + 1) / 3)
 
 
+def test_macro_f1_is_the_mean_over_classes_of_the_harmonic_mean_of_precision_and_recall() -> None:
+    """Class 3 is predicted once and never right: it counts as 0. Class 4 is neither there nor predicted."""
+    y, labels = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 0, 1, 1, 3, 2])
+    f1 = [2 * 2 / (3 + 2), 2 * 1 / (2 + 2), 1, 0]  # 2 right / (samples + predictions)
+    assert METRICS["macro_f1"].score(output(y=y, labels=labels)) == pytest.approx(np.mean(f1))
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1]])
+def test_log_loss_is_the_mean_surprise(order: list[int]) -> None:
+    """Of the columns in the order of the estimator's classes, whichever that is."""
+    probabilities = np.random.default_rng(0).dirichlet(np.ones(3), size=6)
+    scorer = Scorer(order, decision=np.zeros((6, 3)), probabilities=probabilities[:, order])
+    expected = -np.mean(np.log(probabilities[np.arange(6), Y]))
+    assert METRICS["log_loss"].score(output(scorer)) == pytest.approx(expected)
+    y = np.array([0, 1, 1])
+    two = Scorer([0, 1], probabilities=[[0.5, 0.5], [0.9, 0.1], [0.2, 0.8]])
+    assert METRICS["log_loss"].score(output(two, y)) == pytest.approx(-np.log([0.5, 0.1, 0.8]).mean())
+
+
+@pytest.mark.parametrize(
+    ("estimator", "reason"),
+    [
+        (Scorer([0, 1, 2], decision=np.zeros((6, 3))), "no predict_proba"),
+        (Scorer([0, 1], probabilities=np.full((6, 2), 0.5)), "class; 2 has no training sample"),
+        (Scorer([0, 1, 2], probabilities=np.full((6, 2), 0.5)), "one column for each class"),
+    ],
+)
+def test_what_a_log_loss_can_not_be_computed_from(estimator: Any, reason: str) -> None:
+    with pytest.raises(NotApplicable, match=reason):
+        METRICS["log_loss"].score(output(estimator))
+
+
+def test_a_metric_that_has_no_upper_bound_does_not_choose() -> None:
+    log_loss = METRICS["log_loss"]
+    assert log_loss.bounds == (0, np.inf)
+    assert not log_loss.larger_is_better
+    assert not log_loss.can_choose
+    assert METRICS["macro_f1"].can_choose
+
+
 @pytest.mark.parametrize("kind", ["decision", "probabilities"])
 def test_area_under_the_curve_is_the_share_of_pairs_in_the_right_order(kind: str) -> None:
     """Two classes by one or two columns; of three the mean over each against the others."""
@@ -116,6 +156,8 @@ def test_the_faster_way_to_leading_components_is_the_metric(rule: str) -> None:
         ((["accuracy", "accuracy"], "accuracy", 3), "metrics", "named twice"),
         ((["accuracy"], "auc", 3), "choose_by", "not among metrics"),
         ((["accuracy", "support_vector_share"], "support_vector_share", 3), "choose_by", "can't choose"),
+        ((["accuracy", "log_loss"], "log_loss", 3), "choose_by", "can't choose"),
+        ((["accuracy", "macro_f1"], "macro_f1", "leave_one_out"), "choose_by", "no value for a single sample"),
         ((["accuracy", "auc"], "auc", "leave_one_out"), "choose_by", "no value for a single sample"),
     ],
 )

@@ -313,3 +313,17 @@ def test_a_metric_that_a_method_lacks_is_one_row(rows):
 def test_the_best_dimension_of_a_metric_whose_smaller_values_are_better():
     made = [row("average", 0, value, dimension=q, metric="support_vector_share") for q, value in ((1, 0.5), (2, 0.2))]
     assert pick(summarise(table(made)), "average", "oracle")["dimension"] == 2
+
+
+def test_intervals_of_a_metric_without_an_upper_bound_end_at_0_and_not_at_1():
+    values = {"average": [0.01, 1.4, 0.02, 0.01, 0.03], "mkldr": [2.5, 2.6, 2.4, 2.5, 2.7]}
+    made = [
+        row(method, repeat, value, selection="inner_cv", metric="log_loss")
+        for method, those in values.items()
+        for repeat, value in enumerate(those)
+    ]
+    summary = summarise(table(made))
+    one, other = (pick(summary, method, "inner_cv") for method in values)
+    assert one["ci_low"] == 0
+    assert other["ci_low"] > 1
+    assert other["difference"] == pytest.approx(np.mean(values["mkldr"]) - np.mean(values["average"]))

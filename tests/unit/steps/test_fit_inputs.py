@@ -10,13 +10,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
+from sklearn.metrics import f1_score, log_loss
 
-from mklearn.atomic import read_parquet, write_npz, write_parquet
+from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
 from mklearn.contract.fit_spec import FitSpec
+from mklearn.contract.loading import load
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import DataError, SolverFailed
 from mklearn.kernels.distances import MEASURES
 from mklearn.steps import fit as step
+from mklearn.study.registry import registered
 
 N = 30
 
@@ -107,6 +110,62 @@ def test_every_metric_has_a_row_on_every_split(files: dict[str, Any]) -> None:
     predicted = read_parquet(files["predictions"])[0]
     assert len(predicted) == 20
     assert predicted["decision_value"].notna().all()
+
+
+def of_tables(kind: str, descriptors: Any) -> FitSpec:
+    """A classifier on features of one or several descriptors, as the plan specifies it."""
+    models: dict[str, Any] = registered("methods")
+    model = models[kind](kind=kind)
+    method = {
+        "id": "m", "implementation": model.implementation, "parameters": model.parameters(), "sweep": model.sweep(),
+        "inputs": {"features": {"kind": "features", "descriptor": descriptors}},
+    }  # fmt: skip
+    evaluation = {"neighbours": ["cosine"], "inner_folds": 2, "metrics": ["accuracy", "macro_f1", "log_loss", "auc"]}
+    content = {"dataset": "d", "settings": [{"protocol": "p", "train_size": None}], "method": method, "seed": 0}
+    return FitSpec.model_validate(content | {"evaluation": evaluation})
+
+
+@pytest.mark.parametrize("kind", ["logistic_regression", "standardised_shrinkage_lda"])
+def test_tables_of_several_descriptors_are_put_side_by_side(files: dict[str, Any], kind: str) -> None:
+    """The order of the files is that of the columns; every metric has a value, by scikit-learn's functions."""
+    found = of_tables(kind, ["gating-0a", "more-0a"])
+    step.fit(**files | {"manifest": None, "matrices": None}, spec=found)
+    frame, metadata = read_parquet(files["scores"])
+    assert set(metadata["inputs"]["sources"]) == {"gating.npz", "more.npz"}
+    assert set(frame["status"]) == {"ok"}
+    values = frame.set_index(["metric", "repeat"])["value"]
+    X = np.concatenate([read_npz(path, ("features",))["features"] for path in files["sources"]], axis=1)
+    labels = read_parquet(files["labels"])[0]
+    y, drawn = labels["y"].to_numpy(), Splits.load(files["splits"], labels["id"].to_numpy(dtype=str))
+    for split in drawn:
+        model = load(found.method.implementation)().fit(X[split.train], y[split.train])
+        predicted, probabilities = model.predict(X[split.test]), model.predict_proba(X[split.test])
+        expected = {
+            "accuracy": np.mean(predicted == y[split.test]),
+            "macro_f1": f1_score(y[split.test], predicted, average="macro"),
+            "log_loss": log_loss(y[split.test], probabilities),
+        }
+        for metric, value in expected.items():
+            assert values[metric, split.repeat] == pytest.approx(value), metric
+        assert values["auc", split.repeat] > 0.8
+
+
+def test_a_missing_table_of_several(files: dict[str, Any]) -> None:
+    arguments = files | {"manifest": None, "matrices": None, "sources": files["sources"][:1]}
+    with pytest.raises(DataError, match="input 'features' needs 2 files of features among sources"):
+        step.fit(**arguments, spec=of_tables("logistic_regression", ["gating-0a", "more-0a"]))
+
+
+def test_the_status_of_a_pipeline_is_that_of_its_last_step(files: dict[str, Any]) -> None:
+    """Two training samples per class, which scikit-learn's shrinkage does not shrink."""
+    ids = read_parquet(files["labels"])[0]["id"].to_numpy(dtype=str)
+    train = np.array([0, 1, 10, 11, 20, 21])
+    Splits((Split(0, 0, train, np.setdiff1d(np.arange(N), train)),), N).save(files["splits"], ids)
+    found = of_tables("standardised_shrinkage_lda", ["gating-0a", "more-0a"])
+    step.fit(**files | {"manifest": None, "matrices": None}, spec=found)
+    frame, _ = read_parquet(files["scores"])
+    assert set(frame["status"]) == {"inaccurate"}
+    assert frame["message"].str.contains("shrinkage is 0").all()
 
 
 def test_a_failure_is_one_row_for_all_metrics(files: dict[str, Any]) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from tests.unit.contract.test_method import Gated
 
+from mklearn.classifiers.models import LogisticRegression
 from mklearn.contract.fit_spec import Setting
 from mklearn.contract.specs import KernelSetSpec
-from mklearn.descriptors.models import Pixels
+from mklearn.descriptors.models import Pixels, SIFTPoints
 from mklearn.errors import ConfigError
 from mklearn.study.expansion.fits import PlannedFit, planned_fits
 from mklearn.study.model import Evaluation
@@ -26,10 +27,12 @@ PROTOCOLS = [
 DESCRIPTORS = {name: (f"{name}-0a", Pixels(kind="pixels")) for name in ("pixels", "hog")}
 
 
-def planned(method: Any, kernels: Any = KERNELS, family: str = "images", **evaluation: Any) -> list[PlannedFit]:
+def planned(
+    method: Any, kernels: Any = KERNELS, family: str = "images", descriptors: Any = DESCRIPTORS, **evaluation: Any
+) -> list[PlannedFit]:
     dataset: Any = SimpleNamespace(id="d", key="d-0c", family=family)
     protocols: Any = PROTOCOLS
-    return planned_fits(dataset, "m", method, kernels, DESCRIPTORS, protocols, Evaluation(**evaluation), 0)
+    return planned_fits(dataset, "m", method, kernels, descriptors, protocols, Evaluation(**evaluation), 0)
 
 
 def test_a_method_of_several_inputs() -> None:
@@ -51,6 +54,46 @@ def test_a_method_of_several_inputs() -> None:
     assert fit.kernel_set is not None
     assert fit.kernel_set.startswith("2-kernels-")
     assert fit.kernel_set_spec == KernelSetSpec(kernels=KERNELS[1:], pairwise=["hog-0a/d", "lbp-0a/d"])
+
+
+@pytest.mark.parametrize(
+    ("chosen", "expected"),
+    [
+        ({}, ["pixels-0a", "hog-0a"]), ({"descriptors": ["hog", "pixels"]}, ["hog-0a", "pixels-0a"]),
+        ({"descriptors": ["hog"]}, "hog-0a"),
+    ],
+)  # fmt: skip
+def test_an_input_of_several_descriptors(chosen: dict[str, Any], expected: Any) -> None:
+    fit = planned(LogisticRegression(kind="logistic_regression", **chosen))[0]
+    (entry,) = fit.spec.method.inputs.values()
+    assert entry.model_dump(exclude_defaults=True) == {"kind": "features", "descriptor": expected}
+    assert list(fit.descriptors) == entry.descriptors == ([expected] if isinstance(expected, str) else expected)
+    assert fit.kernel_set is None
+    assert "descriptors" not in fit.spec.method.parameters
+
+
+POINTS = DESCRIPTORS | {"sift": ("sift-0a", SIFTPoints(kind="sift_points"))}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "descriptors", "sentence"),
+    [
+        ("all", {}, "methods.m.descriptors: Logistic regression takes features, and data set 'd' has none (images)."),
+        (["hog", "x"], DESCRIPTORS, "methods.m.descriptors: data set 'd' has no descriptor 'x'; it has hog, pixels."),
+        ("all", POINTS, "methods.m.descriptors: 'sift' is a set of points for each image, and Logistic regression "
+         "takes one vector; name the others, [pixels, hog], or use a method on kernels."),
+        (["sift"], POINTS, "takes one vector; name another descriptor, or use a method on kernels."),
+    ],
+)  # fmt: skip
+def test_descriptors_that_can_not_be_put_side_by_side(chosen: Any, descriptors: Any, sentence: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        planned(LogisticRegression(kind="logistic_regression", descriptors=chosen), descriptors=descriptors)
+    assert sentence in str(caught.value)
+
+
+def test_a_descriptor_called_all_is_one_descriptor_for_methods_that_take_one() -> None:
+    descriptors = DESCRIPTORS | {"all": ("all-0a", Pixels(kind="pixels"))}
+    assert planned(MMC(kind="mmc", descriptor="all"), descriptors=descriptors)[0].descriptors == ("all-0a",)
 
 
 @pytest.mark.parametrize(

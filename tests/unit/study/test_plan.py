@@ -251,6 +251,21 @@ def test_a_table_is_named_as_a_descriptor(tables: dict[str, Any]) -> None:
     assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{entry.descriptor}.npz")
 
 
+def test_descriptors_that_no_kernel_needs_are_computed_for_methods_that_take_all() -> None:
+    """One file of features for each, in the order of the study."""
+    study = changed(("kernels",), {"g": {"kind": "gaussian", "descriptor": "pixels"}})
+    study["descriptors"] = {name: {"kind": name} for name in ("pixels", "phog", "lbp")}
+    study["methods"] = {"average": {"kind": "kernel_fda"}}
+    assert {name.split("-")[0] for _, name in planned(study).descriptors} == {"pixels"}
+    study["methods"]["logistic"] = {"kind": "logistic_regression"}
+    plan = planned(study)
+    assert {name.split("-")[0] for _, name in plan.descriptors} == {"pixels", "phog", "lbp"}
+    _, _, files = source(plan, "logistic")
+    assert [Path(file).name.split("-")[0] for file in files] == ["pixels", "phog", "lbp"]
+    study["methods"]["logistic"]["descriptors"] = ["lbp", "phog", "pixels"]
+    assert source(planned(study), "logistic")[2] == files[::-1]
+
+
 @pytest.mark.parametrize(
     ("method", "sentence"),
     [
@@ -278,6 +293,10 @@ def own(matrices: dict[str, Any]) -> dict[str, Any]:
     [
         ({"kind": "glram"}, "methods.m: GLRAM takes images, and data set 'mine' has none (matrices)."),
         ({"kind": "pca"}, "methods.m.descriptor: data set 'mine' has no descriptor 'pixels'; it has none."),
+        (
+            {"kind": "logistic_regression"},
+            "Logistic regression takes features, and data set 'mine' has none (matrices)",
+        ),
     ],
 )
 def test_matrices_have_neither_features_nor_images(own: dict[str, Any], method: dict[str, Any], sentence: str) -> None:

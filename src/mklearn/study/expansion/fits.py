@@ -132,28 +132,40 @@ def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors
                 f"methods.{method_id}: {method.title} takes images, and data set {dataset.id!r} has none "
                 f"({dataset.family}). Omit one of the two."
             )
-        descriptor = _descriptor(dataset, method_id, method, fields[name], descriptors) if name in fields else None
+        descriptor = _descriptors(dataset, method_id, method, name, descriptors) if name in fields else None
         inputs[name] = InputSpec(kind=entry.kind, descriptor=descriptor, training_only=entry.training_only)
     return inputs
 
 
-def _descriptor(
-    dataset: PlannedDataset, method_id: str, method: Method, field_name: str, descriptors: Descriptors
-) -> str:
-    """Return the key of the descriptor that a field of the method names."""
-    name = getattr(method, field_name)
-    if name not in descriptors:
-        valid = ", ".join(sorted(descriptors)) or "none"
+def _descriptors(
+    dataset: PlannedDataset, method_id: str, method: Method, input_name: str, descriptors: Descriptors
+) -> str | list[str]:
+    """Return the key of the descriptor that the method names for an input; a list of several."""
+    field_name = method.descriptor_fields()[input_name]
+    value, path = getattr(method, field_name), f"methods.{method_id}.{field_name}"
+    if value == "all" and method.inputs[input_name].several:
+        names = list(descriptors)
+        if not names:
+            raise ConfigError(
+                f"{path}: {method.title} takes features, and data set {dataset.id!r} has none ({dataset.family}). "
+                "Omit one of the two."
+            )
+    else:
+        names = [value] if isinstance(value, str) else list(value)
+    for name in names:
+        if name not in descriptors:
+            valid = ", ".join(sorted(descriptors)) or "none"
+            raise ConfigError(f"{path}: data set {dataset.id!r} has no descriptor {name!r}; it has {valid}.")
+    point_sets = [name for name in names if descriptors[name][1].point_sets]
+    if point_sets:
+        rest = [name for name in names if name not in point_sets]
+        advice = f"name the others, [{', '.join(rest)}]" if rest else "name another descriptor"
         raise ConfigError(
-            f"methods.{method_id}.{field_name}: data set {dataset.id!r} has no descriptor {name!r}; it has {valid}."
+            f"{path}: {point_sets[0]!r} is a set of points for each image, and {method.title} takes one vector; "
+            f"{advice}, or use a method on kernels."
         )
-    descriptor, config = descriptors[name]
-    if config.point_sets:
-        raise ConfigError(
-            f"methods.{method_id}.{field_name}: {name!r} is a set of points for each image, and {method.title} takes "
-            "one vector; name another descriptor, or use a method on kernels."
-        )
-    return descriptor
+    keys = [descriptors[name][0] for name in names]
+    return keys if len(keys) > 1 else keys[0]
 
 
 def _variants(method_id: str, method: Method, kernels: Sequence[Spec], dataset: PlannedDataset) -> list[_Variant]:

@@ -1,0 +1,127 @@
+"""The kernel SVM: against scikit-learn's by hand, its margin conditions, invariances, digits and errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.model_selection import GridSearchCV
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mklearn.classifiers.kernel_svc import KernelSVC
+from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.evaluation.metrics import METRICS
+from mklearn.evaluation.sweeps import MethodOutput
+from mklearn.kernels.specs import StackTransform
+
+
+@parametrize_with_checks([KernelSVC(kernels=["gaussian", "linear"]), KernelSVC()])
+@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    specs = [
+        {"kind": "gaussian", "bandwidth": 0.3},
+        {"kind": "gaussian", "bandwidth": 2.0},
+        {"kind": "linear", "normalise": "centred_trace"},
+    ]
+    transform = StackTransform(specs).fit(X[:300])
+    K, K_test = transform.stack_train_.as_last_axis(), transform.transform(X[300:900]).as_last_axis()
+    return np.array(K), y[:300], np.array(K_test), y[300:900]
+
+
+def variance(kernel):
+    centring = np.eye(len(kernel)) - 1 / len(kernel)
+    return np.trace(centring @ kernel @ centring) / len(kernel)
+
+
+@pytest.mark.parametrize(("choice", "weights"), [(None, [1, 1, 1]), (1, [0, 1, 0]), ([3, 1, 0], [3, 1, 0])])
+def test_equals_scikit_learn_on_the_combined_kernel_of_unit_variance(digits, choice, weights):
+    K, y, K_test, _ = digits
+    weights = np.array(weights) / np.sum(weights)
+    scale = variance(K @ weights)
+    by_hand = SVC(C=2.0, kernel="precomputed", break_ties=True).fit(K @ weights / scale, y)
+    model = KernelSVC(kernel_weights=choice, C=2.0).fit(K, y)
+    difference = model.decision_function(K_test) - by_hand.decision_function(K_test @ weights / scale)
+    assert np.mean(abs(difference) < 2e-3) > 0.99  # the solver's tolerance, which may flip single votes
+    assert np.mean(model.predict(K_test) == by_hand.predict(K_test @ weights / scale)) > 0.99
+    np.testing.assert_allclose(model.kernel_weights_, weights)
+
+
+def test_solution_satisfies_the_optimality_conditions():
+    """Support vectors below the bound lie on the margin, those at it inside, and all other samples outside."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X[::2])
+    K, y = X @ X.T, y[::2]
+    model = KernelSVC(C=0.5).fit(K, y)
+    dual = np.zeros(len(y))
+    dual[model.support_] = model.svc_.dual_coef_[0]
+    margin = (2 * y - 1) * model.decision_function(K)
+    bound = 0.5 / variance(K)
+    at_bound, free, none = abs(dual) > bound * (1 - 1e-9), (dual != 0) & (abs(dual) < bound * (1 - 1e-9)), dual == 0
+    assert min(at_bound.sum(), free.sum(), none.sum()) > 3
+    assert abs(dual).max() <= bound * (1 + 1e-9)
+    np.testing.assert_allclose(margin[free], 1, atol=2e-3)
+    assert margin[at_bound].max() < 1 + 2e-3
+    assert margin[none].min() > 1 - 2e-3
+    assert (dual * (2 * y - 1) >= 0).all()
+    assert dual.sum() == pytest.approx(0, abs=1e-9)
+
+
+def test_scale_does_not_matter_and_labels_follow_the_decision_values(digits):
+    K, y, K_test, y_test = digits
+    model = KernelSVC().fit(K, y)
+    scores = model.decision_function(K_test)
+    np.testing.assert_allclose(KernelSVC().fit(64 * K, y).decision_function(64 * K_test), scores, atol=1e-9)
+    np.testing.assert_array_equal(model.predict(K_test), model.classes_[scores.argmax(axis=1)])
+    assert model.score(K_test, y_test) > 0.85
+    two = y < 2
+    names = np.array(["nought", "one"])[y[two]]
+    model = KernelSVC().fit(K[two][:, two], names)
+    scores = model.decision_function(K_test[:, two])
+    assert scores.shape == (600,)
+    np.testing.assert_array_equal(model.predict(K_test[:, two]), np.where(scores > 0, "one", "nought"))
+
+
+def test_metrics(digits):
+    K, y, K_test, y_test = digits
+    model = KernelSVC().fit(K, y)
+    output = MethodOutput(model, y, y_test, model.predict(K_test), test={"X": K_test})
+    assert METRICS["auc"].score(output) > 0.97
+    assert 0.1 < METRICS["support_vector_share"].score(output) < 1
+    with pytest.raises(NotApplicable, match="no predict_proba"):
+        METRICS["log_loss"].score(output)
+
+
+def test_grid_search_and_precision(digits):
+    K, y, K_test, _ = digits
+    search = GridSearchCV(KernelSVC(), {"C": [1e-4, 10.0]}, cv=3).fit(K, y)
+    assert search.best_params_ == {"C": 10.0}
+    single = clone(KernelSVC()).fit(K.astype(np.float32), y)
+    assert np.mean(single.predict(K_test.astype(np.float32)) == KernelSVC().fit(K, y).predict(K_test)) > 0.99
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"y": np.zeros(30)}, NotApplicable, "class"),
+        ({"y": np.arange(29) % 3}, DataError, "29 labels for 30 samples"),
+        ({"X": np.ones((30, 30))}, NotApplicable, "constant"),
+        ({"kernel_weights": [1, 2]}, ConfigError, "1 kernels"),
+        ({"C": 0.0}, ValueError, "C"),
+    ],
+)
+def test_messages_name_the_error(change, error, message):
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    data = {"X": X @ X.T, "y": np.arange(30) % 3}
+    data |= {key: change[key] for key in ("X", "y") if key in change}
+    parameters = {key: value for key, value in change.items() if key not in data}
+    with pytest.raises(error, match=message):
+        KernelSVC(**parameters).fit(data["X"], data["y"])
