@@ -172,6 +172,7 @@ def figure(table: pd.DataFrame) -> str:
         "data": {"values": table.to_dict("records")},
         "facet": {"row": {"field": "splits", "type": "ordinal", "title": "Splits"}},
         "spec": {"width": 420, "layer": [points, wanted]},
+        "config": {"aria": False},
     }
     return str(vl_convert.vegalite_to_svg(chart))
 
