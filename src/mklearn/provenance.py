@@ -198,7 +198,7 @@ def _statements(tree: ast.AST) -> Iterator[ast.AST]:
 
 def versions(names: Iterable[str] = ("numpy", "scipy", "scikit-learn", "scikit-image", "cvxpy", "clarabel", "mosek",
                                         "numba", "opencv-python-headless", "pandas", "pyarrow", "h5py", "pydantic",
-                                        "altair", "snakemake")) -> dict[str, str]:  # fmt: skip
+                                        "snakemake")) -> dict[str, str]:  # fmt: skip
     """Return the versions of Python, mklearn, packages that add to it, and packages that numbers depend on."""
     found = {"python": platform.python_version(), "mklearn": importlib.metadata.version("mklearn")}
     for package in (*names, *packages()):

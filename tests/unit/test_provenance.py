@@ -167,7 +167,7 @@ def test_parsing_a_study_loads_no_numerical_package(repository: Path) -> None:
         "print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
     )
     done = subprocess.run([sys.executable, "-c", source], cwd=repository, capture_output=True, text=True, check=True)
-    heavy = {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "cvxpy", "skimage", "altair", "matplotlib", "requests"}
+    heavy = {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "cvxpy", "skimage", "matplotlib", "requests"}
     assert not heavy & set(json.loads(done.stdout))
 
 

@@ -16,7 +16,7 @@ JOBS = 5000
 PLANNING_SECONDS = 30
 """Of processor time, for all jobs, on a machine with nothing else to do."""
 PARSING_SECONDS = 4
-HEAVY = ("numpy", "scipy", "sklearn", "pandas", "pyarrow", "cvxpy", "numba", "cv2", "skimage", "matplotlib", "altair",
+HEAVY = ("numpy", "scipy", "sklearn", "pandas", "pyarrow", "cvxpy", "numba", "cv2", "skimage", "matplotlib",
          "requests", "h5py", "PIL")  # fmt: skip
 """pydantic is allowed: it is what checks a study."""
 
