@@ -81,8 +81,8 @@ def prediction_table(
         for rule, found in split.rules.items():
             missing = np.full(len(split.test), -1)
             chosen = missing if found.position is None else found.by_component[found.position]
-            best = oracles[rule]
-            oracle = found.by_component[list(found.components).index(best)] if best in found.components else missing
+            best, components = oracles[rule], list(found.components)
+            oracle = found.by_component[components.index(best)] if best in components else missing
             frames.append(
                 pd.DataFrame({
                     "repeat": split.repeat, "fold": split.fold, "neighbour": rule, "sample": ids[split.test],
@@ -193,12 +193,13 @@ class Predictions:
         rows = rows[rows[SELECTED[keys["selection"]]].notna()]
         if rows.empty:
             return None
-        units = pd.MultiIndex.from_frame(rows[["repeat", "fold"]])
-        unit, unit_names = units.factorize(sort=True)
-        sample, samples = pd.factorize(rows["sample"], sort=True)
-        correct = np.full((len(unit_names), len(samples)), np.nan)
-        correct[unit, sample] = (rows[SELECTED[keys["selection"]]] == rows["true"]).to_numpy(dtype=np.float64)
-        return Outcomes(unit_names, pd.Index(samples.astype(str)), correct)
+        pairs = pd.MultiIndex.from_frame(rows[["repeat", "fold"]])
+        units = pairs.unique().sort_values()
+        samples = pd.Index(rows["sample"].astype(str).unique()).sort_values()
+        correct = np.full((len(units), len(samples)), np.nan)
+        places = units.get_indexer(pairs), samples.get_indexer(rows["sample"].astype(str))
+        correct[places] = (rows[SELECTED[keys["selection"]]] == rows["true"]).to_numpy(dtype=np.float64)
+        return Outcomes(units, samples, correct)
 
 
 def common(first: Outcomes, second: Outcomes) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

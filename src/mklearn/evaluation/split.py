@@ -85,7 +85,7 @@ class RuleResult:
     position: int | None
     candidate: Candidate
     fitted: Fitted
-    predictions: RulePredictions | None = None
+    predictions: RulePredictions
 
     @property
     def components(self) -> list[int]:
@@ -260,19 +260,19 @@ def _rule_result(
     y_test: NDArray[np.int64], evaluation: EvaluationSpec,
 ) -> RuleResult:  # fmt: skip
     """Predict the test samples and compute every metric that the method gives; the time counts as prediction."""
-    result = RuleResult({}, {}, position, candidate, fitted)
+    scores, not_applicable = {}, {}
     started = time.perf_counter()
     outputs = fitted.outcome.outputs(rule, y_train, y_test)
     for name in evaluation.metrics:
         try:
-            result.scores[name] = np.array([metric_named(name).score(output) for output in outputs])
+            scores[name] = np.array([metric_named(name).score(output) for output in outputs])
         except NotApplicable as reason:
-            result.not_applicable[name] = str(reason)
+            not_applicable[name] = str(reason)
     fitted.predict_seconds += time.perf_counter() - started
     if position is not None:
-        result.position = range(len(outputs))[min(position, len(outputs) - 1)]  # -1 is the last
-    result.predictions = _predictions(fitted.outcome, outputs, result.position, rule)
-    return result
+        position = range(len(outputs))[min(position, len(outputs) - 1)]  # -1 is the last
+    predictions = _predictions(fitted.outcome, outputs, position, rule)
+    return RuleResult(scores, not_applicable, position, candidate, fitted, predictions)
 
 
 def _predictions(outcome: Outcome, outputs: Sequence[MethodOutput], position: int | None, rule: str) -> RulePredictions:

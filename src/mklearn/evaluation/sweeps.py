@@ -166,12 +166,11 @@ class RefitOutcome(Outcome):
         return self.embeddings[position]
 
     def outputs(self, rule: str, y_train: Labels, y_test: Labels) -> list[MethodOutput]:
-        return [
-            MethodOutput(
-                model, y_train, y_test, nearest_neighbour_predictions(train, y_train, test, rule), (train, test)
-            )  # type: ignore[arg-type]
-            for model, (train, test) in zip(self.estimators, self.embeddings, strict=True)
-        ]
+        found = []
+        for model, (train, test) in zip(self.estimators, self.embeddings, strict=True):
+            labels = nearest_neighbour_predictions(train, y_train, test, rule)  # type: ignore[arg-type]
+            found.append(MethodOutput(model, y_train, y_test, labels, (train, test)))
+        return found
 
 
 @dataclass(frozen=True)
