@@ -35,6 +35,7 @@ def files() -> dict[str, str]:
         "fit": mkl,
         "model": mkl.replace(".parquet", ".npz"),
         "scores": "results/smoke/scores.parquet",
+        "predictions": "results/smoke/predictions.parquet",
         "summary": "results/smoke/summary.parquet",
         "run_record": "results/smoke/run.json",
         "report": "results/smoke/report/index.html",
@@ -85,7 +86,8 @@ def test_recorded_inputs_are_the_files_that_lie_there(finished: Checkout, files:
 
     assert stamp("describe") == {"samples": digest("read")}
     assert stamp("pairwise") == {"source": digest("describe")}
-    assert stamp("summary") == {"scores": digest("scores")} == stamp("run_record")
+    assert stamp("run_record") == {"scores": digest("scores")}
+    assert stamp("summary") == {"scores": digest("scores"), "predictions": digest("predictions")}
     assert digest("fit") in stamp("scores")["fits"].values()
     assert len(stamp("scores")["fits"]) == 4
     assert stamp("report")["summary"] == digest("summary")
