@@ -7,11 +7,17 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import NONNEGATIVE, POSITIVE, Interval, at_least
+from mklearn.base.kernel_input import KernelWeighting
+from mklearn.base.parameters import NONNEGATIVE, POSITIVE, Interval, at_least, one_of
 from mklearn.graphs import lda_graph
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import Scaling, ratio_trace_step
-from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, class_targets, leave_one_out_weights
+from mklearn.optimize.leave_one_out_ridge import (
+    LeaveOneOutRidge,
+    class_targets,
+    equal_share_weights,
+    leave_one_out_weights,
+)
 from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 
 
@@ -51,6 +57,9 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
         Stop when an iteration decreases L by less than this, relatively.
     ridge, scaling
         Of the discriminant analysis, as for `KernelFDA`.
+    kernel_weights : {"learned", "uniform"}
+        "uniform": equal shares, with no optimisation. The difference to "learned" is what the learned weights alone
+        change; ``shrinkage``, ``max_iter`` and ``tol`` are ignored.
 
     Attributes
     ----------
@@ -73,7 +82,7 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
     n_iter_ : int
         Number of iterates, equal shares included: one more than the steps taken.
     status_ : {"converged", "max_iter", "uniform"}
-        "uniform": equal shares, because no better ones were found.
+        "uniform": equal shares, because no better ones were found or they were asked for.
     kernel_weights_, kernel_ids_, classes_, coefficients_, eigenvalues_, ridge_amount_, embedding_, n_features_in_
         As for `mklearn.subspace.kfd.KernelFDA`.
 
@@ -109,6 +118,7 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
         "shrinkage": [Interval(Real, 0, 1, closed="both")],
         "max_iter": [at_least(0)],
         "tol": [NONNEGATIVE],
+        "kernel_weights": [one_of(KernelWeighting)],
     }
 
     def __init__(
@@ -122,6 +132,7 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
         tol: float = 1e-5,
         ridge: float = 1e-3,
         scaling: Scaling = "total",
+        kernel_weights: KernelWeighting = "learned",
     ) -> None:
         self.n_components = n_components
         self.kernels = kernels
@@ -131,6 +142,7 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
         self.tol = tol
         self.ridge = ridge
         self.scaling = scaling
+        self.kernel_weights = kernel_weights
 
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any] | None) -> None:
         assert labels is not None
@@ -139,7 +151,10 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
         classes = graph.lda_classes
         assert classes is not None
         objective = LeaveOneOutRidge(list(stack), class_targets(classes), self.regularisation)
-        found = leave_one_out_weights(objective, shrinkage=self.shrinkage, max_iter=self.max_iter, tol=self.tol)
+        if self.kernel_weights == "uniform":
+            found = equal_share_weights(objective)
+        else:
+            found = leave_one_out_weights(objective, shrinkage=self.shrinkage, max_iter=self.max_iter, tol=self.tol)
         kernel = stack.combine(found.weights)
         projection = ratio_trace_step(kernel, graph, wanted, ridge=self.ridge)
         self._check_projection(projection)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklearn.base.kernel_input import KernelWeighting
 from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, fit_context, one_of
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import Counting, GraphPair, lda_graph, lde_graph, lpp_graph, pca_graph
@@ -26,14 +27,15 @@ from mklearn.optimize.graph_embedding import (
     trace_ratio_step,
     weight_matrices,
 )
-from mklearn.optimize.kernel_weights import KernelWeights, kernel_weights
+from mklearn.optimize.kernel_weights import KernelWeights
+from mklearn.optimize.kernel_weights import kernel_weights as minimising_weights
 from mklearn.optimize.pencil import make_pencil, prepare
 from mklearn.subspace.kernel_embedding import RatioTraceEmbedding, neighbour_distances
 
 BetaStep = Literal["exact", "dnn", "sdp", "central_path"]
 AStep = Literal["ratio_trace", "trace_ratio"]
 Init = Literal["uniform", "orthonormal"]
-Status = Literal["converged", "max_iter"]
+Status = Literal["converged", "max_iter", "uniform"]
 
 # A ratio this small counts as zero: without a ridge the classes collapse to points.
 _ZERO = 1e-13
@@ -61,13 +63,13 @@ class Alternation:
     certificate : dict
         The same fields for the returned A, with "value" f(A, weights) and "gap", the relative distance from "value" to
         "bound", the smallest f of any nonnegative weights with this A. A positive gap means that the alternation was
-        stopped early.
+        stopped early. Equal weights that are not learned have "value" only: the bound is a beta-step's.
     n_iter : int
         Number of beta-steps after the start.
     best_iter : int
         The iterate returned: 0 is the start.
-    status : {"converged", "max_iter"}
-        "converged": f no longer changes, or the weights are optimal for their own A.
+    status : {"converged", "max_iter", "uniform"}
+        "converged": f no longer changes, or the weights are optimal for their own A. "uniform": not learned.
     """
 
     weights: Array
@@ -107,6 +109,7 @@ def alternate(
     max_iter: int = 5,
     tol: float = 1e-4,
     solver: str = "auto",
+    kernel_weights: KernelWeighting = "learned",
 ) -> Alternation:
     """Minimise f(A, beta) = tr(A'SA)/tr(A'S'A) over A and beta >= 0 in turn: Algorithm 1 of MKL-DR.
 
@@ -122,9 +125,11 @@ def alternate(
     n_components : int
     ridge : float
         See `mklearn.optimize.graph_embedding`.
-    a_step, beta_step, init, max_iter, tol, solver
+    a_step, beta_step, init, max_iter, tol, solver, kernel_weights
         As for `MKLDR`.
     """
+    learned = kernel_weights == "learned"
+    max_iter = max_iter if learned else 0
     stack = kernels if isinstance(kernels, KernelStack) else KernelStack(list(kernels))
     matrices = list(stack)
     traces = ridge_traces(matrices, graph)
@@ -132,21 +137,21 @@ def alternate(
     history: list[dict[str, Any]] = []
 
     def solve_beta(S: Array, S_prime: Array) -> KernelWeights:
-        return kernel_weights(S, S_prime, method=beta_step, solver=solver)
+        return minimising_weights(S, S_prime, method=beta_step, solver=solver)
 
     def record(iteration: int, step: str, weights: Array, objective: float, **more: Any) -> None:
         entry = {"iteration": iteration, "step": step, "objective": objective, "weights": weights.copy()}
         history.append({**entry, **more})
 
     beta = np.full(len(stack), 1.0 / len(stack))
-    if init == "orthonormal":
+    if learned and init == "orthonormal":
         S, S_prime = initial_weight_matrices(matrices, graph, ridge, traces)
         first = solve_beta(S, S_prime)
         beta = first.weights
         record(0, "init", beta, _ratio(beta, S, S_prime), **_beta_record(first, S, S_prime))
 
     iterates: list[_Iterate] = []
-    status: Status = "max_iter"
+    status: Status = "max_iter" if learned else "uniform"
     for iteration in range(max_iter + 1):
         kernel = stack.combine(beta)
         projection = take_a_step(kernel, graph, n_components, ridge=ridge)
@@ -186,10 +191,12 @@ def alternate(
     # Weights on kernels of small rank leave fewer columns, and f over fewer columns is not comparable: width first.
     best_iter = min(range(len(iterates)), key=lambda t: (-iterates[t].n_columns, iterates[t].objective))
     best = iterates[best_iter]
-    solution = best.beta_solution or solve_beta(best.S, best.S_prime)
-    certificate = {"value": best.objective, **_beta_record(solution, best.S, best.S_prime)}
-    gap = (best.objective - solution.bound) / max(abs(best.objective), np.finfo(float).tiny)
-    certificate["gap"] = max(gap, 0.0)  # an "exact" bound equals the value up to rounding
+    certificate: dict[str, Any] = {"value": best.objective}
+    if learned:
+        solution = best.beta_solution or solve_beta(best.S, best.S_prime)
+        gap = (best.objective - solution.bound) / max(abs(best.objective), np.finfo(float).tiny)
+        # an "exact" bound equals the value up to rounding
+        certificate |= {**_beta_record(solution, best.S, best.S_prime), "gap": max(gap, 0.0)}
     n_iter = sum(entry["step"] == "beta" for entry in history)
     return Alternation(best.weights, best.projection, history, certificate, n_iter, best_iter, status)
 
@@ -239,6 +246,9 @@ class MKLDR(RatioTraceEmbedding):
         it. It does not affect the alternation, which has A'S'A = I (A'A = I for "trace_ratio").
     solver : str
         For "sdp" and "dnn": "auto" is MOSEK with a valid licence, else CLARABEL.
+    kernel_weights : {"learned", "uniform"}
+        "uniform": equal weights 1/M and one A-step for them, with the same ridge, graph and scale. The difference to
+        "learned" is what the learned weights alone change; ``init``, ``max_iter`` and ``beta_step`` are ignored.
 
     Attributes
     ----------
@@ -260,8 +270,8 @@ class MKLDR(RatioTraceEmbedding):
         Number of beta-steps.
     best_iter_ : int
         The returned iterate; 0 is the start.
-    status_ : {"converged", "max_iter"}
-        "converged": f no longer changes, or the weights are optimal for their own A.
+    status_ : {"converged", "max_iter", "uniform"}
+        "converged": f no longer changes, or the weights are optimal for their own A. "uniform": not learned.
     graph_ : GraphPair
     kernel_weights_, kernel_ids_, coefficients_, embedding_, classes_, n_features_in_
         As for `mklearn.subspace.kfd.KernelFDA`; ``classes_`` with labels only.
@@ -309,6 +319,7 @@ class MKLDR(RatioTraceEmbedding):
         "max_iter": [at_least(0)],
         "tol": [NONNEGATIVE],
         "solver": [str],
+        "kernel_weights": [one_of(KernelWeighting)],
     }
 
     def __init__(
@@ -328,6 +339,7 @@ class MKLDR(RatioTraceEmbedding):
         tol: float = 1e-4,
         scaling: Scaling = "total",
         solver: str = "auto",
+        kernel_weights: KernelWeighting = "learned",
     ) -> None:
         self.n_components = n_components
         self.graph = graph
@@ -343,6 +355,7 @@ class MKLDR(RatioTraceEmbedding):
         self.tol = tol
         self.scaling = scaling
         self.solver = solver
+        self.kernel_weights = kernel_weights
 
     @fit_context
     def fit(
@@ -377,6 +390,7 @@ class MKLDR(RatioTraceEmbedding):
             max_iter=self.max_iter,
             tol=self.tol,
             solver=self.solver,
+            kernel_weights=self.kernel_weights,
         )
         self._check_projection(found.projection)
         kernel = stack.combine(found.weights)

@@ -119,6 +119,8 @@ class MKLDR(LearnedCombination):
     scaling: Scaling = "total"
     solver: Literal["auto", "MOSEK", "CLARABEL"] = "auto"
     """For the SDP: MOSEK where a licence works, else CLARABEL."""
+    kernel_weights: Literal["learned", "uniform"] = "learned"
+    """Learned, or equal ones in the same machinery: the reference that shows what learning them alone changes."""
 
 
 class MKMMC(LearnedCombination):
@@ -164,6 +166,8 @@ class ConvexMKLDR(LearnedCombination):
     """On the feature-space norm, relative to the kernels' mean centred trace."""
     max_iter: Tuned[Count] = 50
     scaling: Scaling = "total"
+    kernel_weights: Literal["learned", "uniform"] = "learned"
+    """Learned, or equal ones in the same machinery: the reference that shows what learning them alone changes."""
 
 
 class LeaveOneOutMKL(LearnedCombination):
@@ -182,6 +186,8 @@ class LeaveOneOutMKL(LearnedCombination):
     """Of the discriminant: on both matrices, relative to their scale."""
     max_iter: Tuned[Count] = 100
     scaling: Scaling = "total"
+    kernel_weights: Literal["learned", "uniform"] = "learned"
+    """Learned, or equal ones in the same machinery: the reference that shows what learning them alone changes."""
 
 
 class PCA(LinearEmbedding):
