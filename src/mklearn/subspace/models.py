@@ -190,6 +190,32 @@ class LeaveOneOutMKL(LearnedCombination):
     """Learned, or equal ones in the same machinery: the reference that shows what learning them alone changes."""
 
 
+class GuardedMKL(LearnedCombination):
+    """Leave-one-out weights where they are better than equal ones in validation; else the uniform average."""
+
+    title = "Guarded MKL"
+    reference = "this library's own; no paper"
+    implementation = "mklearn.subspace.guarded_mkl:GuardedMKL"
+
+    kind: Literal["guarded_mkl"]
+    standard_errors: NonNegative = 1.0
+    """By how many standard errors of the paired difference learned weights have to be better than equal ones."""
+    folds: Annotated[int, Field(ge=2)] = 5
+    """Folds of the cross-validation inside the training samples."""
+    repeats: Count = 3
+    """Number of times that these folds are drawn."""
+    neighbour: Literal["cosine", "euclidean"] = "cosine"
+    """Nearest-neighbour rule of the validation."""
+    regularisation: Tuned[Positive] = 1.0
+    """As for leave-one-out MKL."""
+    shrinkage: Tuned[Share] = 0.5
+    """As for leave-one-out MKL."""
+    max_iter: Tuned[Count] = 100
+    ridge: Tuned[Positive] = 1e-3
+    """Of the discriminant: on both matrices, relative to their scale."""
+    scaling: Scaling = "total"
+
+
 class PCA(LinearEmbedding):
     """Principal components."""
 
@@ -247,6 +273,7 @@ METHODS: tuple[type[Method], ...] = (
     MKMMC,
     ConvexMKLDR,
     LeaveOneOutMKL,
+    GuardedMKL,
     PCA,
     MMC,
     Fisherface,

@@ -24,6 +24,7 @@ from mklearn.subspace import (
     PCA,
     ConvexMKLDR,
     Fisherface,
+    GuardedMKL,
     KernelFDA,
     KernelLDE,
     KernelMMC,
@@ -35,7 +36,7 @@ from mklearn.subspace import (
 GAUSSIAN = [{"kind": "gaussian"}]
 TWO = ["gaussian", "linear"]
 SPECS = [{"kind": "gaussian"}, {"kind": "gaussian", "bandwidth": 4.0}, {"kind": "linear", "normalise": "centred_trace"}]
-KERNEL_METHODS = [KernelFDA, KernelLDE, MKLDR, KernelMMC, MKMMC, KernelPCA, ConvexMKLDR, LeaveOneOutMKL]
+KERNEL_METHODS = [KernelFDA, KernelLDE, MKLDR, KernelMMC, MKMMC, KernelPCA, ConvexMKLDR, LeaveOneOutMKL, GuardedMKL]
 LINEAR_METHODS = [LDE, MMC, Fisherface, PCA, LedoitWolfLDA, NullSpaceLDA]
 
 
@@ -69,6 +70,8 @@ def integer_gram_matrices(estimator):
         ConvexMKLDR(),
         LeaveOneOutMKL(kernels=TWO),
         LeaveOneOutMKL(),
+        GuardedMKL(kernels=TWO),
+        GuardedMKL(),
         LDE(),
         MMC(),
         MMC(trade_off="trace_ratio"),
@@ -126,7 +129,12 @@ def test_cross_validation_slices_the_kernels(digits, method):
 
 @pytest.mark.parametrize(
     ("method", "name", "values"),
-    [(MKLDR, "ridge", [1e-4, 1e-1]), (ConvexMKLDR, "p", [1.0, 2.0]), (LeaveOneOutMKL, "shrinkage", [0.0, 1.0])],
+    [
+        (MKLDR, "ridge", [1e-4, 1e-1]),
+        (ConvexMKLDR, "p", [1.0, 2.0]),
+        (LeaveOneOutMKL, "shrinkage", [0.0, 1.0]),
+        (GuardedMKL, "standard_errors", [0.0, 9.0]),
+    ],
 )
 def test_grid_search_over_a_pipeline(digits, method, name, values):
     X, y, K = digits
