@@ -180,11 +180,12 @@ def test_summary_and_report_say_so(failed) -> None:
 def test_nothing_is_half_written_and_the_list_names_them(failed) -> None:
     checkout, _, _ = failed
     assert unfinished(checkout) == []
-    fits = sorted((checkout.folder / "results" / "cache" / "fits").rglob("*.parquet"))
+    fits = sorted((checkout.folder / "results" / "cache" / "fits").rglob("*.npz"))
     assert {path.name.rsplit("-", 1)[0] for path in fits} == set(STATUSES) - {"killed", "buggy", "kfd-hog"}
     for path in fits:
-        read_parquet(path)
-        read_npz(path.with_suffix(".npz"))
+        read_npz(path)
+        read_parquet(path.with_suffix(".parquet"))
+        read_parquet(path.with_suffix(".predictions.parquet"))
     text = checkout.said("mklearn", "failed")
     for method, statuses in STATUSES.items():
         bad = [status for status in statuses if status != "ok"]

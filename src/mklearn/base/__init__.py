@@ -1,1 +1,1 @@
-"""What estimators share: checks of samples, labels and parameters, the kernel input, and the span of the samples."""
+"""What estimators share: checks of samples, labels and parameters, kernel input, folds, the span of the samples."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,9 @@ from mklearn.base.validation import checked_array
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.specs import StackTransform
 from mklearn.kernels.stack import KernelStack
+
+KernelWeighting = Literal["learned", "uniform"]
+"""Kernel weights of a learner: its own, or equal ones in everything else that it does."""
 
 
 class KernelInput:

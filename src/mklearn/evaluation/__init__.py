@@ -6,7 +6,7 @@ __getattr__, __dir__, __all__ = _lazy.attach(
     __name__,
     submod_attrs={
         "reproduction": ["Reproduction", "compare_published"],
-        "selection": ["Selection", "choose", "inner_folds", "select_by_inner_cv", "select_by_race"],
+        "selection": ["Selection", "choose", "select_by_inner_cv", "select_by_race"],
         "predictions": ["Predictions"],
         "statistics": [
             "Difference",

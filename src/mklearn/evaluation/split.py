@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.base.folds import Folds, inner_folds
 from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable, SolverFailed
@@ -24,10 +25,8 @@ from mklearn.evaluation.metrics import ACCURACY, metric_named
 from mklearn.evaluation.predictions import RulePredictions
 from mklearn.evaluation.selection import (
     Curves,
-    Folds,
     Refits,
     hardest_first,
-    inner_folds,
     select_by_inner_cv,
     select_by_leaving_one_out,
     select_by_race,

@@ -288,8 +288,7 @@ def leave_one_out_weights(
     start = _equal_shares(objective)
     history = [start.value]
     found, status = _minimise(objective, start, history, max_iter, tol)
-    gradient = objective.gradient(found)[0]
-    gradient = np.where(objective.traces > 0, gradient - float(gradient @ found.shares), 0.0)
+    gradient = _along_shares(objective, found)
     best = _without_replaceable(objective, found)
     shrunk = best
     if shrinkage > 0:
@@ -315,6 +314,29 @@ def leave_one_out_weights(
         history=np.array(history),
         status=status,
     )
+
+
+def equal_share_weights(objective: LeaveOneOutRidge) -> LeaveOneOutWeights:
+    """Return equal shares as a result of `leave_one_out_weights`, evaluated but not optimised."""
+    at = _equal_shares(objective)
+    return LeaveOneOutWeights(
+        weights=objective.weights(at.shares),
+        shares=at.shares,
+        ridge=at.ridge,
+        value=at.value,
+        optimal_shares=at.shares,
+        optimal_value=at.value,
+        uniform_value=at.value,
+        gradient=_along_shares(objective, at),
+        history=np.array([at.value]),
+        status="uniform",
+    )
+
+
+def _along_shares(objective: LeaveOneOutRidge, at: Evaluation) -> Array:
+    """Compute dL/dq along the shares that sum to 1, shape (M,); 0 for constant kernels."""
+    gradient = objective.gradient(at)[0]
+    return np.where(objective.traces > 0, gradient - float(gradient @ at.shares), 0.0)
 
 
 def _equal_shares(objective: LeaveOneOutRidge) -> Evaluation:

@@ -11,6 +11,7 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "mkldr": ["MKLDR"],
         "convex_mkldr": ["ConvexMKLDR"],
         "loo_mkl": ["LeaveOneOutMKL"],
+        "guarded_mkl": ["GuardedMKL"],
         "pca": ["PCA"],
         "kernel_pca": ["KernelPCA"],
         "mmc": ["MMC"],

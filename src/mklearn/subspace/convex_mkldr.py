@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.base.kernel_input import KernelWeighting
 from mklearn.base.parameters import NONNEGATIVE, POSITIVE, Interval, at_least, one_of
 from mklearn.errors import NotApplicable
 from mklearn.graphs import lda_graph
@@ -55,6 +56,10 @@ class ConvexMKLDR(RatioTraceEmbedding):
     scaling : {"total", "within", "unit", "orthonormal"}
         Scale of A's columns, with S' = 2(K L_t K + lambda K) and S = 2(K L_w K + lambda K): A'S'A = I, A'SA = I, unit
         length, or orthonormal.
+    kernel_weights : {"learned", "uniform"}
+        "uniform": the solution for theta = 1/M, with the same lambda, denominator and scale, and no step. The
+        difference to "learned" is what the learned weights alone change; ``p``, ``max_iter`` and ``tol`` are ignored
+        but for ``certificate_``.
 
     Attributes
     ----------
@@ -80,8 +85,9 @@ class ConvexMKLDR(RatioTraceEmbedding):
         "value" (F), "bound" (no feasible weights have a larger F) and "gap" (their relative distance).
     n_iter_ : int
         Number of iterates, equal weights included: one more than the steps taken.
-    status_ : {"optimal", "max_iter", "stalled"}
-        "optimal": the gap is at most ``tol``. "stalled": no step increases F beyond rounding; see the gap.
+    status_ : {"optimal", "max_iter", "stalled", "uniform"}
+        "optimal": the gap is at most ``tol``. "stalled": no step increases F beyond rounding; see the gap. "uniform":
+        not learned; the gap says how far other weights could increase F.
     kernel_ids_, classes_, embedding_, n_features_in_
         As for `mklearn.subspace.kfd.KernelFDA`.
 
@@ -102,7 +108,7 @@ class ConvexMKLDR(RatioTraceEmbedding):
     The formulas are derived independently (see `mklearn.optimize.convex_ratio_trace`): the papers solve semidefinite or
     semi-infinite programs; here a smooth concave problem in M variables is solved by Newton's method. lambda is given,
     not learned as in Ye, Ji, Chen. The global optimum of F need not have the best accuracy: F grows as the classes
-    collapse on the training samples. Always compare with equal weights (p = infinity).
+    collapse on the training samples. Always compare with ``kernel_weights="uniform"``.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -112,6 +118,7 @@ class ConvexMKLDR(RatioTraceEmbedding):
         "ridge": [POSITIVE],
         "max_iter": [at_least(0)],
         "tol": [NONNEGATIVE],
+        "kernel_weights": [one_of(KernelWeighting)],
     }
 
     def __init__(
@@ -125,6 +132,7 @@ class ConvexMKLDR(RatioTraceEmbedding):
         max_iter: int = 50,
         tol: float = 1e-6,
         scaling: Scaling = "total",
+        kernel_weights: KernelWeighting = "learned",
     ) -> None:
         self.n_components = n_components
         self.kernels = kernels
@@ -134,6 +142,7 @@ class ConvexMKLDR(RatioTraceEmbedding):
         self.max_iter = max_iter
         self.tol = tol
         self.scaling = scaling
+        self.kernel_weights = kernel_weights
 
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
         graph = lda_graph(labels)
@@ -150,7 +159,8 @@ class ConvexMKLDR(RatioTraceEmbedding):
             graph.L_prime if self.denominator == "total" else graph.L,
             self.ridge * variance,
         )
-        found = convex_ratio_trace(objective, p=self.p, max_iter=self.max_iter, tol=self.tol)
+        learned = self.kernel_weights == "learned"
+        found = convex_ratio_trace(objective, p=self.p, max_iter=self.max_iter if learned else 0, tol=self.tol)
         omega, A = objective.directions(found.evaluation, wanted)
 
         # A has A'(K L_d K + lambda K)A = I for K of theta. In the scale of the other embeddings, with the kernel of
@@ -169,4 +179,4 @@ class ConvexMKLDR(RatioTraceEmbedding):
         self.gradient_ = found.gradient
         self.certificate_ = {"value": found.value, "bound": found.bound, "gap": found.gap}
         self.n_iter_ = len(found.history)
-        self.status_ = found.status
+        self.status_ = found.status if learned else "uniform"

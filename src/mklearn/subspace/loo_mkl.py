@@ -7,11 +7,17 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from mklearn.base.parameters import NONNEGATIVE, POSITIVE, Interval, at_least
+from mklearn.base.kernel_input import KernelWeighting
+from mklearn.base.parameters import NONNEGATIVE, POSITIVE, Interval, at_least, one_of
 from mklearn.graphs import class_structure, lda_graph
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import Scaling
-from mklearn.optimize.leave_one_out_ridge import LeaveOneOutRidge, class_targets, leave_one_out_weights
+from mklearn.optimize.leave_one_out_ridge import (
+    LeaveOneOutRidge,
+    class_targets,
+    equal_share_weights,
+    leave_one_out_weights,
+)
 from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 
 
@@ -49,6 +55,9 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
         Stop when an iteration decreases L by less than this, relatively.
     ridge, scaling
         Of the discriminant analysis, as for `KernelFDA`.
+    kernel_weights : {"learned", "uniform"}
+        "uniform": equal shares, with no optimisation. The difference to "learned" is what the learned weights alone
+        change; ``shrinkage``, ``max_iter`` and ``tol`` are ignored.
 
     Attributes
     ----------
@@ -71,7 +80,7 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
     n_iter_ : int
         Number of iterates, equal shares included: one more than the steps taken.
     status_ : {"converged", "max_iter", "uniform"}
-        "uniform": equal shares, because no better ones were found.
+        "uniform": equal shares, because no better ones were found or they were asked for.
     kernel_weights_, kernel_ids_, classes_, coefficients_, eigenvalues_, ridge_amount_, embedding_, n_features_in_
         As for `mklearn.subspace.kfd.KernelFDA`.
 
@@ -99,6 +108,7 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
         "shrinkage": [Interval(Real, 0, 1, closed="both")],
         "max_iter": [at_least(0)],
         "tol": [NONNEGATIVE],
+        "kernel_weights": [one_of(KernelWeighting)],
     }
 
     def __init__(
@@ -112,6 +122,7 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
         tol: float = 1e-5,
         ridge: float = 1e-3,
         scaling: Scaling = "total",
+        kernel_weights: KernelWeighting = "learned",
     ) -> None:
         self.n_components = n_components
         self.kernels = kernels
@@ -121,11 +132,15 @@ class LeaveOneOutMKL(RatioTraceEmbedding):
         self.tol = tol
         self.ridge = ridge
         self.scaling = scaling
+        self.kernel_weights = kernel_weights
 
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
         targets = class_targets(class_structure(labels))
         objective = LeaveOneOutRidge(list(stack), targets, self.regularisation)
-        found = leave_one_out_weights(objective, shrinkage=self.shrinkage, max_iter=self.max_iter, tol=self.tol)
+        if self.kernel_weights == "uniform":
+            found = equal_share_weights(objective)
+        else:
+            found = leave_one_out_weights(objective, shrinkage=self.shrinkage, max_iter=self.max_iter, tol=self.tol)
         self._fit_ratio_trace(stack, found.weights, lda_graph(labels), labels)
         self.shares_ = found.shares
         self.optimal_shares_ = found.optimal_shares

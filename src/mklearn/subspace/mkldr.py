@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.base.kernel_input import KernelWeighting
 from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, one_of
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import GraphPair, kernel_squared_distances, lda_graph, lde_graph, lpp_graph, pca_graph
@@ -25,7 +26,8 @@ from mklearn.optimize.graph_embedding import (
     trace_ratio_step,
     weight_matrices,
 )
-from mklearn.optimize.kernel_weights import KernelWeights, kernel_weights
+from mklearn.optimize.kernel_weights import KernelWeights
+from mklearn.optimize.kernel_weights import kernel_weights as minimising_weights
 from mklearn.optimize.pencil import make_pencil, prepare
 from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 
@@ -102,6 +104,9 @@ class MKLDR(RatioTraceEmbedding):
         it. It does not affect the alternation, which has A'S'A = I (A'A = I for "trace_ratio").
     solver : str
         For "sdp" and "dnn": "auto" is MOSEK with a valid licence, else CLARABEL.
+    kernel_weights : {"learned", "uniform"}
+        "uniform": equal weights 1/M and one A-step for them, with the same ridge, graph and scale. The difference to
+        "learned" is what the learned weights alone change; ``init``, ``max_iter`` and ``beta_step`` are ignored.
 
     Attributes
     ----------
@@ -126,8 +131,8 @@ class MKLDR(RatioTraceEmbedding):
         Number of beta-steps.
     best_iter_ : int
         The returned iterate; 0 is the start.
-    status_ : {"converged", "max_iter"}
-        "converged": f no longer changes, or the weights are optimal for their own A.
+    status_ : {"converged", "max_iter", "uniform"}
+        "converged": f no longer changes, or the weights are optimal for their own A. "uniform": not learned.
     graph_ : GraphPair
     kernel_weights_, kernel_ids_, coefficients_, embedding_, classes_, n_features_in_
         As for `mklearn.subspace.kfd.KernelFDA`; ``classes_`` with labels only.
@@ -175,6 +180,7 @@ class MKLDR(RatioTraceEmbedding):
         "max_iter": [at_least(0)],
         "tol": [NONNEGATIVE],
         "solver": [str],
+        "kernel_weights": [one_of(KernelWeighting)],
     }
 
     def __init__(
@@ -193,6 +199,7 @@ class MKLDR(RatioTraceEmbedding):
         tol: float = 1e-4,
         scaling: Scaling = "total",
         solver: str = "auto",
+        kernel_weights: KernelWeighting = "learned",
     ) -> None:
         self.n_components = n_components
         self.graph = graph
@@ -207,6 +214,7 @@ class MKLDR(RatioTraceEmbedding):
         self.tol = tol
         self.scaling = scaling
         self.solver = solver
+        self.kernel_weights = kernel_weights
 
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any] | None) -> None:
         graph = self._graph(stack, labels)
@@ -221,10 +229,12 @@ class MKLDR(RatioTraceEmbedding):
             projection = diagonalised(projection, kernel, graph)
         self._set_projection(kernel, best.weights, projection)
 
-        solution = best.beta_solution or self._solve_beta(best.S, best.S_prime)
-        gap = (best.objective - solution.bound) / max(abs(best.objective), np.finfo(float).tiny)
-        self.certificate_ = {"value": best.objective, **_beta_record(solution, best.S, best.S_prime)}
-        self.certificate_["gap"] = max(gap, 0.0)  # an "exact" bound equals the value up to rounding
+        self.certificate_: dict[str, Any] = {"value": best.objective}
+        if self.kernel_weights == "learned":
+            solution = best.beta_solution or self._solve_beta(best.S, best.S_prime)
+            gap = (best.objective - solution.bound) / max(abs(best.objective), np.finfo(float).tiny)
+            self.certificate_ |= _beta_record(solution, best.S, best.S_prime)
+            self.certificate_["gap"] = max(gap, 0.0)  # an "exact" bound equals the value up to rounding
         self.graph_ = graph
         self.objective_ = best.objective
         self.objective_history_ = np.array([entry["objective"] for entry in self.history_])
@@ -245,16 +255,18 @@ class MKLDR(RatioTraceEmbedding):
         traces = ridge_traces(matrices, graph)
         take_a_step = trace_ratio_step if self.a_step == "trace_ratio" else ratio_trace_step
         self.history_: list[dict[str, Any]] = []
-        self.status_: Literal["converged", "max_iter"] = "max_iter"
+        learned = self.kernel_weights == "learned"
+        max_iter = self.max_iter if learned else 0
+        self.status_: Literal["converged", "max_iter", "uniform"] = "max_iter" if learned else "uniform"
         beta = np.full(len(stack), 1.0 / len(stack))
-        if self.init == "orthonormal":
+        if learned and self.init == "orthonormal":
             S, S_prime = initial_weight_matrices(matrices, graph, self.ridge, traces)
             first = self._solve_beta(S, S_prime)
             beta = first.weights
             self._record(0, "init", beta, _ratio(beta, S, S_prime), **_beta_record(first, S, S_prime))
 
         iterates: list[_Iterate] = []
-        for iteration in range(self.max_iter + 1):
+        for iteration in range(max_iter + 1):
             kernel = stack.combine(beta)
             projection = take_a_step(kernel, graph, n_components, ridge=self.ridge)
             A = projection.coefficients
@@ -269,7 +281,7 @@ class MKLDR(RatioTraceEmbedding):
             if change <= self.tol * abs(current.objective) + _ZERO:
                 self.status_ = "converged"
                 break
-            if iteration == self.max_iter:
+            if iteration == max_iter:
                 break
 
             current.beta_solution = solution = self._solve_beta(S, S_prime)
@@ -286,7 +298,7 @@ class MKLDR(RatioTraceEmbedding):
         return iterates
 
     def _solve_beta(self, S: Array, S_prime: Array) -> KernelWeights:
-        return kernel_weights(S, S_prime, method=self.beta_step, solver=self.solver)
+        return minimising_weights(S, S_prime, method=self.beta_step, solver=self.solver)
 
     def _record(self, iteration: int, step: str, weights: Array, objective: float, **more: Any) -> None:
         entry = {"iteration": iteration, "step": step, "objective": objective, "weights": weights.copy()}

@@ -33,8 +33,8 @@ class LearnedCombination(KernelMethod, Embedding):
     """Embeddings with kernel weights that are learned."""
 
     def learns_weights(self) -> bool:
-        """Return True."""
-        return True
+        """Return whether they are learned in this study: equal ones may stand beside them."""
+        return getattr(self, "kernel_weights", "learned") == "learned"
 
 
 class LinearEmbedding(FeatureMethod, Embedding):
@@ -123,6 +123,8 @@ class MKLDR(LearnedCombination):
     scaling: Scaling = "total"
     solver: Literal["auto", "MOSEK", "CLARABEL"] = "auto"
     """For the SDP: MOSEK where a licence works, else CLARABEL."""
+    kernel_weights: Literal["learned", "uniform"] = "learned"
+    """Learned, or equal ones in the same machinery: the reference that shows what learning them alone changes."""
 
 
 class MKMMC(LearnedCombination):
@@ -168,6 +170,8 @@ class ConvexMKLDR(LearnedCombination):
     """On the feature-space norm, relative to the kernels' mean centred trace."""
     max_iter: Tuned[Count] = 50
     scaling: Scaling = "total"
+    kernel_weights: Literal["learned", "uniform"] = "learned"
+    """Learned, or equal ones in the same machinery: the reference that shows what learning them alone changes."""
 
 
 class LeaveOneOutMKL(LearnedCombination):
@@ -185,6 +189,34 @@ class LeaveOneOutMKL(LearnedCombination):
     ridge: Tuned[Positive] = 1e-3
     """Of the discriminant: on both matrices, relative to their scale."""
     max_iter: Tuned[Count] = 100
+    scaling: Scaling = "total"
+    kernel_weights: Literal["learned", "uniform"] = "learned"
+    """Learned, or equal ones in the same machinery: the reference that shows what learning them alone changes."""
+
+
+class GuardedMKL(LearnedCombination):
+    """Leave-one-out weights where they are better than equal ones in validation; else the uniform average."""
+
+    title = "Guarded MKL"
+    reference = "this library's own; no paper"
+    implementation = "mklearn.subspace.guarded_mkl:GuardedMKL"
+
+    kind: Literal["guarded_mkl"]
+    standard_errors: NonNegative = 1.0
+    """By how many standard errors of the paired difference learned weights have to be better than equal ones."""
+    folds: Annotated[int, Field(ge=2)] = 5
+    """Folds of the cross-validation inside the training samples."""
+    repeats: Count = 3
+    """Number of times that these folds are drawn."""
+    neighbour: Literal["cosine", "euclidean"] = "cosine"
+    """Nearest-neighbour rule of the validation."""
+    regularisation: Tuned[Positive] = 1.0
+    """As for leave-one-out MKL."""
+    shrinkage: Tuned[Share] = 0.5
+    """As for leave-one-out MKL."""
+    max_iter: Tuned[Count] = 100
+    ridge: Tuned[Positive] = 1e-3
+    """Of the discriminant: on both matrices, relative to their scale."""
     scaling: Scaling = "total"
 
 
@@ -245,6 +277,7 @@ METHODS: tuple[type[Method], ...] = (
     MKMMC,
     ConvexMKLDR,
     LeaveOneOutMKL,
+    GuardedMKL,
     PCA,
     MMC,
     Fisherface,

@@ -9,10 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 import mklearn.evaluation.split as module
+from mklearn.base.folds import inner_folds
 from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.errors import DataError, NotApplicable, SolverFailed
 from mklearn.evaluation.inputs import Inputs, KernelInput
-from mklearn.evaluation.selection import inner_folds
 from mklearn.evaluation.split import RuleResult, SplitResult, candidates, evaluate_split
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.specs import build_stack

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 import mklearn.evaluation.sweeps as module
+from mklearn.base.folds import inner_folds
 from mklearn.bilinear.two_d_lda import TwoDLDA
 from mklearn.bilinear.two_d_mmc import TwoDMMC
 from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA
@@ -19,7 +20,6 @@ from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.errors import NotApplicable
 from mklearn.evaluation.inputs import Inputs, NamedArrays, SampleInput
 from mklearn.evaluation.metrics import ACCURACY
-from mklearn.evaluation.selection import inner_folds
 from mklearn.evaluation.split import evaluate_split
 from mklearn.evaluation.sweeps import LeadingDimensions, Outcome, Predictions, Refit, Sweep
 from mklearn.nearest_neighbour import accuracy_by_dimension

@@ -14,8 +14,9 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import rbf_kernel
 
+from mklearn.base.folds import inner_folds
 from mklearn.contract.table_specs import CatalogueEntry, ReportSpec
-from mklearn.evaluation.selection import inner_folds, select_by_inner_cv
+from mklearn.evaluation.selection import select_by_inner_cv
 from mklearn.evaluation.summary import summarise
 from mklearn.kernels.identity_like import off_diagonal_mass
 from mklearn.kernels.psd import spectrum_curve

@@ -194,6 +194,12 @@ def test_one_of_each_may_be_the_reference() -> None:
     assert planned(SMOKE | {"evaluation": {"reference": "kfd-pixels"}}).reference == "kfd-pixels"
 
 
+def test_a_learner_with_equal_weights_is_not_the_reference() -> None:
+    equal = {"kind": "mkl_dr", "kernel_weights": "uniform"}
+    assert planned(SMOKE | {"methods": {"equal": equal, "average": {"kind": "kernel_fda"}}}).reference == "average"
+    assert planned(SMOKE | {"methods": {"equal": equal}}).reference == ""
+
+
 # --- methods on features and on images
 
 

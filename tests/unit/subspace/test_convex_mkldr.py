@@ -31,6 +31,20 @@ def test_linear_kernel_is_ridge_discriminant_analysis(denominator):
 
 
 @pytest.mark.parametrize("denominator", ["total", "within"])
+@pytest.mark.parametrize("p", [1.0, 2.0])
+def test_equal_weights_are_the_method_on_the_average_kernel(denominator, p):
+    K = gaussian_kernels(1)
+    model = ConvexMKLDR(p=p, denominator=denominator, kernel_weights="uniform").fit(K, LABELS)
+    average = ConvexMKLDR(denominator=denominator).fit(K.mean(axis=-1), LABELS)
+    learned = ConvexMKLDR(p=p, denominator=denominator).fit(K, LABELS)
+    np.testing.assert_allclose(model.kernel_weights_, np.full(3, 1 / 3), rtol=1e-15)
+    np.testing.assert_allclose(model.embedding_, average.embedding_, rtol=0, atol=1e-9 * np.ptp(average.embedding_))
+    assert model.objective_ == pytest.approx(average.objective_, rel=1e-12)
+    assert (model.status_, model.n_iter_) == ("uniform", 1)
+    assert model.objective_ == learned.objective_history_[0] < learned.objective_ <= model.certificate_["bound"]
+
+
+@pytest.mark.parametrize("denominator", ["total", "within"])
 @pytest.mark.parametrize("scaling", ["total", "within"])
 def test_embedding_has_the_scatters_that_the_scaling_says(denominator, scaling):
     K = gaussian_kernels(1)

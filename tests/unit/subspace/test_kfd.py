@@ -81,7 +81,8 @@ def test_weights_choose_and_mix_kernels(wine):
 
 def test_kernel_specs_compute_the_kernels_and_those_of_new_samples():
     X, y = load_iris(return_X_y=True)
-    specs = [{"kind": "gaussian", "bandwidth": 5.0, "bandwidth_rule": "absolute"}]
+    plain = {"centre": False, "normalise": "none"}
+    specs = [{"kind": "gaussian", "bandwidth": 5.0, "bandwidth_rule": "absolute", **plain}]
     model = KernelFDA(kernels=specs).fit(X[::2], y[::2])
     by_hand = KernelFDA().fit(gaussian(X[::2], gamma=5.0), y[::2])
     expected = by_hand.transform(gaussian(X[1::2], X[::2], gamma=5.0))

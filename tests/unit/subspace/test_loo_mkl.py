@@ -32,6 +32,20 @@ def test_the_projection_is_the_discriminant_of_the_learned_weights():
     np.testing.assert_array_equal(other.kernel_weights_, model.kernel_weights_)
 
 
+def test_equal_shares_are_the_discriminant_at_unit_centred_trace(monkeypatch):
+    monkeypatch.setattr("mklearn.subspace.loo_mkl.leave_one_out_weights", None)  # a call would fail
+    K = gaussian_kernels(1) * np.array([5.0, 1.0, 0.2]) + np.array([0.0, 3.0, 0.0])
+    model = LeaveOneOutMKL(ridge=1e-2, scaling="within", kernel_weights="uniform").fit(K, LABELS)
+    traces = np.array([np.trace(K[..., m]) / len(K) - K[..., m].mean() for m in range(3)])
+    plain = KernelFDA(ridge=1e-2, scaling="within").fit(K / traces, LABELS)
+    np.testing.assert_allclose(model.shares_, np.full(3, 1 / 3))
+    np.testing.assert_allclose(model.kernel_weights_, (1 / traces) / (1 / traces).sum())
+    ratio = pdist(model.embedding_) / pdist(plain.embedding_)  # the weights have sum 1: another scale of the kernel
+    np.testing.assert_allclose(ratio, ratio[0], rtol=1e-6)
+    assert model.objective_ == model.uniform_objective_
+    assert (model.status_, model.n_iter_) == ("uniform", 1)
+
+
 def test_better_kernels_weigh_more_and_nothing_is_worse_than_equal_shares():
     model = LeaveOneOutMKL().fit(gaussian_kernels(2), LABELS)
     assert np.argmax(model.shares_) == 2

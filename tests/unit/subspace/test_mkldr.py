@@ -29,6 +29,27 @@ def joint_objective(model: MKLDR, kernels: np.ndarray, A: np.ndarray, beta: np.n
     return above / below
 
 
+@pytest.mark.parametrize("init", ["uniform", "orthonormal"])
+def test_equal_weights_are_the_discriminant_on_the_average(init, monkeypatch):
+    K = gaussian_kernels(0)
+    monkeypatch.setattr("mklearn.subspace.mkldr.minimising_weights", None)  # no weight step: a call would fail
+    model = MKLDR(init=init, ridge=1e-2, scaling="within", kernel_weights="uniform").fit(K, LABELS)
+    plain = KernelFDA(ridge=1e-2, scaling="within").fit(K, LABELS)
+    np.testing.assert_array_equal(model.kernel_weights_, np.full(3, 1 / 3))
+    np.testing.assert_array_equal(model.embedding_, plain.embedding_)
+    assert (model.status_, model.n_iter_, model.best_iter_) == ("uniform", 0, 0)
+    assert model.certificate_ == {"value": model.objective_}
+
+
+@pytest.mark.parametrize("other", [{"a_step": "trace_ratio"}, {"graph": "lde"}, {}])
+def test_equal_weights_are_the_start_of_the_alternation(other):
+    K = gaussian_kernels(0)
+    equal = MKLDR(**other, kernel_weights="uniform").fit(K, LABELS)
+    start, learned = MKLDR(**other, max_iter=0).fit(K, LABELS), MKLDR(**other).fit(K, LABELS)
+    np.testing.assert_array_equal(equal.embedding_, start.embedding_)
+    assert equal.objective_ == start.objective_ == learned.objective_history_[0] >= learned.objective_
+
+
 @pytest.mark.parametrize(("graph", "single"), [("lda", KernelFDA), ("lde", KernelLDE)])
 def test_one_kernel_is_the_single_kernel_method(graph, single):
     K = gaussian_kernels(0)[..., 2]

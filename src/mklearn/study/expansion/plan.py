@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from mklearn.contract.method import FixedCombination
 from mklearn.contract.specs import KernelSetSpec, SplitSpec
 from mklearn.errors import ConfigError
 from mklearn.study.datasets import DatasetConfig
@@ -45,7 +46,7 @@ class Plan:
         if named:
             return named
         for name, method in self.study.methods.items():
-            uniform = getattr(method, "kernel_weights", None) == "uniform"
+            uniform = isinstance(method, FixedCombination) and method.kernel_weights == "uniform"
             if uniform and getattr(method, "kernels", None) == "all":
                 return name
         return ""
