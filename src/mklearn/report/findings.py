@@ -121,7 +121,8 @@ def _highest(rows: pd.DataFrame, several: bool) -> str:
     if several:
         size = "" if pd.isna(best["train_size"]) else f", training size {int(best['train_size'])}"
         place = f" on {best['dataset_title']}{size}"
-    return f"{best['label']} {_difference(best)}{place}"
+    corrected = "; not after Holm's correction" if best["difference_low"] > 0 else ""
+    return f"{best['label']} {_difference(best)}{place}{corrected}"
 
 
 def _difference(row: dict[str, Any]) -> str:
