@@ -53,6 +53,7 @@ IMAGES = {
         "kernel-ridge": {"kind": "kernel_ridge", "alpha": [1e-3, 1e-2]},
         "embedded-svc": {"kind": "embedded_linear_svc"},
         "loo-mkl": {"kind": "loo_mkl", "kernels": ["gauss-hog", "linear"], "shrinkage": [0.0, 0.5]},
+        "guarded": {"kind": "guarded_mkl", "kernels": ["gauss-hog", "linear"], "folds": 2, "repeats": 1},
         "pca": {"kind": "pca"},
         "mmc": {"kind": "mmc", "descriptor": "hog"},
         "fisherface": {"kind": "fisherface", "n_components": 3, "ridge": [0.0, 0.1]},

@@ -39,9 +39,7 @@ class SplitAborted(Exception):
         return self.message
 
 
-def supervised(
-    work: Callable[[], Iterator[Item]], *, minutes: float | None, since: float | None = None
-) -> Iterator[Item]:
+def supervised(work: Callable[[], Iterator[Item]], *, minutes: float | None) -> Iterator[Item]:
     """Run a generator in a forked child process and yield its items here as they come.
 
     The child is a copy of this process, so ``work`` need not be picklable; its items must be. Load large inputs inside
@@ -57,8 +55,6 @@ def supervised(
         Called without arguments; returns the iterator to run.
     minutes : float or None
         Wall time for all items; None: no limit.
-    since : float, optional
-        When that time began, by :func:`time.monotonic`; default: now. Calls with the same value share the time.
 
     Raises
     ------
@@ -67,7 +63,7 @@ def supervised(
     Exception
         What ``work`` has raised; the child's traceback is added as a note.
     """
-    end = None if minutes is None else (time.monotonic() if since is None else since) + 60.0 * minutes
+    end = None if minutes is None else time.monotonic() + 60.0 * minutes
     items = _from_child(work, end) if sys.platform == "linux" else _from_here(work, end)
     for item in items:
         if isinstance(item, _TimeOver):

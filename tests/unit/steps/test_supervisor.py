@@ -183,16 +183,6 @@ def test_the_time_limit_interrupts_compiled_code() -> None:
     assert "time limit of 0.00833333 minutes" in str(error)
 
 
-@forks
-def test_calls_can_share_one_limit() -> None:
-    began = time.monotonic()
-    assert collected(slow_work, minutes=1.5 / 60, since=began)[0] == [1, 2]
-    items, error = collected(slow_work, minutes=1.5 / 60, since=began)
-    assert items == []
-    assert isinstance(error, SplitAborted)
-    assert time.monotonic() - began < 10
-
-
 def test_without_a_child_time_is_checked_between_items(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervisor.sys, "platform", "darwin")
     items, error = collected(slow_work, minutes=0.3 / 60)
