@@ -155,6 +155,7 @@ class Predictions:
 
     def __init__(self, table: pd.DataFrame) -> None:
         self._table = table
+        self._outcomes: dict[tuple[Any, ...], Outcomes | None] = {}
 
     @cached_property
     def _groups(self) -> dict[tuple[Any, ...], pd.DataFrame]:
@@ -187,19 +188,25 @@ class Predictions:
             A row of the summary table: ``dataset``, ``protocol``, ``train_size``, ``method``, ``neighbour`` and
             ``selection``.
         """
-        rows = self.of(keys)
-        if rows is None:
-            return None
-        rows = rows[rows[SELECTED[keys["selection"]]].notna()]
-        if rows.empty:
-            return None
-        pairs = pd.MultiIndex.from_frame(rows[["repeat", "fold"]])
-        units = pairs.unique().sort_values()
-        samples = pd.Index(rows["sample"].astype(str).unique()).sort_values()
-        correct = np.full((len(units), len(samples)), np.nan)
-        places = units.get_indexer(pairs), samples.get_indexer(rows["sample"].astype(str))
-        correct[places] = (rows[SELECTED[keys["selection"]]] == rows["true"]).to_numpy(dtype=np.float64)
-        return Outcomes(units, samples, correct)
+        name = (*_key(keys), keys["selection"])
+        if name not in self._outcomes:  # the reference's are asked for with every other method's
+            rows = self.of(keys)
+            chosen = SELECTED[keys["selection"]]
+            known = None if rows is None else rows[rows[chosen].notna()]
+            self._outcomes[name] = None if known is None or known.empty else _outcomes(known, chosen)
+        return self._outcomes[name]
+
+
+def _outcomes(rows: pd.DataFrame, chosen: str) -> Outcomes:
+    """Arrange the rows of one method by split and sample."""
+    repeat, fold = rows["repeat"].to_numpy(), rows["fold"].to_numpy()
+    n_folds = int(fold.max()) + 1
+    numbers, unit = np.unique(repeat.astype(np.int64) * n_folds + fold, return_inverse=True)
+    codes, sample = np.unique(rows["sample"].cat.codes, return_inverse=True)
+    correct = np.full((len(numbers), len(codes)), np.nan)
+    correct[unit, sample] = rows[chosen].to_numpy(dtype=np.int64) == rows["true"].to_numpy()
+    units = pd.MultiIndex.from_arrays([numbers // n_folds, numbers % n_folds], names=["repeat", "fold"])
+    return Outcomes(units, pd.Index(rows["sample"].cat.categories[codes].astype(str)), correct)
 
 
 def common(first: Outcomes, second: Outcomes) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
