@@ -107,9 +107,7 @@ SUMMARY_ROWS = {
     "settings below 0": lambda group: str(int((group["difference"] < -1e-9).sum())),
     "mean": lambda group: f"{group['difference'].mean():+.2f}",
     "worst setting": lambda group: f"{group['difference'].min():+.2f}",
-    "repeats below / above": lambda group: (
-        f"{group['below'].sum()} / {group['above'].sum()} of {group['repeats'].sum()}"
-    ),
+    "repeats below / above": _repeats,
     "worst repeat": lambda group: f"{group['worst_repeat'].min():+.1f}",
 }
 

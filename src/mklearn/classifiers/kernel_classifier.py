@@ -11,7 +11,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from mklearn.base.kernel_input import KernelInput
 from mklearn.base.parameters import fit_context
 from mklearn.base.validation import checked_labels
+from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure
+from mklearn.kernels.normalise import centred_trace
 from mklearn.kernels.stack import KernelStack
 
 
@@ -40,3 +42,11 @@ class KernelClassifier(KernelInput, ClassifierMixin, BaseEstimator):
     def _fit_kernels(self, stack: KernelStack, codes: NDArray[np.intp]) -> None:
         """Fit to training kernels and labels, given as positions in ``classes_``."""
         raise NotImplementedError
+
+
+def variance_of(kernel: NDArray[np.float64]) -> float:
+    """Compute the centred trace of a combined kernel; raise `NotApplicable` if the kernel is constant."""
+    variance = centred_trace(kernel)
+    if not variance > 10 * len(kernel) * np.finfo(np.float64).eps * float(np.abs(np.diagonal(kernel)).max()):
+        raise NotApplicable("the combined kernel is constant over the samples: no class can be discriminated")
+    return variance

@@ -11,9 +11,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from mklearn.base.kernel_input import KernelInput, fixed_weights
 from mklearn.base.parameters import POSITIVE
 from mklearn.classifiers.class_scores import ClassScores
-from mklearn.classifiers.kernel_classifier import KernelClassifier
-from mklearn.errors import DataError, NotApplicable
-from mklearn.kernels.normalise import centred_trace
+from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
+from mklearn.errors import DataError
 from mklearn.kernels.stack import KernelStack
 
 
@@ -75,11 +74,7 @@ class KernelRidgeClassifier(ClassScores, KernelClassifier):
     def _fit_kernels(self, stack: KernelStack, codes: NDArray[np.intp]) -> None:
         weights = fixed_weights(self.kernel_weights, len(stack))
         kernel = np.asarray(stack.combine(weights), dtype=np.float64)
-        n = len(kernel)
-        variance = centred_trace(kernel)
-        if not variance > 10 * n * np.finfo(np.float64).eps * float(np.abs(np.diagonal(kernel)).max()):
-            raise NotApplicable("the combined kernel is constant over the samples: no class can be discriminated")
-        amount = self.alpha * variance
+        amount = self.alpha * variance_of(kernel)
         rows = kernel.mean(axis=0)
         system = kernel - rows - rows[:, None] + rows.mean()
         system[np.diag_indices_from(system)] += amount

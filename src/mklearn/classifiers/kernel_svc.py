@@ -10,9 +10,7 @@ from sklearn.svm import SVC
 
 from mklearn.base.kernel_input import KernelInput, fixed_weights
 from mklearn.base.parameters import POSITIVE
-from mklearn.classifiers.kernel_classifier import KernelClassifier
-from mklearn.errors import NotApplicable
-from mklearn.kernels.normalise import centred_trace
+from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
 from mklearn.kernels.stack import KernelStack
 
 
@@ -80,9 +78,7 @@ class KernelSVC(KernelClassifier):
     def _fit_kernels(self, stack: KernelStack, codes: NDArray[np.intp]) -> None:
         self.kernel_weights_ = fixed_weights(self.kernel_weights, len(stack))
         kernel = np.asarray(stack.combine(self.kernel_weights_), dtype=np.float64)
-        variance = centred_trace(kernel)
-        if not variance > 10 * len(kernel) * np.finfo(np.float64).eps * float(np.abs(np.diagonal(kernel)).max()):
-            raise NotApplicable("the combined kernel is constant over the samples: no class can be discriminated")
+        variance = variance_of(kernel)
         # Dividing the kernel by its variance is multiplying the bound of the dual variables, C, by 1 / variance.
         self.svc_ = SVC(C=self.C / variance, kernel="precomputed", break_ties=True).fit(kernel, codes)
         self.support_ = self.svc_.support_

@@ -25,9 +25,6 @@ TIE = 1e-9
 def choose(mean_scores: ArrayLike, components: Components = "best", n_samples: int = 0) -> tuple[int, int]:
     """Choose the candidate with the highest mean score, and its dimension.
 
-    A score near its maximum hardly says how many dimensions are best: on data sets that nobody tuned for, the fewest
-    dimensions with the best score lose up to 10 points on all of them.
-
     Parameters
     ----------
     mean_scores : array-like of shape (n_candidates, n_dimensions)

@@ -16,7 +16,7 @@ from mklearn.base.folds import inner_folds
 from mklearn.base.kernel_input import fixed_weights
 from mklearn.base.parameters import NONNEGATIVE, POSITIVE, Interval, at_least, one_of
 from mklearn.errors import DataError, NotApplicable
-from mklearn.graphs import lda_graph
+from mklearn.graphs import class_structure, lda_graph
 from mklearn.kernels.stack import KernelStack
 from mklearn.nearest_neighbour import Rule, nearest_neighbour_predictions
 from mklearn.optimize.graph_embedding import Array, Scaling, max_components, ratio_trace_step, rescale_columns
@@ -243,9 +243,8 @@ class GuardedMKL(RatioTraceEmbedding):
 
     def _candidate_weights(self, stack: KernelStack, labels: NDArray[Any]) -> tuple[dict[str, Array], int]:
         """Return the kernel weights of each candidate, learned from these samples, and the number of iterates."""
-        classes = lda_graph(labels).lda_classes
-        assert classes is not None
-        objective = LeaveOneOutRidge(list(stack), class_targets(classes), self.regularisation)
+        targets = class_targets(class_structure(labels))
+        objective = LeaveOneOutRidge(list(stack), targets, self.regularisation)
         found = leave_one_out_weights(objective, shrinkage=self.shrinkage, max_iter=self.max_iter, tol=self.tol)
         halfway = objective.weights((found.shares + objective.equal_shares) / 2.0)
         weights = (fixed_weights("uniform", len(stack)), halfway, found.weights)

@@ -33,8 +33,19 @@ class LearnedCombination(KernelMethod, Embedding):
     """Embeddings with kernel weights that are learned."""
 
     def learns_weights(self) -> bool:
-        """Return whether they are learned in this study: equal ones may stand beside them."""
-        return getattr(self, "kernel_weights", "learned") == "learned"
+        """Return True."""
+        return True
+
+
+class ComparedCombination(LearnedCombination):
+    """Embeddings whose learned weights can be compared with equal ones in the same machinery."""
+
+    kernel_weights: Literal["learned", "uniform"] = "learned"
+    """Learned, or equal ones in the same machinery: the reference that shows what learning them alone changes."""
+
+    def learns_weights(self) -> bool:
+        """Return whether they are learned, not equal."""
+        return self.kernel_weights == "learned"
 
 
 class LinearEmbedding(FeatureMethod, Embedding):
@@ -99,7 +110,7 @@ class KernelMMC(OneKernel):
     """Weight of the within-class scatter, or the ratio of the traces of the two scatters."""
 
 
-class MKLDR(LearnedCombination):
+class MKLDR(ComparedCombination):
     """Multiple kernel learning for dimensionality reduction: the projection and the kernel weights in turn."""
 
     title = "MKL-DR"
@@ -123,8 +134,6 @@ class MKLDR(LearnedCombination):
     scaling: Scaling = "total"
     solver: Literal["auto", "MOSEK", "CLARABEL"] = "auto"
     """For the SDP: MOSEK where a licence works, else CLARABEL."""
-    kernel_weights: Literal["learned", "uniform"] = "learned"
-    """Learned, or equal ones in the same machinery: the reference that shows what learning them alone changes."""
 
 
 class MKMMC(LearnedCombination):
@@ -155,7 +164,7 @@ class MKMMC(LearnedCombination):
         return Implementation(implementation="mklearn.evaluation.sweeps:Refit", parameters=parameters)
 
 
-class ConvexMKLDR(LearnedCombination):
+class ConvexMKLDR(ComparedCombination):
     """Kernel weights by a concave ratio-trace problem, solved to its global optimum; the successor of MKL-DR."""
 
     title = "Convex MKL-DR"
@@ -170,11 +179,9 @@ class ConvexMKLDR(LearnedCombination):
     """On the feature-space norm, relative to the kernels' mean centred trace."""
     max_iter: Tuned[Count] = 50
     scaling: Scaling = "total"
-    kernel_weights: Literal["learned", "uniform"] = "learned"
-    """Learned, or equal ones in the same machinery: the reference that shows what learning them alone changes."""
 
 
-class LeaveOneOutMKL(LearnedCombination):
+class LeaveOneOutMKL(ComparedCombination):
     """Kernel weights minimising the leave-one-out error of a regression, then the kernel Fisher discriminant."""
 
     title = "Leave-one-out MKL"
@@ -190,8 +197,6 @@ class LeaveOneOutMKL(LearnedCombination):
     """Of the discriminant: on both matrices, relative to their scale."""
     max_iter: Tuned[Count] = 100
     scaling: Scaling = "total"
-    kernel_weights: Literal["learned", "uniform"] = "learned"
-    """Learned, or equal ones in the same machinery: the reference that shows what learning them alone changes."""
 
 
 class GuardedMKL(LearnedCombination):

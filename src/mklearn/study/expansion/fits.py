@@ -79,8 +79,6 @@ def planned_fits(
     ConfigError
         The data set does not have what an input of the method takes, or a metric can't be computed or choose.
     """
-    if not protocols:
-        return []
     inputs = _inputs(dataset, method_id, method, descriptors)
     evaluated = _evaluation(method_id, method, evaluation)
     found = []
