@@ -181,8 +181,12 @@ def test_too_few_splits_have_no_verdict():
     assert math.isnan(accuracy_interval(correct[:0], 20).mean)
 
 
-def test_covers_where_samples_have_a_difficulty_and_training_sets_are_shared():
-    """500 pools of 100 samples; the effects of training samples add up, and hard samples mislead."""
+@pytest.mark.parametrize(("effect", "least"), [(0.1, 0.90), (0.2, 0.85)])
+def test_covers_where_samples_have_a_difficulty_and_training_sets_are_shared(effect, least):
+    """500 pools of 100 samples; the effects of training samples add up, and hard samples mislead.
+
+    Where they mislead strongly the coverage falls below 90 %: splits can't show that effect.
+    """
     generator = np.random.default_rng(2)
     inside = 0
     for _ in range(500):
@@ -190,12 +194,12 @@ def test_covers_where_samples_have_a_difficulty_and_training_sets_are_shared():
         first = np.full((10, 100), np.nan)
         for split in first:
             train, test = np.split(generator.permutation(100), [50])
-            skill = 1.0 - 0.1 * (harm + hardness)[train].mean() * math.sqrt(50)
+            skill = 1.0 - effect * (harm + hardness)[train].mean() * math.sqrt(50)
             split[test] = hardness[test] + 0.5 * generator.standard_normal(50) < skill
-        truth = stats.norm.cdf(1.0 / math.sqrt(1 + 0.25 + 0.01 * 2))
+        truth = stats.norm.cdf(1.0 / math.sqrt(1 + 0.25 + 2 * effect**2))
         _, low, high = accuracy_interval(first, 50)
         inside += low <= truth <= high
-    assert 0.90 <= inside / 500 <= 0.99
+    assert least <= inside / 500 <= 0.99
 
 
 def test_holm_adjusts_the_smallest_most():
