@@ -43,13 +43,14 @@ class ScoresSpec(Spec):
 
 
 class PublishedValue(Spec):
-    """An accuracy that a paper reports for one cell of the study's table, as a fraction."""
+    """A value that a paper reports for one cell of the study's table, as a fraction."""
 
     dataset: str
     train_size: int | None
     method: str
     protocol: str | None
     neighbour: str | None
+    metric: str
     value: float
     std: float | None
     dimension: int | None
@@ -70,6 +71,15 @@ class Calibration(Strict):
     """Largest difference in any cell, in units of split noise."""
 
 
+class Tolerance(Strict):
+    """The difference up to which a published value counts as reproduced: the larger of the two."""
+
+    noise: Annotated[float, Field(gt=0)] = 3
+    """In units of split noise."""
+    points: Annotated[float, Field(ge=0)] = 0
+    """In percentage points."""
+
+
 class SummarySpec(Spec):
     """Step ``summary``: the summary table of a study."""
 
@@ -78,6 +88,7 @@ class SummarySpec(Spec):
     published: list[PublishedValue]
     titles: dict[str, dict[str, str]]
     calibration: Calibration | None
+    tolerance: Tolerance
 
 
 class RunSpec(Spec):
@@ -142,6 +153,7 @@ class ReportSpec(Spec):
     fits: list[ReportFit]
     datasets: list[ReportDataset]
     calibration: Calibration | None
+    tolerance: Tolerance
     remarks: list[ReportRemark]
     learned: list[str]
     """Methods that learn kernel weights."""

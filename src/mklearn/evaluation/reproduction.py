@@ -10,7 +10,8 @@ n_published is the number of splits of the published mean; where it is not known
 the dimension on the test samples, so the value compared is that of the selection ``oracle``; the value chosen by inner
 cross-validation is listed beside it and not judged.
 
-z > 0: the published value is higher than ours. |z| <= 3: the difference is explained by other random splits.
+z > 0: the published value is higher than ours. A small |z| (3 or less, unless the study says otherwise) is explained
+by other random splits: the value is reproduced. So is one that differs by fewer points than the study's tolerance.
 """
 
 from __future__ import annotations
@@ -19,11 +20,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mklearn.contract.table_specs import Tolerance
+
 if TYPE_CHECKING:
     import pandas as pd
-
-TOLERANCE = 3.0
-"""A cell with |z| up to this is reproduced."""
 
 REPRODUCED = "reproduced"
 LOWER = "ours is lower than published"
@@ -35,10 +35,11 @@ VERDICTS = (REPRODUCED, LOWER, HIGHER, NO_VALUE, NO_SPREAD, OTHER_DATA)
 
 CELL_COLUMNS = [
     "study", "dataset", "dataset_title", "protocol", "train_size", "method", "method_title", "kernel_set", "neighbour",
-    "mean", "std", "n_repeats", "dimension", "inner_cv_mean", "published", "published_std", "published_dimension",
-    "published_repeats", "published_source", "difference_points", "noise_points", "z", "verdict", "reason",
+    "metric", "mean", "std", "n_repeats", "dimension", "inner_cv_mean", "published", "published_std",
+    "published_dimension", "published_repeats", "published_source", "difference_points", "noise_points", "z", "verdict",
+    "reason",
 ]  # fmt: skip
-_PLACE = ("study", "dataset", "protocol", "train_size", "method", "kernel_set", "neighbour")
+_PLACE = ("study", "dataset", "protocol", "train_size", "method", "kernel_set", "neighbour", "metric")
 
 
 class Check(NamedTuple):
@@ -74,31 +75,32 @@ class Reproduction(NamedTuple):
     checks: list[Check]
 
 
-def compare_published(summary: pd.DataFrame, calibration: Mapping[str, Any] | None = None) -> Reproduction:
+def compare_published(
+    summary: pd.DataFrame, calibration: Mapping[str, Any] | None = None, tolerance: Tolerance | None = None
+) -> Reproduction:
     """Compare a summary with the published values in it.
 
     Parameters
     ----------
     summary : DataFrame
-        From :func:`mklearn.evaluation.summary.summarise`: accuracies and published values as fractions. Of several
-        metrics, only the rows of accuracy are compared.
+        From :func:`mklearn.evaluation.summary.summarise`: values and published values as fractions.
     calibration : dict, optional
         ``{"method", "tolerance"}``: where a published cell of this method is off by more than ``tolerance`` units of
         split noise, the data set differs from the paper's and none of its cells is judged.
+    tolerance : Tolerance, optional
+        The difference up to which a cell is reproduced; by default 3 units of split noise.
 
     Returns
     -------
     reproduction : Reproduction
         ``cells`` has the columns ``CELL_COLUMNS`` and a row for each ``oracle`` row of the summary with a published
         value (for methods without a dimension, their only row), in the order and with the index of the summary.
-        Accuracies are fractions; ``difference_points`` (published - ours) and ``noise_points`` (the denominator of z)
+        Values are fractions; ``difference_points`` (published - ours) and ``noise_points`` (the denominator of z)
         are percentage points. ``verdict`` is one of ``VERDICTS``; ``reason`` explains a missing value or verdict.
     """
-    if "metric" in summary:
-        summary = summary[summary["metric"].eq("accuracy")]
     oracle = summary[summary["published"].notna() & _judged(summary)]
     inner = {_place(row): row["mean"] for row in _records(summary[summary["selection"].eq("inner_cv")])}
-    rows = [_cell(row, inner.get(_place(row), math.nan)) for row in _records(oracle)]
+    rows = [_cell(row, inner.get(_place(row), math.nan), tolerance or Tolerance()) for row in _records(oracle)]
     checks = _checks(summary, rows, calibration) if calibration else []
     missed = {check.dataset: check for check in checks if check.status == "missed"}
     for row in rows:
@@ -152,7 +154,7 @@ def sentence(check: Check) -> str:
 def unmatched(summary: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """List published entries without a row in the summary: a training size, method or rule that was not run."""
     rows = _records(summary)
-    keys = ("dataset", "train_size", "method", "neighbour", "selection", "protocol", "kernel_set")
+    keys = ("dataset", "train_size", "method", "neighbour", "selection", "protocol", "kernel_set", "metric")
     return [
         entry
         for entry in published
@@ -160,16 +162,17 @@ def unmatched(summary: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -> 
     ]
 
 
-def _cell(row: dict[str, Any], inner: float) -> dict[str, Any]:
+def _cell(row: dict[str, Any], inner: float, tolerance: Tolerance) -> dict[str, Any]:
     """Return one published cell with its verdict, from the ``oracle`` row of the summary."""
     ours, std, n_ours, published = row["mean"], row["std"], int(row["n_repeats"]), row["published"]
     n_published = row["published_repeats"] or n_ours
     noise = split_noise(std, n_ours, n_published)
     z = z_score(published, ours, std, n_ours, n_published)
-    verdict, reason = _verdict(row, z)
+    points = 100.0 * (published - ours)
+    verdict, reason = _verdict(row, z, abs(z) <= tolerance.noise or abs(points) <= tolerance.points)
     return {name: row[name] for name in CELL_COLUMNS if name in row} | {
         "inner_cv_mean": inner,
-        "difference_points": 100.0 * (published - ours),
+        "difference_points": points,
         "noise_points": 100.0 * noise,
         "z": z,
         "verdict": verdict,
@@ -177,13 +180,13 @@ def _cell(row: dict[str, Any], inner: float) -> dict[str, Any]:
     }
 
 
-def _verdict(row: dict[str, Any], z: float) -> tuple[str, str]:
+def _verdict(row: dict[str, Any], z: float, within: bool) -> tuple[str, str]:
     if math.isnan(row["mean"]):
         return NO_VALUE, str(row["message"] or row["status"])
     if math.isnan(z):
         reason = "one repeat" if row["n_repeats"] < 2 else "the same accuracy in every repeat"
         return NO_SPREAD, reason
-    if abs(z) <= TOLERANCE:
+    if within:
         return REPRODUCED, ""
     return (LOWER if z > 0 else HIGHER), ""
 
@@ -200,7 +203,10 @@ def _checks(
         cells = [
             {name: row[name] for name in ("train_size", "mean", "published", "z")}
             for row in rows
-            if row["dataset"] == dataset and row["method"] == method and not math.isnan(row["z"])
+            if row["dataset"] == dataset
+            and row["method"] == method
+            and row["metric"] == "accuracy"
+            and not math.isnan(row["z"])
         ]
         within = all(abs(cell["z"]) <= tolerance for cell in cells)
         status = "unchecked" if not cells else "met" if within else "missed"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from mklearn.contract.table_specs import Tolerance
 from mklearn.errors import DataError
 from mklearn.evaluation.metrics import metric_named
 from mklearn.evaluation.predictions import Predictions, best_dimension, common
@@ -62,6 +63,7 @@ def summarise(
     published: Sequence[Mapping[str, Any]] = (),
     titles: Mapping[str, Mapping[str, str]] | None = None,
     calibration: Mapping[str, Any] | None = None,
+    tolerance: Tolerance | None = None,
     confidence: float = 0.95,
 ) -> pd.DataFrame:
     """Summarise repeats: mean, spread, interval, difference to a reference method, published value.
@@ -83,12 +85,14 @@ def summarise(
         ``{"dataset", "train_size", "method", "value", "std", "source"}`` and optionally ``"dimension"`` and
         ``"repeats"`` of the published value, and ``"neighbour"``, ``"selection"``, ``"protocol"``, ``"kernel_set"``; a
         key that is absent or None matches anything. ``value`` has the unit of the scores (a fraction). Of several that
-        match a row, the one that names most keys is taken. They are accuracies; other metrics have none.
+        match a row, the one that names most keys is taken. ``"metric"`` is that of the value, by default accuracy.
     titles : dict, optional
         ``{"datasets": {id: title}, "methods": {id: title}}``; the default title is the id.
     calibration : dict, optional
         ``{"method", "tolerance"}`` of :func:`mklearn.evaluation.reproduction.compare_published`, which gives the
         columns ``z`` and ``verdict`` of ``oracle`` rows with a published value.
+    tolerance : Tolerance, optional
+        The difference up to which a published value counts as reproduced.
     confidence : float, default=0.95
         Of the intervals.
 
@@ -130,7 +134,7 @@ def summarise(
         | {name: "float64" for name in SUMMARY_COLUMNS if name.endswith(("mean", "std", "low", "high"))}
         | dict.fromkeys(("difference", "p_value", "p_holm", "disagreement", "published", "z"), "float64")
     )
-    cells = compare_published(table[table["metric"].eq("accuracy")], calibration).cells
+    cells = compare_published(table, calibration, tolerance).cells
     table["z"] = cells["z"].reindex(table.index)
     table["verdict"] = cells["verdict"].reindex(table.index).fillna("").astype(str)
     return table
@@ -313,7 +317,7 @@ def _add_published(table: pd.DataFrame, published: Sequence[Mapping[str, Any]]) 
         fits = [
             (count, entry)
             for count, entry in named
-            if row["metric"] == "accuracy"
+            if row["metric"] == entry.get("metric", "accuracy")
             and all(entry.get(key) is None or _equal(entry[key], row[key]) for key in keys)
         ]
         entry = max(fits, key=lambda item: item[0])[1] if fits else {}

@@ -22,7 +22,7 @@ from mklearn.report.picks import picks, picks_tables
 from mklearn.report.published import published_part
 from mklearn.report.records import DataSetRecord, FitRecord, RunRecord
 from mklearn.report.rendering import write_figure
-from mklearn.report.tables import failure_table, kernel_table, result_table, stage_table
+from mklearn.report.tables import failure_table, kernel_table, metric_tables, result_table, stage_table
 from mklearn.report.theme import LIGHT, vega_config
 from mklearn.report.wording import enumeration, plural
 from mklearn.stamps import BESIDE, load_json
@@ -104,7 +104,8 @@ def _content(results: Results, study: ReportSpec, run: RunRecord, data: Sequence
         findings=findings(results),
         published=published,
         results=[result_table(results, setting) for setting in results.settings],
-        panels=panels(results, published.cells, confusions, picked),
+        metrics=metric_tables(results),
+        panels=panels(results, published.cells, study.tolerance.noise, confusions, picked),
         picks=picks_tables(picked, results, baselines),
         kernel_tables=[kernel_table(info, title) for title, info in infos if info is not None],
         confused=[pairs_table(found) for found in confusions if len(found.best.classes) > FEW_CLASSES],

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from mklearn.evaluation.reproduction import TOLERANCE
+from mklearn.evaluation.reproduction import REPRODUCED
 from mklearn.report import charts
 from mklearn.report.charts import Chart, field, tooltip
 from mklearn.report.series import Series
@@ -181,20 +181,20 @@ def fit_times(times: pd.DataFrame, series: Series, *, title: str) -> Chart:
     )
 
 
-def split_noise_scores(cells: pd.DataFrame, *, title: str) -> Chart:
-    """Draw z of each method and training size, with the band that other random splits explain.
+def split_noise_scores(cells: pd.DataFrame, *, noise: float, title: str) -> Chart:
+    """Draw z of each method and training size, with the band of ``noise`` units that other random splits explain.
 
     ``cells`` are those of one data set that have a z, see :mod:`mklearn.evaluation.reproduction`.
     """
     frame = charts.in_percent(cells, "mean", "published").assign(
         size=["all" if pd.isna(size) else f"training size {int(size)}" for size in cells["train_size"]],
-        off=cells["z"].abs() > TOLERANCE,
+        off=cells["verdict"] != REPRODUCED,
     )
     methods, sizes = (list(dict.fromkeys(frame[name])) for name in ("label", "size"))
     band = {
         "data": {"values": [{}]},
         "mark": {"type": "rect", "opacity": 0.13, "color": "#888888"},
-        "encoding": {"x": {"datum": -TOLERANCE}, "x2": {"datum": TOLERANCE}},
+        "encoding": {"x": {"datum": -noise}, "x2": {"datum": noise}},
     }
     x = field("z:Q", title="z, right of the band: ours is lower", scale={"padding": 10, "nice": False})
     dots = {
@@ -225,7 +225,7 @@ def split_noise_scores(cells: pd.DataFrame, *, title: str) -> Chart:
         encoding={},
         height=len(methods) * (12 + 11 * len(sizes)),
         title=title,
-        subtitle=f"published − ours in units of split noise; band: ±{TOLERANCE:g}",
+        subtitle=f"published − ours in units of split noise; band: ±{noise:g}",
     )
 
 

@@ -59,6 +59,8 @@ class Results:
 
     scores: pd.DataFrame
     summary: pd.DataFrame
+    all_metrics: pd.DataFrame
+    """The summary of every metric."""
     fits: Sequence[FitRecord]
     reference: str
     reference_title: str
@@ -94,10 +96,12 @@ def results_of(
     """Collect the results of a study, and divide them into settings and series."""
     series = series_of(summary, reference)
     titles = summary.loc[summary["method"].eq(reference), "method_title"]
-    scores, summary = _prepared(scores, series), _prepared(summary, series)
+    scores, all_metrics = _labelled(scores, series), _labelled(summary, series)
+    scores, summary = _of_accuracy(scores), _of_accuracy(all_metrics)
     return Results(
         scores=scores,
         summary=summary,
+        all_metrics=all_metrics,
         fits=fits,
         reference=reference,
         reference_title=str(titles.iloc[0]) if len(titles) else reference,
@@ -107,11 +111,15 @@ def results_of(
     )
 
 
-def _prepared(frame: pd.DataFrame, series: Series) -> pd.DataFrame:
-    """Select the rows of the metric accuracy, and failures that name none; add ``label``."""
-    if "metric" in frame:
-        frame = frame[frame["metric"].fillna("").isin(["accuracy", ""])]
-    frame = frame.assign(protocol=frame["protocol"].fillna(""), neighbour=frame["neighbour"].fillna(""))
+def _of_accuracy(frame: pd.DataFrame) -> pd.DataFrame:
+    """Select the rows of the metric accuracy, and failures that name no metric."""
+    return frame[frame["metric"].isin(["accuracy", ""])]
+
+
+def _labelled(frame: pd.DataFrame, series: Series) -> pd.DataFrame:
+    """Add ``label``; rows of tables without metrics are accuracies."""
+    metric = frame["metric"].fillna("") if "metric" in frame else "accuracy"
+    frame = frame.assign(protocol=frame["protocol"].fillna(""), neighbour=frame["neighbour"].fillna(""), metric=metric)
     methods = zip(frame["method"], frame["kernel_set"].fillna(""), strict=True)
     return frame.assign(label=[series.label(method, kernel_set) for method, kernel_set in methods])
 

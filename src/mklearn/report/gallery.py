@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from mklearn.evaluation.metrics import metric_named
 from mklearn.evaluation.reproduction import OTHER_DATA
 from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
 from mklearn.report import figures, figures_of_fits, frames
@@ -36,11 +37,14 @@ class Panel:
 
 
 def panels(
-    results: Results, published: pd.DataFrame, confused: Sequence[Confused], picks: Sequence[Picks]
+    results: Results, published: pd.DataFrame, noise: float, confused: Sequence[Confused], picks: Sequence[Picks]
 ) -> list[Panel]:
-    """Draw all figures of a report: by section, and by setting within a section."""
+    """Draw all figures of a report: by section, and by setting within a section.
+
+    ``noise`` is the difference to published values, in units of split noise, that counts as reproduced.
+    """
     gallery = _Gallery(results)
-    gallery.add_published(published)
+    gallery.add_published(published, noise)
     most = frames.embedding_points(results.fits)
     picked = {id(item.record) for item in picks}
     for setting in results.settings:
@@ -77,11 +81,18 @@ class _Gallery:
     def _label(self, record: FitRecord) -> str:
         return self.results.series.of_method(record.method, record.method_title)
 
-    def add_published(self, published: pd.DataFrame) -> None:
-        alt = "Dots: published minus our accuracy of each method and training size, in units of split noise."
-        for title, cells in published.dropna(subset=["z"]).groupby("dataset_title", sort=False):
+    def add_published(self, published: pd.DataFrame, noise: float) -> None:
+        alt = "Dots: published minus our value of each method and training size, in units of split noise."
+        for (dataset, metric), cells in published.dropna(subset=["z"]).groupby(["dataset_title", "metric"], sort=False):
+            title = dataset if metric == "accuracy" else f"{dataset}, {metric_named(str(metric)).title.lower()}"
             other = " (another crop: not comparable)" if cells["verdict"].eq(OTHER_DATA).all() else ""
-            self.add("published", str(title), "", alt, figures.split_noise_scores(cells, title=f"{title}{other}"))
+            self.add(
+                "published",
+                str(title),
+                "",
+                alt,
+                figures.split_noise_scores(cells, noise=noise, title=f"{title}{other}"),
+            )
 
     def add_scores(self, setting: Setting) -> None:
         title, series, scores = setting.title, self.results.series, setting.of(self.results.scores)

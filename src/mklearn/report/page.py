@@ -42,6 +42,7 @@ class Content:
     findings: Findings
     published: Published
     results: Sequence[Table]
+    metrics: Sequence[Table]
     panels: Sequence[Panel]
     picks: Sequence[Table]
     kernel_tables: Sequence[Table]

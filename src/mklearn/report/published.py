@@ -10,8 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from mklearn.contract.table_specs import ReportSpec
+from mklearn.contract.table_specs import ReportSpec, Tolerance
 from mklearn.evaluation import reproduction as verdicts
+from mklearn.evaluation.metrics import metric_named
 from mklearn.evaluation.reproduction import Check, compare_published, sentence
 from mklearn.report import wording
 from mklearn.report.frames import Results, records, whole_or_none
@@ -54,8 +55,8 @@ def published_part(results: Results, study: ReportSpec, baselines: Sequence[str]
 
     The baselines stand in every table, also where they have no published value.
     """
-    summary = results.summary
-    found = compare_published(summary, study.calibration.model_dump() if study.calibration else None)
+    summary, tolerance = results.all_metrics, study.tolerance
+    found = compare_published(summary, study.calibration.model_dump() if study.calibration else None, tolerance)
     labelled = found.cells.assign(label=summary.loc[found.cells.index, "label"])
     rules = set(labelled["neighbour"]) - {""}
     extra = summary[summary["selection"].eq("oracle") & summary["method"].isin(baselines)]
@@ -66,22 +67,27 @@ def published_part(results: Results, study: ReportSpec, baselines: Sequence[str]
     return Published(
         cells=labelled,
         alerts=[sentence(check) for check in found.checks if check.status == "missed"],
-        statement=statement(labelled),
+        statement=statement(labelled, tolerance),
         calibration=_calibration(found.checks),
-        overview=_overview(labelled) if len(labelled) else None,
+        overview=_overview(labelled, tolerance) if len(labelled) else None,
         tables=[
-            _table(part, extra, f"{source} · {title}")
-            for (source, title), part in labelled.groupby(["published_source", "dataset_title"], sort=False)
+            _table(part, extra[extra["metric"].eq(str(key[-1]))], _caption(*map(str, key)))
+            for key, part in labelled.groupby(["published_source", "dataset_title", "metric"], sort=False)
         ],
         remarks=[
             (wording.enumeration([titles.get(method, method) for method in remark.methods]), remark.text)
             for remark in study.remarks
         ],
-        note=_note(labelled) if len(labelled) else "",
+        note=_note(labelled, tolerance) if len(labelled) else "",
     )
 
 
-def statement(labelled: pd.DataFrame) -> str:
+def _caption(source: str, title: str, metric: str) -> str:
+    name = "" if metric == "accuracy" else f" · {metric_named(metric).title}"
+    return f"{source} · {title}{name}"
+
+
+def statement(labelled: pd.DataFrame, tolerance: Tolerance) -> str:
     """Say which methods reproduce in all their cells, which in some, which in none: one paragraph.
 
     Of many methods only those that reproduce are named; the table under the paragraph has the others.
@@ -101,7 +107,7 @@ def statement(labelled: pd.DataFrame) -> str:
         same, *_ = _judged(labelled)
         parts.append(
             f"{same} of {judged} published {'cell reproduces' if judged == 1 else 'cells reproduce'}: they differ from "
-            f"ours by at most {verdicts.TOLERANCE:g} units of split noise."
+            f"ours by at most {_limit(tolerance)}."
         )
     heads = {"all": "In every cell", "some": "In some", "none": "In none", "unjudged": "Without a value to compare"}
     many = sum(map(len, groups.values())) > MOST_NAMED
@@ -122,6 +128,11 @@ def statement(labelled: pd.DataFrame) -> str:
     return " ".join(parts)
 
 
+def _limit(tolerance: Tolerance) -> str:
+    points = f" or {tolerance.points:g} points" if tolerance.points else ""
+    return f"{tolerance.noise:g} units of split noise{points}"
+
+
 def _judged(cells: pd.DataFrame) -> tuple[int, int, int]:
     """Count the cells that reproduce, that are lower and that are higher than published."""
     counts = Counter(cells["verdict"])
@@ -138,10 +149,10 @@ def _with_rule(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(label=[f"{label} ({wording.rule_title(rule)})" if rule else label for label, rule in pairs])
 
 
-def _overview(labelled: pd.DataFrame) -> Table:
+def _overview(labelled: pd.DataFrame, tolerance: Tolerance) -> Table:
     columns = (
         Column("Method", numeric=False),
-        Column("Cells that reproduce", f"|z| at most {verdicts.TOLERANCE:g}"),
+        Column("Cells that reproduce", f"differ by at most {_limit(tolerance)}"),
         Column("Published − ours, points", "mean over the cells with a value"),
         Column("from", "lowest of the cells"),
         Column("to", "highest of the cells"),
@@ -214,7 +225,7 @@ def _cell(row: dict[str, Any] | None, is_compared: bool) -> Cell:
     )
 
 
-def _note(labelled: pd.DataFrame) -> str:
+def _note(labelled: pd.DataFrame, tolerance: Tolerance) -> str:
     splits = sorted({int(value) for value in labelled["published_repeats"].dropna()})
     known = f"{' or '.join(map(str, splits))} splits" if splits else ""
     unknown = "as many splits as ours, as the number is not given" if labelled["published_repeats"].isna().any() else ""
@@ -225,6 +236,6 @@ def _note(labelled: pd.DataFrame) -> str:
         "test curve, chosen on the test samples, as the papers have it; of a method that decides itself, its value. "
         "z = (published − ours) / (sd √(1/n ours + 1/n published)), with our standard deviation over splits, which "
         "assumes that the paper's is the same; the published means are taken to be over "
-        f"{' or '.join(filter(None, (known, unknown)))}. |z| ≤ {verdicts.TOLERANCE:g} is what other random splits "
-        f"explain: reproduced. z > 0: the published value is higher.{rule}"
+        f"{' or '.join(filter(None, (known, unknown)))}. A difference of at most {_limit(tolerance)} is what "
+        f"other random splits explain: reproduced. z > 0: the published value is higher.{rule}"
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from mklearn.evaluation.metrics import Metric, metric_named
 from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
 from mklearn.report import wording
 from mklearn.report.frames import Results, Setting, protocol_family, records
@@ -120,6 +121,43 @@ def result_table(results: Results, setting: Setting) -> Table:
         sorted_by=2,
         marked=[next(iter(pair.values()))["method"] == results.reference for pair in pairs],
     )
+
+
+def metric_tables(results: Results) -> list[Table]:
+    """Tabulate the means of all metrics by inner cross-validation, a table for each setting; none of accuracy alone."""
+    rows = results.all_metrics[results.all_metrics["selection"].eq("inner_cv")]
+    metrics = [metric_named(name) for name in dict.fromkeys(rows["metric"]) if name]
+    if len(metrics) < 2:
+        return []
+    columns = [
+        Column("Method", numeric=False),
+        Column("Rule", "how a test sample is classified in the embedding", numeric=False),
+        *(
+            Column(f"{metric.title}{', %' if _is_share(metric) else ''}", "mean ± std over repeats")
+            for metric in metrics
+        ),
+    ]
+    tables = []
+    for setting in results.settings:
+        lines = []
+        for (label, rule), own in setting.of(rows).groupby(["label", "neighbour"], sort=False):
+            by_metric = {row["metric"]: row for row in records(own)}
+            cells = (_metric_cell(metric, by_metric.get(metric.name)) for metric in metrics)
+            lines.append((Cell(str(label)), Cell(wording.rule_title(str(rule))), *cells))
+        tables.append(Table(setting.title, columns, lines))
+    return tables
+
+
+def _is_share(metric: Metric) -> bool:
+    return metric.bounds == (0.0, 1.0)
+
+
+def _metric_cell(metric: Metric, row: dict[str, Any] | None) -> Cell:
+    if row is None or pd.isna(row["mean"]):
+        return number_cell(wording.DASH, None, note=str(row["message"] or "") if row else "")
+    if _is_share(metric):
+        return number_cell(wording.percent_spread(row["mean"], row["std"]), row["mean"])
+    return number_cell(f"{row['mean']:.3f}", row["mean"])
 
 
 def _height(pair: dict[str, dict[str, Any]]) -> float:

@@ -24,8 +24,9 @@ def summary(scores: Path, predictions: Path, table: Path, *, spec: SummarySpec, 
     calibration = spec.calibration.model_dump() if spec.calibration else None
     predicted = Predictions(read_parquet(predictions)[0])
     result = summarise(
-        frame, predicted, reference=spec.reference, published=published, titles=spec.titles, calibration=calibration
-    )
+        frame, predicted, reference=spec.reference, published=published, titles=spec.titles, calibration=calibration,
+        tolerance=spec.tolerance,
+    )  # fmt: skip
     for check in compare_published(result, calibration).checks:
         if check.status == "missed":
             logger.warning(

@@ -8,7 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from mklearn.contract.fit_spec import Components
 from mklearn.contract.model import Slug, Strict
-from mklearn.contract.table_specs import Calibration, PublishedValue
+from mklearn.contract.table_specs import Calibration, PublishedValue, Tolerance
 from mklearn.evaluation.metrics import metric_mistakes
 from mklearn.study.datasets import DatasetConfig, normalise_datasets
 from mklearn.study.published import Published, Remark
@@ -89,6 +89,8 @@ class Study(Strict):
     """Number of random splits behind published means, if an entry does not say; by default as many as this study's."""
     calibration: Calibration | None = None
     """The method whose published values have to be met on a data set before others are compared there."""
+    tolerance: Tolerance = Tolerance()
+    """The difference up to which a published value counts as reproduced."""
     remarks: list[Remark] = []
     """Plain sentences about methods, shown beside the published values."""
     report: Report = Report()

@@ -34,8 +34,10 @@ class Published(Strict):
     """The protocol of this study that the paper used, if a data set has several of one training size."""
     neighbour: Literal["cosine", "euclidean"] | None = None
     """The paper's rule, if the study has several; by default every rule is compared with the value."""
+    metric: str = "accuracy"
+    """The metric that was published: one of the study's, with values from 0 to 1."""
     value: Percent | Annotated[list[Percent], Field(min_length=1)]
-    """Accuracy in per cent."""
+    """Its value in per cent."""
     std: Spread | Annotated[list[Spread | None], Field(min_length=1)] | None = None
     """Its standard deviation over splits, in points."""
     dimension: Count | Annotated[list[Count | None], Field(min_length=1)] | None = None
@@ -71,7 +73,7 @@ class Published(Strict):
                 protocol = f"{self.protocol}-p{size}" if self.protocol and size is not None else self.protocol
                 yield PublishedValue(
                     dataset=self.dataset, train_size=size, method=method, protocol=protocol, neighbour=self.neighbour,
-                    value=value / 100, std=None if std is None else std / 100, dimension=dimension,
+                    metric=self.metric, value=value / 100, std=None if std is None else std / 100, dimension=dimension,
                     repeats=self.repeats or repeats, source=self.source,
                 )  # fmt: skip
 

@@ -80,7 +80,7 @@ def check_study(raw: Any, source: str = "config") -> Study:
     except ValidationError as error:
         mistakes += mistakes_of(error, Study)
     mistakes += broken_references(raw)
-    mistakes += _published_twice(study) if study is not None else []
+    mistakes += _published_mistakes(study) if study is not None else []
     if mistakes or study is None:
         lines = [f"  {number}. {mistake}" for number, mistake in enumerate(sorted(set(mistakes)), start=1)]
         count = "1 mistake" if len(lines) == 1 else f"{len(lines)} mistakes"
@@ -88,13 +88,20 @@ def check_study(raw: Any, source: str = "config") -> Study:
     return study
 
 
-def _published_twice(study: Study) -> list[Mistake]:
-    """Find cells with two published values."""
-    mistakes: list[Mistake] = []
+def _published_mistakes(study: Study) -> list[Mistake]:
+    """Find published values of metrics that the study does not report, and cells with two values."""
+    reported = study.evaluation.metrics
+    mistakes = [
+        Mistake(
+            f"published[{number}].metric", f"{entry.metric!r} is not among evaluation.metrics: {', '.join(reported)}."
+        )
+        for number, entry in enumerate(study.published)
+        if entry.metric not in reported
+    ]
     first: dict[tuple[Any, ...], int] = {}
     for number, entry in enumerate(study.published):
         for cell in entry.cells():
-            key = (cell.dataset, cell.train_size, cell.method, cell.protocol, cell.neighbour)
+            key = (cell.dataset, cell.train_size, cell.method, cell.protocol, cell.neighbour, cell.metric)
             if key in first:
                 size = "" if cell.train_size is None else f", training size {cell.train_size}"
                 where = f"{cell.dataset}{size}, {cell.method}"

@@ -10,6 +10,7 @@ import pytest
 from tests.unit.evaluation.test_summary import row, table
 
 import mklearn.evaluation.reproduction as module
+from mklearn.contract.table_specs import Tolerance
 from mklearn.evaluation.reproduction import CELL_COLUMNS, compare_published, sentence, split_noise, unmatched, z_score
 from mklearn.evaluation.summary import summarise
 
@@ -70,6 +71,31 @@ def test_verdicts_are_from_our_side(units, verdict):
     noise = split_noise(SPREAD, 5, 20)
     (cell,) = judged([entry(0.70 + units * noise)]).cells.to_dict("records")
     assert (cell["z"], cell["verdict"]) == (pytest.approx(units, abs=1e-9), verdict)
+
+
+def test_each_metric_is_compared_with_its_own_published_value():
+    both = pd.concat([scores().assign(metric="accuracy"), scores().assign(metric="support_vector_share")])
+    summary = summarise(both, published=[entry(0.72), entry(0.50, metric="support_vector_share")])
+    cells = compare_published(summary).cells.set_index("metric")
+    assert cells["published"].to_dict() == {"accuracy": 0.72, "support_vector_share": 0.50}
+    assert cells["verdict"].to_dict() == {"accuracy": module.REPRODUCED, "support_vector_share": module.HIGHER}
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "verdict"),
+    [
+        ({}, module.LOWER),
+        ({"noise": 5}, module.REPRODUCED),
+        ({"points": 8}, module.REPRODUCED),
+        ({"points": 1}, module.LOWER),
+    ],
+)
+def test_the_larger_tolerance_counts(tolerance, verdict):
+    """The published value is 7 points above ours, 4.95 units of split noise."""
+    summary = summarise(scores(), published=[entry(0.77, repeats=20)])
+    (cell,) = compare_published(summary, None, Tolerance(**tolerance)).cells.to_dict("records")
+    assert cell["z"] == pytest.approx(0.07 / (SPREAD * math.sqrt(1 / 5 + 1 / 20)))
+    assert cell["verdict"] == verdict
 
 
 def test_an_unknown_number_of_published_splits_is_ours():

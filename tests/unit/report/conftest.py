@@ -54,7 +54,7 @@ DIGITS = DataSetRecord(
 def report_spec(study: str, **more: Any) -> ReportSpec:
     """A specification that is empty but for what is given."""
     lists = ("fits", "datasets", "remarks", "learned", "best_single", "descriptors", "kernels", "methods")
-    empty = {"title": "", "description": "", "reference": "", "thumbnails": 0, "calibration": None}
+    empty = {"title": "", "description": "", "reference": "", "thumbnails": 0, "calibration": None, "tolerance": {}}
     return ReportSpec(study=study, **empty | {name: [] for name in lists} | more)
 
 

@@ -131,14 +131,21 @@ def test_a_study_where_everything_failed_has_a_report(study, tmp_path):
     assert "the solver ended without a solution" in html
 
 
-def test_rows_of_other_metrics_are_only_in_the_summary_table(built, study, tmp_path):
+def test_other_metrics_have_a_table_and_change_no_other(built, study, tmp_path):
     more = {}
     for name in ("scores", "summary"):
         frame = study[name].assign(metric="accuracy")
-        more[name] = pd.concat([frame, frame.assign(metric="auc")], ignore_index=True)
+        value = "value" if name == "scores" else "mean"
+        other = frame.assign(metric="auc", published=None) if name == "summary" else frame.assign(metric="auc")
+        more[name] = pd.concat([frame, other.assign(**{value: 0.123})], ignore_index=True)
     build_report(tmp_path, **study | more, figure_files=False)
-    for name in ("index.html", "summary.md", "reproduction.csv"):
-        assert (tmp_path / name).read_bytes() == (built[0] / name).read_bytes()
+    assert (tmp_path / "reproduction.csv").read_bytes() == (built[0] / "reproduction.csv").read_bytes()
+    before, after = ((folder / "summary.md").read_text(encoding="utf-8") for folder in (built[0], tmp_path))
+    added = set(after.splitlines()) - set(before.splitlines())
+    assert set(before.splitlines()) <= set(after.splitlines())
+    assert any("Area under the ROC curve, %" in line for line in added)
+    assert any("| 12.3 ±" in line for line in added)
+    assert "12.3" in (tmp_path / "index.html").read_text(encoding="utf-8")
     assert set(pd.read_csv(tmp_path / "summary.csv")["metric"]) == {"accuracy", "auc"}
 
 

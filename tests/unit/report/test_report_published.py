@@ -10,7 +10,7 @@ import pytest
 from tests.unit.report.conftest import make_study, report_spec
 
 import mklearn.evaluation.reproduction as verdicts
-from mklearn.contract.table_specs import Calibration, ReportRemark
+from mklearn.contract.table_specs import Calibration, ReportRemark, Tolerance
 from mklearn.evaluation.summary import summarise
 from mklearn.report import frames
 from mklearn.report.build import build_report
@@ -91,17 +91,22 @@ def test_methods_that_reproduce_in_some_cells_are_counted():
             "verdict": [verdicts.REPRODUCED, verdicts.LOWER, verdicts.LOWER, verdicts.HIGHER],
         }
     )
-    text = statement(frame)
+    text = statement(frame, Tolerance())
     assert "In some: a (1 of 3; ours is lower in 2)." in text
     assert "In none: b (0 of 1; ours is higher in 1)." in text
     assert "In every cell" not in text
-    assert statement(frame.iloc[:0]) == ""
+    assert statement(frame.iloc[:0], Tolerance()) == ""
+
+
+def test_the_tolerance_of_a_study_is_said():
+    frame = pd.DataFrame({"label": ["a"], "verdict": [verdicts.REPRODUCED]})
+    assert "at most 2 units of split noise or 1 points." in statement(frame, Tolerance(noise=2, points=1))
 
 
 def test_of_many_methods_only_those_that_reproduce_are_named():
     labels = [f"m{number}" for number in range(MOST_NAMED + 1)]
     frame = pd.DataFrame({"label": labels, "verdict": [verdicts.REPRODUCED] + [verdicts.LOWER] * MOST_NAMED})
-    assert statement(frame).endswith(f"In every cell: m0 (1 of 1). In none: {MOST_NAMED} methods.")
+    assert statement(frame, Tolerance()).endswith(f"In every cell: m0 (1 of 1). In none: {MOST_NAMED} methods.")
 
 
 def test_another_crop_is_said_above_everything(study, published, tmp_path):

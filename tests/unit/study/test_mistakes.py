@@ -276,6 +276,8 @@ def test_nearest(word: Any, valid: list[str], expected: str) -> None:
         ({"published": [ROW | {"method": ["mkl", "mlk"]}]}, "published[0].method: there is no method 'mlk'."),
         ({"published": [ROW | {"value": [80.0, 800.0]}]},
          "published[0].value[1]: invalid value 800.0: should be less than or equal to 100"),
+        ({"published": [ROW | {"metric": "auc"}]},
+         "published[0].metric: 'auc' is not among evaluation.metrics: accuracy."),
         ({"published": [ROW, ROW | {"train_size": 6, "value": 1.0}]},
          "published[1]: digits, training size 6, mkl has a value already, in published[0]."),
         ({"published": [ROW | {"train_size": [4, 4]}]}, "published[0]: digits, training size 4, mkl has a value"),

@@ -31,8 +31,9 @@ def summary_spec(plan: Plan) -> SummarySpec:
     }
     study = plan.study
     return SummarySpec(
-        reference=plan.reference, published=study.published_values(), titles=titles, calibration=study.calibration
-    )
+        reference=plan.reference, published=study.published_values(), titles=titles, calibration=study.calibration,
+        tolerance=study.tolerance,
+    )  # fmt: skip
 
 
 def run_spec(plan: Plan, source: str) -> RunSpec:
@@ -60,6 +61,7 @@ def report_spec(plan: Plan) -> ReportSpec:
         fits=fits,
         datasets=[_dataset(dataset) for dataset in plan.datasets.values()],
         calibration=study.calibration,
+        tolerance=study.tolerance,
         remarks=[ReportRemark(methods=remark.methods, text=remark.text) for remark in study.remarks],
         learned=[name for name, method in study.methods.items() if method.learns_weights()],
         best_single=_best_single(plan),
