@@ -79,7 +79,7 @@ class Method(Registered):
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters that the estimator is called with, without those that the grid chooses."""
-        fields = {*self.bookkeeping, "kind", *self.descriptor_fields().values(), *self.grid()}
+        fields = {*self.bookkeeping, "datasets", "kind", *self.descriptor_fields().values(), *self.grid()}
         return self.model_dump(exclude=fields)
 
     def grid(self) -> dict[str, list[Any]]:

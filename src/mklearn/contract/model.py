@@ -34,11 +34,18 @@ class Registered(Strict):
     reference: ClassVar[str] = ""
 
     bookkeeping: ClassVar[frozenset[str]] = frozenset()
-    """Fields that the study uses itself: they are not passed to the implementation."""
+    """Fields that the study uses itself, beside ``datasets``: they are not passed to the implementation."""
+
+    datasets: Annotated[list[Slug], Field(min_length=1)] | None = None
+    """Only for these data sets of the study; by default for all of them."""
+
+    def applies_to(self, dataset: str) -> bool:
+        """Return whether the study uses it on a data set."""
+        return self.datasets is None or dataset in self.datasets
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters that the implementation is called with."""
-        return self.model_dump(exclude=set(self.bookkeeping) | {"kind"})
+        return self.model_dump(exclude={*self.bookkeeping, "datasets", "kind"})
 
     def specification(self) -> dict[str, Any]:
         """Return the implementation with its parameters: the key of its results is made from it."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from mklearn.contract.model import Registered, Slug
+from mklearn.contract.model import Registered
 
 Count = Annotated[int, Field(ge=1)]
 
@@ -18,10 +18,6 @@ class Protocol(Registered):
     and ``classes``; it returns :class:`mklearn.datasets.splits.Splits`.
     """
 
-    bookkeeping: ClassVar[frozenset[str]] = frozenset({"datasets"})
-
-    datasets: Annotated[list[Slug], Field(min_length=1)] | None = None
-    """Only for these data sets of the study; by default for all of them."""
     exclude_classes: Annotated[list[str], Field(min_length=1)] | None = None
     """Classes whose samples are in no part of any split; descriptors and kernels use the whole data set."""
 

@@ -117,10 +117,11 @@ def _method_mistakes(names: _Names) -> Iterator[Mistake]:
 def _mistakes_of_tables(raw: Mapping[str, Any], names: _Names) -> Iterator[Mistake]:
     """Find names in protocols, and in everything that refers to methods of the table."""
     datasets, protocols = set(names.datasets), _mapping(raw.get("protocols"))
-    for key, spec in protocols.items():
-        named = _mapping(spec).get("datasets")
-        for name in named if isinstance(named, list) else []:
-            yield from _refer(f"protocols.{key}.datasets", name, datasets, "data set")
+    for section in ("descriptors", "kernels", "methods", "protocols"):
+        for key, spec in _mapping(raw.get(section)).items():
+            named = _mapping(spec).get("datasets")
+            for name in named if isinstance(named, list) else []:
+                yield from _refer(f"{section}.{key}.datasets", name, datasets, "data set")
     for section, field in (("evaluation", "reference"), ("calibration", "method")):
         named = _mapping(raw.get(section)).get(field)
         yield from _refer(f"{section}.{field}", named, names.method_names, "method")

@@ -162,6 +162,36 @@ def test_histograms_are_compared_by_chi_square_unless_a_kernel_says_otherwise() 
     assert [m for _, _, m in planned(study).pairwise] == ["squared_euclidean"] * 2
 
 
+def test_descriptors_kernels_and_methods_can_be_for_some_data_sets() -> None:
+    variants = {name: {"name": "digits"} for name in ("coarse", "fine")}
+    study = {
+        "study": "variants",
+        "datasets": variants,
+        "descriptors": {
+            "pixels": {"kind": "pixels"},
+            "blocks": {"kind": "multiresolution", "resolutions": [4], "datasets": ["coarse"]},
+        },
+        "kernels": {
+            "linear": {"kind": "linear"},
+            "gaussian": {"kind": "gaussian", "descriptor": "pixels", "datasets": ["fine"]},
+        },
+        "methods": {
+            "average": {"kind": "kernel_fda"},
+            "voting": {"kind": "kernel_voting", "datasets": ["fine"]},
+        },
+    }
+    plan = planned(study)
+    found = {
+        (fit.dataset.id, fit.method_id): [kernel["id"] for kernel in fit.spec.kernels] for fit in plan.fits.values()
+    }
+    assert found == {
+        ("coarse", "average"): ["linear-pixels", "linear-blocks"],
+        ("fine", "average"): ["linear-pixels", "gaussian"],
+        ("fine", "voting"): ["linear-pixels", "gaussian"],
+    }
+    assert not any("datasets" in canonical(fit.spec.as_dict()) for fit in plan.fits.values())
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [

@@ -110,7 +110,8 @@ def test_some_of_the_kernels_in_the_order_given() -> None:
         ({"of": ["gauss-lbp"]}, "kernels.product.of: invalid value ['gauss-lbp']: list should have at least 2 items"),
         ({"of": "some"}, "kernels.product.of: invalid value 'some'."),
         ({"descriptor": "pixels"},
-         "kernels.product.descriptor: unknown key 'descriptor'. Valid keys: centre, kind, normalise, of, psd."),
+         "kernels.product.descriptor: unknown key 'descriptor'. Valid keys: centre, datasets, kind, normalise, "
+         "of, psd."),
         ({"bandwidth": 2}, "kernels.product.bandwidth: unknown key"),
     ],
 )  # fmt: skip

@@ -83,7 +83,8 @@ def pairwise_of(kernel: KernelSpec) -> list[str]:
 def _kernels_of_descriptors(
     dataset: PlannedDataset, named: Mapping[str, Kernel] | None, descriptors: Mapping[str, PlannedDescriptor]
 ) -> list[PlannedKernel]:
-    configs: Mapping[str, Kernel] = named or {name: Gaussian(kind="gaussian", descriptor=name) for name in descriptors}
+    default = {name: Gaussian(kind="gaussian", descriptor=name) for name in descriptors}
+    configs: Mapping[str, Kernel] = default if named is None else named
     kernels = []
     for kernel_id, kernel in configs.items():
         if not isinstance(kernel, DescriptorKernel) or isinstance(kernel, PrecomputedKernel):

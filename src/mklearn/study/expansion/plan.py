@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from mklearn.contract.method import FixedCombination
+from mklearn.contract.model import Registered
 from mklearn.contract.specs import KernelSetSpec, SplitSpec
 from mklearn.errors import ConfigError
 from mklearn.study.datasets import DatasetConfig
@@ -16,6 +18,8 @@ from mklearn.study.expansion.kernels import PlannedPairwise, planned_kernels
 from mklearn.study.expansion.protocols import PlannedProtocol, planned_protocols
 from mklearn.study.layout import Layout
 from mklearn.study.model import Study
+
+Model = TypeVar("Model", bound=Registered)
 
 
 @dataclass(frozen=True)
@@ -73,14 +77,14 @@ def _add_dataset(plan: Plan, dataset_id: str, config: DatasetConfig, protocols: 
     """Add what the study makes of one data set."""
     study = plan.study
     dataset = planned_dataset(dataset_id, config, plan.layout, study.mirror)
-    descriptors = planned_descriptors(dataset, config, study.descriptors, study.seed)
-    kernels = planned_kernels(dataset, config, study.kernels, descriptors)
+    descriptors = planned_descriptors(dataset, config, _applying(study.descriptors, dataset_id), study.seed)
+    kernels = planned_kernels(dataset, config, _applying(study.kernels or None, dataset_id), descriptors)
     _check_unique(f"datasets.{dataset_id}: kernels", [kernel.spec["id"] for kernel in kernels])
     specs = [kernel.spec for kernel in kernels]
     by_id = {name: (planned.key, planned.config) for name, planned in descriptors.items()}
     fits = [
         fit
-        for method_id, method in study.methods.items()
+        for method_id, method in (_applying(study.methods, dataset_id) or {}).items()
         for fit in planned_fits(dataset, method_id, method, specs, by_id, protocols, study.evaluation, study.seed)
     ]
     _check_unique(
@@ -97,6 +101,11 @@ def _add_dataset(plan: Plan, dataset_id: str, config: DatasetConfig, protocols: 
         plan.fits[dataset.key, fit.protocol, fit.method] = fit
         if fit.kernel_set is not None and fit.kernel_set_spec is not None:
             plan.kernel_sets[dataset.key, fit.kernel_set] = fit.kernel_set_spec
+
+
+def _applying(entries: Mapping[str, Model] | None, dataset: str) -> dict[str, Model] | None:
+    """Return the entries of a study's section that apply to a data set; None of a section that is not there."""
+    return None if entries is None else {name: entry for name, entry in entries.items() if entry.applies_to(dataset)}
 
 
 def _check_unique(what: str, names: list[str]) -> None:
