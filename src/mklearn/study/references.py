@@ -149,7 +149,7 @@ def _default_descriptors(datasets: Mapping[str, Any]) -> set[str]:
 
 def _expanded(key: str, spec: Any, descriptors: set[str]) -> set[str]:
     try:
-        return {name for name, _, _ in kernel_names(key, _mapping(spec), sorted(descriptors))}
+        return {kernel.name for kernel in kernel_names(key, _mapping(spec), sorted(descriptors))}
     except (TypeError, ValueError):  # a descriptor or bandwidth of a wrong type
         return {key}
 

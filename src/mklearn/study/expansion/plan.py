@@ -89,6 +89,7 @@ def _add_dataset(plan: Plan, dataset_id: str, config: DatasetConfig, protocols: 
     pairwise = [kernel.pairwise for kernel in kernels if kernel.pairwise is not None]
     used = [matrix.source for matrix in pairwise]
     used += [name for fit in fits for entry in fit.spec.method.inputs.values() for name in entry.descriptors]
+    used += [name for fit in fits for name in fit.spec.kernel_features]
     by_key = {planned.key: planned for planned in descriptors.values()}
     plan.datasets[dataset.key] = dataset
     plan.descriptors.update({(dataset.key, name): by_key[name] for name in used if name in by_key})
