@@ -29,8 +29,6 @@ class Resize(Strict):
 class RegisteredDataset(Strict):
     """A data set of mklearn's registry (``python -m mklearn datasets`` lists them)."""
 
-    family: ClassVar[str] = "images"
-
     kind: Literal["registered"] = "registered"
     name: str | None = None
     """Name in the registry; by default the key of this entry."""

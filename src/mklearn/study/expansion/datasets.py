@@ -29,6 +29,8 @@ class PlannedDataset:
     """Key before resizing."""
     family: str
     """Images, tables or matrices."""
+    tables: list[str]
+    """Names of its feature tables."""
     read: ReadSpec
     resize: ResizeSpec | None
     title: str
@@ -60,10 +62,14 @@ def planned_dataset(dataset_id: str, config: DatasetConfig, layout: Layout, mirr
     resize = ResizeSpec(**size) if size else None
     original = key(dataset_id, read.as_dict())
     final = key(dataset_id, [read.as_dict(), resize.as_dict()]) if resize else original
+    if isinstance(config, RegisteredDataset):
+        known = entry(raw["name"])
+        family, tables = known.family, known.tables
+    else:
+        family, tables = config.family, list(config.tables) if isinstance(config, FeatureTables) else []
     planned = PlannedDataset(
-        dataset_id, final, original, config.family, read, resize,
-        title=f"{dataset_id} (your own {OWN[config.family]})",
-    )  # fmt: skip
+        dataset_id, final, original, family, tables, read, resize, title=f"{dataset_id} (your own {OWN[family]})"
+    )
     if isinstance(config, RegisteredDataset):
         return _registered(planned, raw, layout, mirror)
     if isinstance(config, ImageFolder):

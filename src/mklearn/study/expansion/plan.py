@@ -73,7 +73,7 @@ def _add_dataset(plan: Plan, dataset_id: str, config: DatasetConfig, protocols: 
     """Add what the study makes of one data set."""
     study = plan.study
     dataset = planned_dataset(dataset_id, config, plan.layout, study.mirror)
-    descriptors = planned_descriptors(dataset, config, study.descriptors, study.seed)
+    descriptors = planned_descriptors(dataset, study.descriptors, study.seed)
     kernels = planned_kernels(dataset, config, study.kernels, descriptors)
     _check_unique(f"datasets.{dataset_id}: kernels", [kernel.spec["id"] for kernel in kernels])
     specs = [kernel.spec for kernel in kernels]
