@@ -81,6 +81,8 @@ def _dataset_mistakes(names: _Names) -> Iterator[Mistake]:
         if isinstance(name, str) and name in known:
             for field, text in selection_mistakes(known[name], spec):
                 yield Mistake(f"datasets.{key}.{field}", text)
+    for key, spec in names.datasets.items():
+        yield from _refer(f"datasets.{key}.splits_of", _mapping(spec).get("splits_of"), set(names.datasets), "data set")
     tables = {table for key, spec in names.datasets.items() for table in _tables(key, spec)}
     for key, spec in names.descriptors.items():
         if _mapping(spec).get("kind") == "table":

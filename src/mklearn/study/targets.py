@@ -127,7 +127,9 @@ class Targets:
             "download": lambda w: downloads[self.path("download", source=w.source, file=w.file)],
             "read": lambda w: self.dataset(w).read,
             "resize": lambda w: self.dataset(w).resize or ResizeSpec(),
-            "split": lambda w: self.plan.protocols[w.protocol].model_copy(update={"dataset": self.dataset(w).id}),
+            "split": lambda w: self.plan.protocols[w.protocol].model_copy(
+                update={"dataset": self.dataset(w).splits_of}
+            ),
             "learn": self.descriptor_spec,
             "describe": self.descriptor_spec,
             "pairwise": self.pairwise_spec,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mklearn.contract.method import FixedCombination
 from mklearn.contract.specs import KernelSetSpec, SplitSpec
 from mklearn.errors import ConfigError
 from mklearn.study.datasets import DatasetConfig
-from mklearn.study.expansion.datasets import PlannedDataset, planned_dataset
+from mklearn.study.expansion.datasets import PlannedDataset, planned_dataset, splits_source
 from mklearn.study.expansion.descriptors import PlannedDescriptor, planned_descriptors
 from mklearn.study.expansion.fits import PlannedFit, planned_fits
 from mklearn.study.expansion.kernels import PlannedPairwise, planned_kernels
@@ -73,6 +73,7 @@ def _add_dataset(plan: Plan, dataset_id: str, config: DatasetConfig, protocols: 
     """Add what the study makes of one data set."""
     study = plan.study
     dataset = planned_dataset(dataset_id, config, plan.layout, study.mirror)
+    dataset = replace(dataset, splits_of=splits_source(dataset_id, study.datasets))
     descriptors = planned_descriptors(dataset, study.descriptors, study.seed)
     kernels = planned_kernels(dataset, config, study.kernels, descriptors)
     _check_unique(f"datasets.{dataset_id}: kernels", [kernel.spec["id"] for kernel in kernels])
