@@ -55,6 +55,7 @@ def test_read_as_in_the_workflow(
         assert held.image_shape == tuple(expected["image_shape"])
     if "per_class" in expected:
         assert set(held.class_counts) == {expected["per_class"]}
+    assert {name: table.shape[1] for name, table in held.tables.items()} == expected.get("tables", {})
     if held.images is not None:
         pixels = np.asarray(held.images[0], dtype=float)
         assert np.isfinite(pixels).all()

@@ -116,6 +116,12 @@ class FitSpec(Strict):
     evaluation: EvaluationSpec
     seed: int
 
+    @property
+    def kernel_features(self) -> list[str]:
+        """Keys of the descriptors whose features the fit scales for its kernels, in order."""
+        parts = [part for kernel in self.kernels for part in kernel.get("factors", [kernel])]
+        return sorted({part["features"] for part in parts if "features" in part})
+
     def as_dict(self) -> dict[str, Any]:
         """Return builtin types only, without fields at their default: a new field changes no key of an old fit."""
         return self.model_dump(mode="json", exclude_defaults=True)

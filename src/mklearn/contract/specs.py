@@ -91,6 +91,7 @@ class SplitSpec(Spec):
     parameters: dict[str, Any]
     seed: int
     dataset: str = ""
+    """Name that the generator is seeded with: that of the data set, or of the one whose splits it has."""
 
 
 # --- descriptors and kernels

@@ -27,6 +27,7 @@ READERS = (
     "nested_archive",
     "olivetti_mat",
     "precomputed",
+    "uci_table",
     "usps",
 )
 
@@ -79,7 +80,8 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
         from mklearn.datasets.resizing import resize_images
 
         samples = replace(samples, images=resize_images(samples.images, **spec["resize"]))
-    _check_expected({"image_shape": list(samples.image_shape or ())}, expected, source)
+    tables = {name: table.shape[1] for name, table in samples.tables.items()}
+    _check_expected({"image_shape": list(samples.image_shape or ()), "tables": tables}, expected, source)
     return samples
 
 

@@ -52,6 +52,16 @@ class Entry(Strict):
     package: str = ""
     """The package that brings it; empty for mklearn's own."""
 
+    @property
+    def tables(self) -> list[str]:
+        """Names of its feature tables; none of a data set of images."""
+        return list(self.expected.get("tables", ()))
+
+    @property
+    def family(self) -> str:
+        """What its samples are: images or tables."""
+        return "tables" if self.tables else "images"
+
     def packaging(self, mirror: str | None) -> list[FileSpec]:
         """Return the files to use: of the first packaging that the mirror has, otherwise upstream's.
 
@@ -163,6 +173,8 @@ def selection_mistakes(known: Entry, given: Mapping[str, Any]) -> list[tuple[str
     `given` may be a study's raw mapping: values of a wrong type, which the models report, are ignored.
     """
     expected, mistakes = known.expected, []
+    if given.get("resize") and known.tables:
+        mistakes.append(("resize", f"{known.id} has tables of features and no images; omit it."))
     chosen, left_out = (_if_type(list, given.get(key)) for key in ("classes", "exclude_classes"))
     first, per_class, draw = (_if_type(int, given.get(key)) for key in ("first_classes", "per_class", "draw"))
     available = len(chosen) if chosen else expected["n_classes"] - len(left_out or ())

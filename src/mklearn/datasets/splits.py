@@ -1,9 +1,10 @@
 """Splits of samples into training and test parts, drawn from a seed or read from a file.
 
 Seed policy: every repeat has its own generator, ``default_rng([crc32(data set's name), size, repeat, seed])``, where
-`size` is the number of training samples per class or of folds. A split thus depends on these four only: more repeats
-do not change the first ones, and all methods see the same splits of a data set. (NumPy ignores a trailing 0: with
-seed 0 the splits are those of ``default_rng([crc32(name), size, repeat])``.)
+`size` is the number of training samples per class or of folds. The name is the registry's, or for a user's own data the
+study's; variants of a data set with one name and the same labels have the same splits. A split thus depends on these
+four only: more repeats do not change the first ones, and all methods see the same splits of a data set. (NumPy ignores
+a trailing 0: with seed 0 the splits are those of ``default_rng([crc32(name), size, repeat])``.)
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -59,7 +59,7 @@ class PreparedKernels:
 
 @dataclass(frozen=True)
 class KernelInput:
-    """Kernels, as specifications on cached pairwise matrices.
+    """Kernels, as specifications on cached pairwise matrices or on features that are scaled first.
 
     Parameters
     ----------
@@ -67,15 +67,19 @@ class KernelInput:
         Distances or Gram matrices among all samples.
     kernels : sequence of dict
         See :func:`mklearn.kernels.specs.build_stack`.
+    features : mapping of name to (n, d) array
+        Features of all samples.
     """
 
     pairwise: Mapping[str, NDArray[np.float64]]
     kernels: Sequence[Mapping[str, Any]]
+    features: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     def prepare(self, train: Indices, test: Indices) -> PreparedKernels:
         """Fit the kernels on the training samples and apply them to both."""
         started = time.perf_counter()
-        stack, test_stack, info = build_stack(self.pairwise, [dict(kernel) for kernel in self.kernels], train, test)
+        kernels = [dict(kernel) for kernel in self.kernels]
+        stack, test_stack, info = build_stack(self.pairwise, kernels, train, test, self.features)
         return PreparedKernels(stack, test_stack, info, time.perf_counter() - started)
 
 
@@ -139,7 +143,7 @@ class Inputs:
     def with_kernel(self, number: int) -> Inputs:
         """Return the same inputs with a single one of the kernels."""
         return Inputs({
-            name: KernelInput(entry.pairwise, [entry.kernels[number]]) if isinstance(entry, KernelInput) else entry
+            name: replace(entry, kernels=[entry.kernels[number]]) if isinstance(entry, KernelInput) else entry
             for name, entry in self._inputs.items()
         })  # fmt: skip
 

@@ -8,6 +8,7 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "bandwidth": ["bandwidth_grid", "resolve_bandwidth"],
         "base": ["Kernel"],
         "distances": ["MEASURES", "chi2_distance", "inner_product", "squared_euclidean"],
+        "feature_scaling": ["FeatureScaler"],
         "gaussian": ["GaussianKernel", "gaussian_kernel"],
         "identity_like": ["IdentityLikeKernelWarning", "off_diagonal_mass"],
         "linear": ["LinearKernel"],

@@ -9,6 +9,7 @@ from pydantic import Field, field_validator
 from mklearn.contract.model import Registered, Slug
 
 Positive = Annotated[float, Field(gt=0)]
+Scaling = Literal["none", "standard", "unit", "rank"]
 
 
 class Kernel(Registered):
@@ -27,13 +28,17 @@ class Kernel(Registered):
 class DescriptorKernel(Kernel):
     """The model of a kernel that compares samples by one descriptor."""
 
-    bookkeeping: ClassVar[frozenset[str]] = frozenset({"descriptor"})
+    bookkeeping: ClassVar[frozenset[str]] = frozenset({"descriptor", "feature_scaling"})
 
     descriptor: Slug | Annotated[list[Slug], Field(min_length=1)] = "each"
     """The descriptor that it compares samples by; a list, or ``each``, makes one kernel of each."""
+    feature_scaling: Scaling | Annotated[list[Scaling], Field(min_length=1)] = "none"
+    """Scaling of the descriptor's features, fitted on the training samples: mean 0 and standard deviation 1
+    (``standard``), each sample to length 1 (``unit``), or quantiles among the training samples (``rank``). A list makes
+    one kernel of each, and a method with ``kernel_weights: best_single`` chooses by inner cross-validation."""
 
     def measure_for(self, suited: str) -> str:
-        """Return the pairwise measure that the kernel needs, where ``suited`` is the distance of its descriptor."""
+        """Return the pairwise measure that the kernel needs, where ``suited`` is the distance of its features."""
         return "inner_product"
 
 
@@ -46,7 +51,7 @@ class Gaussian(DescriptorKernel):
 
     kind: Literal["gaussian"]
     measure: Literal["squared_euclidean", "chi2", "point_set"] | None = None
-    """Distance; by default the one that suits the descriptor."""
+    """Distance; by default the one that suits the descriptor, of scaled features ``squared_euclidean``."""
     bandwidth: Positive | Annotated[list[Positive], Field(min_length=1)] = 1.0
     """Multiple of the training distances' scale; a list makes one kernel of each."""
     bandwidth_rule: Literal["squared_mean_distance", "mean_squared_distance", "absolute"] = "mean_squared_distance"
@@ -86,6 +91,8 @@ class PrecomputedKernel(DescriptorKernel):
     title = "precomputed"
 
     kind: Literal["precomputed"]
+    feature_scaling: Literal["none"] = "none"
+    """A matrix has no features."""
 
 
 class Product(Kernel):

@@ -1,4 +1,4 @@
-"""Kernel stacks from kernel specs: on cached pairwise matrices (workflow) or on features (estimators)."""
+"""Kernel stacks from kernel specs: on cached pairwise matrices, or on features that are scaled first."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.checks import Array, as_float_matrix, check_choice, check_keys
 from mklearn.kernels.distances import MEASURES
+from mklearn.kernels.feature_scaling import FeatureScaler, Scaling
 from mklearn.kernels.gaussian import GaussianKernel
 from mklearn.kernels.linear import LinearKernel
 from mklearn.kernels.polynomial import PolynomialKernel
@@ -33,6 +34,9 @@ KERNELS: Mapping[str, type[Kernel]] = MappingProxyType(
 )
 """The kernel classes of mklearn by kind."""
 
+SOURCES = ("pairwise", "features", "feature_scaling")
+"""Keys of a spec, or of its factors, that name its input: a pairwise matrix, or features and their scaling."""
+
 KernelSpec = str | Mapping[str, Any]
 """A kind, or a mapping with "kind" or "implementation", the parameters of the kernel's class and its input."""
 
@@ -46,14 +50,75 @@ class _Entry:
     spec: Mapping[str, Any]
 
     @property
-    def pairwise_names(self) -> list[Any]:
-        """Names of the pairwise matrices, one for each input of the kernel."""
-        return [part.get("pairwise") for part in self.spec.get("factors", [self.spec])]
+    def parts(self) -> list[Mapping[str, Any]]:
+        """What names the input of the kernel, or of each of its factors."""
+        found: list[Mapping[str, Any]] = self.spec.get("factors", [self.spec])
+        return found
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """What the kernel is computed from, as its spec names it; lists if it has factors."""
+        keys = [key for key in SOURCES if any(key in part for part in self.parts)]
+        return {key: self.spec.get(key, [part.get(key) for part in self.parts]) for key in keys}
+
+
+class _Sources:
+    """The inputs of kernels on one split; what is computed from features is shared by the kernels."""
+
+    def __init__(
+        self, pairwise: Mapping[str, ArrayLike], features: Mapping[str, ArrayLike], entries: Sequence[_Entry],
+        train: ArrayLike, test: ArrayLike,
+    ) -> None:  # fmt: skip
+        parts = [part for entry in entries for part in entry.parts]
+        names = dict.fromkeys(part["pairwise"] for part in parts if "pairwise" in part)
+        tables = dict.fromkeys(part["features"] for part in parts if "features" in part)
+        self._matrices = {name: np.asarray(pairwise[name]) for name in names}
+        self._features = {name: as_float_matrix(features[name], f"the features {name!r}") for name in tables}
+        arrays = [*self._matrices.values(), *self._features.values()]
+        n_samples = arrays[0].shape[0]
+        self.train, self.test = _indices(train, n_samples, "train"), _indices(test, n_samples, "test")
+        if self.train.size == 0:
+            raise DataError("there are no train samples")
+        for name, matrix in self._matrices.items():
+            if matrix.shape != (n_samples, n_samples):
+                raise DataError(
+                    f"the pairwise matrix {name!r} has shape {matrix.shape}, but the first one has {n_samples} "
+                    "samples; all must be square and over the same samples"
+                )
+        for name, table in self._features.items():
+            if len(table) != n_samples:
+                raise DataError(
+                    f"the features {name!r} are of {len(table)} samples, but the first input of {n_samples}"
+                )
+        self.dtype = np.float32 if all(array.dtype == np.float32 for array in arrays) else np.float64
+        self._scaled: dict[tuple[str, Scaling], tuple[Array, Array]] = {}
+        self._blocks: dict[tuple[str, Scaling, str], tuple[Array, Array, Array]] = {}
+
+    def blocks(self, part: Mapping[str, Any], measure: str) -> tuple[Array, Array, Array]:
+        """Return a measure among training samples, of test samples (rows) with these, and of each with itself."""
+        if "pairwise" in part:
+            matrix, train, test = self._matrices[part["pairwise"]], self.train, self.test
+            return matrix[np.ix_(train, train)], matrix[np.ix_(test, train)], matrix[test, test]
+        name, scaling = part["features"], part.get("feature_scaling", "none")
+        if (name, scaling, measure) not in self._blocks:
+            known, asked = self._scaled_features(name, scaling)
+            compute = MEASURES[measure]
+            rows = compute(asked, known) if len(asked) else np.empty((0, len(known)), dtype=known.dtype)
+            self._blocks[name, scaling, measure] = compute(known), rows, _squared_norms(asked)
+        return self._blocks[name, scaling, measure]
+
+    def _scaled_features(self, name: str, scaling: Scaling) -> tuple[Array, Array]:
+        if (name, scaling) not in self._scaled:
+            known, asked = (self._features[name][index] for index in (self.train, self.test))
+            scaler = FeatureScaler(scaling).fit(known)
+            self._scaled[name, scaling] = scaler.transform(known), scaler.transform(asked) if len(asked) else asked
+        return self._scaled[name, scaling]
 
 
 def build_stack(
-    pairwise: Mapping[str, ArrayLike], specs: Sequence[Mapping[str, Any]], train: ArrayLike, test: ArrayLike
-) -> tuple[KernelStack, KernelStack, list[dict[str, Any]]]:
+    pairwise: Mapping[str, ArrayLike], specs: Sequence[Mapping[str, Any]], train: ArrayLike, test: ArrayLike,
+    features: Mapping[str, ArrayLike] | None = None,
+) -> tuple[KernelStack, KernelStack, list[dict[str, Any]]]:  # fmt: skip
     """Compute the kernels of the training samples and of the test samples, fitted on the training samples.
 
     Parameters
@@ -62,11 +127,15 @@ def build_stack(
         Pairwise matrices on all samples.
     specs : sequence of mappings
         Each has "id" (unique), "kind" (a key of `KERNELS`, default "gaussian"), "pairwise" (a key of `pairwise`) and
-        the parameters of the kernel's class. In place of "kind", "implementation" names the class of another package,
-        "module:Class", a subclass of `mklearn.kernels.base.Kernel`. A class with the parameter "factors" has
-        "pairwise" in each factor (see `mklearn.kernels.product.ProductKernel`).
+        the parameters of the kernel's class. In place of "pairwise", "features" (a key of `features`) with
+        "feature_scaling" (default "none", see `mklearn.kernels.feature_scaling.FeatureScaler`) computes the kernel's
+        measure from features that are scaled by the training samples. In place of "kind", "implementation" names the
+        class of another package, "module:Class", a subclass of `mklearn.kernels.base.Kernel`. A class with the
+        parameter "factors" has its inputs in each factor (see `mklearn.kernels.product.ProductKernel`).
     train, test : array_like of int
         Indices. The training kernels do not depend on the test samples. `test` may be empty.
+    features : mapping of str to array_like, shape (N, d), optional
+        Features of all samples.
 
     Returns
     -------
@@ -75,55 +144,69 @@ def build_stack(
     test_stack : KernelStack
         M kernels, (m, n).
     infos : list of dict
-        `Kernel.info_` of each kernel, with its "id" and "pairwise" (a list if there are factors).
+        `Kernel.info_` of each kernel, with its "id" and what it was computed from (lists if there are factors).
 
     Raises
     ------
     ConfigError
-        No specs, unknown keys, ids that are not unique, an unknown pairwise matrix, invalid parameters, a class that
-        can't be loaded.
+        No specs, unknown keys, ids that are not unique, an unknown pairwise matrix or table of features, features of
+        a measure that is not computed from features, invalid parameters, a class that can't be loaded.
     DataError
-        Indices out of range, or a matrix that a kernel can't be computed from; the message names the kernel.
+        Indices out of range, or an input that a kernel can't be computed from; the message names the kernel.
     """
-    entries = _parse(specs, "pairwise")
+    entries = _parse(specs, SOURCES)
+    features = features or {}
     for entry in entries:
-        for name in entry.pairwise_names:
-            if name not in pairwise:
-                raise ConfigError(
-                    f"kernel {entry.id!r} needs the pairwise matrix {name!r}; "
-                    f"available: {', '.join(map(repr, pairwise)) or 'none'}"
-                )
-    names = list(dict.fromkeys(name for entry in entries for name in entry.pairwise_names))
-    matrices = {name: np.asarray(pairwise[name]) for name in names}
-    n_samples = matrices[names[0]].shape[0]
-    train_index, test_index = _indices(train, n_samples, "train"), _indices(test, n_samples, "test")
-    if train_index.size == 0:
-        raise DataError("there are no train samples")
-    for name, matrix in matrices.items():
-        if matrix.shape != (n_samples, n_samples):
-            raise DataError(
-                f"the pairwise matrix {name!r} has shape {matrix.shape}, but the first one has {n_samples} samples; "
-                "all must be square and over the same samples"
-            )
-
-    dtype = np.float32 if all(matrix.dtype == np.float32 for matrix in matrices.values()) else np.float64
-    train_kernels: Array = np.empty((len(entries), train_index.size, train_index.size), dtype=dtype)
-    test_kernels: Array = np.empty((len(entries), test_index.size, train_index.size), dtype=dtype)
+        _check_sources(entry, pairwise, features)
+    sources = _Sources(pairwise, features, entries, train, test)
+    n_train, n_test = sources.train.size, sources.test.size
+    train_kernels: Array = np.empty((len(entries), n_train, n_train), dtype=sources.dtype)
+    test_kernels: Array = np.empty((len(entries), n_test, n_train), dtype=sources.dtype)
     infos = []
     for number, entry in enumerate(entries):
-        inputs = [matrices[name] for name in entry.pairwise_names]
         kernel = copy.copy(entry.kernel)
         with _error_prefix(entry.id):
-            kernel.fit(*(matrix[np.ix_(train_index, train_index)] for matrix in inputs))
+            measures = [measure for _, measure in kernel.inputs]
+            blocks, rows, own = zip(*map(sources.blocks, entry.parts, measures), strict=True)
+            kernel.fit(*blocks)
             train_kernels[number] = kernel.kernel_train_
-            if test_index.size:
-                rows = [matrix[np.ix_(test_index, train_index)] for matrix in inputs]
-                own = [matrix[test_index, test_index] for matrix in inputs]
+            if n_test:
                 test_kernels[number] = kernel.transform(*rows, own=own)
-        infos.append({"id": entry.id, "pairwise": entry.spec.get("pairwise", entry.pairwise_names), **kernel.info_})
+        infos.append({"id": entry.id, **entry.source, **kernel.info_})
         del kernel  # only one fitted kernel at a time in memory
     ids = [entry.id for entry in entries]
     return KernelStack(train_kernels, ids), KernelStack(test_kernels, ids), infos
+
+
+def _check_sources(entry: _Entry, pairwise: Mapping[str, Any], features: Mapping[str, Any]) -> None:
+    """Check that each input of a kernel is there, and that features are only asked for what is computed from them."""
+    for part, (_, measure) in zip(entry.parts, entry.kernel.inputs, strict=True):
+        if "features" not in part:
+            if part.get("pairwise") not in pairwise:
+                raise ConfigError(
+                    f"kernel {entry.id!r} needs the pairwise matrix {part.get('pairwise')!r}; "
+                    f"available: {', '.join(map(repr, pairwise)) or 'none'}"
+                )
+            if "feature_scaling" in part:
+                raise ConfigError(f"kernel {entry.id!r}: `feature_scaling` needs `features` in place of `pairwise`")
+        elif "pairwise" in part:
+            raise ConfigError(f"kernel {entry.id!r} has `pairwise` and `features`; give one of the two")
+        elif part["features"] not in features:
+            raise ConfigError(
+                f"kernel {entry.id!r} needs the features {part['features']!r}; "
+                f"available: {', '.join(map(repr, features)) or 'none'}"
+            )
+        elif measure not in MEASURES:
+            raise ConfigError(
+                f"kernel {entry.id!r}: measure {measure} can't be computed from features; "
+                f"valid measures: {', '.join(MEASURES)}"
+            )
+
+
+def _squared_norms(rows: Array) -> Array:
+    """Return the inner product of each row with itself; distances to oneself are zero, and no kernel asks for them."""
+    norms: Array = np.einsum("ij,ij->i", rows, rows)
+    return norms
 
 
 class StackTransform:
@@ -133,8 +216,9 @@ class StackTransform:
     ----------
     kernels : sequence of specs
         A kind ("gaussian", "linear", "polynomial"), or a mapping with "kind" or "implementation" and the parameters
-        of the kernel's class as in `build_stack`, and optionally "id" (default: its number) and "columns" (the
-        features it is computed from: a list of indices, a boolean list or a slice; default: all).
+        of the kernel's class as in `build_stack`, and optionally "id" (default: its number), "columns" (the
+        features it is computed from: a list of indices, a boolean list or a slice; default: all) and
+        "feature_scaling" (default: "none"; see `mklearn.kernels.feature_scaling.FeatureScaler`).
 
     Attributes
     ----------
@@ -148,10 +232,12 @@ class StackTransform:
     """
 
     def __init__(self, kernels: Sequence[KernelSpec]) -> None:
-        self._entries = _parse([kernels] if isinstance(kernels, str | Mapping) else kernels, "columns")
+        self._entries = _parse(
+            [kernels] if isinstance(kernels, str | Mapping) else kernels, ("columns", "feature_scaling")
+        )
         for entry in self._entries:
             unknown = [measure for _, measure in entry.kernel.inputs if measure not in MEASURES]
-            if unknown or any(name is not None for name in entry.pairwise_names):
+            if unknown or any("pairwise" in part or "features" in part for part in entry.parts):
                 raise ConfigError(
                     f"kernel {entry.id!r} can't be computed from features; pass the matrices themselves with "
                     "kernels='precomputed'"
@@ -166,12 +252,16 @@ class StackTransform:
             Features or columns that a kernel can't be computed from; the message names the kernel.
         """
         self._train = as_float_matrix(X, "X")
+        self._scalers = []
         matrices = []
         for entry in self._entries:
             with _error_prefix(entry.id):
                 chosen = _columns(self._train, entry.spec)
+                scaler = FeatureScaler(entry.spec.get("feature_scaling", "none")).fit(chosen)
+                chosen = scaler.transform(chosen)
                 entry.kernel.fit(*(MEASURES[measure](chosen) for _, measure in entry.kernel.inputs))
                 matrices.append(entry.kernel.kernel_train_)
+                self._scalers.append(scaler)
         self.stack_train_ = KernelStack(matrices, [entry.id for entry in self._entries])
         return self
 
@@ -190,13 +280,11 @@ class StackTransform:
             raise DataError(f"X has {features.shape[1]} features, but the training samples had {self._train.shape[1]}")
         dtype = np.result_type(features.dtype, self._train.dtype)
         matrices: Array = np.empty((len(self._entries), len(features), len(self._train)), dtype=dtype)
-        for number, entry in enumerate(self._entries):
+        for number, (entry, scaler) in enumerate(zip(self._entries, self._scalers, strict=True)):
             with _error_prefix(entry.id):
-                rows, columns = _columns(features, entry.spec), _columns(self._train, entry.spec)
+                rows, columns = (scaler.transform(_columns(table, entry.spec)) for table in (features, self._train))
                 blocks = [MEASURES[measure](rows, columns) for _, measure in entry.kernel.inputs]
-                # used for inner products only: distances to oneself are zero
-                own = [np.einsum("ij,ij->i", rows, rows)] * len(blocks)
-                matrices[number] = entry.kernel.transform(*blocks, own=own)
+                matrices[number] = entry.kernel.transform(*blocks, own=[_squared_norms(rows)] * len(blocks))
         return KernelStack(matrices, [entry.id for entry in self._entries])
 
 
@@ -211,9 +299,9 @@ def compute_stack(X: ArrayLike, kernels: Sequence[KernelSpec], Y: ArrayLike | No
     return StackTransform(kernels).fit(Y).transform(X)
 
 
-def _parse(specs: Sequence[KernelSpec], source_key: str) -> list[_Entry]:
-    """Construct the kernels; `source_key` is the key that names a kernel's input."""
-    entries = [_entry(spec, number, source_key) for number, spec in enumerate(specs)]
+def _parse(specs: Sequence[KernelSpec], source_keys: Sequence[str]) -> list[_Entry]:
+    """Construct the kernels; `source_keys` are the keys that name a kernel's input."""
+    entries = [_entry(spec, number, source_keys) for number, spec in enumerate(specs)]
     if not entries:
         raise ConfigError("the list of kernels is empty; at least one is needed")
     ids = [entry.id for entry in entries]
@@ -223,7 +311,7 @@ def _parse(specs: Sequence[KernelSpec], source_key: str) -> list[_Entry]:
     return entries
 
 
-def _entry(spec: KernelSpec, number: int, source_key: str) -> _Entry:
+def _entry(spec: KernelSpec, number: int, source_keys: Sequence[str]) -> _Entry:
     if isinstance(spec, str):
         spec = {"kind": spec}
     if not isinstance(spec, Mapping):
@@ -232,7 +320,7 @@ def _entry(spec: KernelSpec, number: int, source_key: str) -> _Entry:
     with _error_prefix(name):
         kernel_class = _kernel_class(spec)
     parameters = {key: value for key, value in inspect.signature(kernel_class).parameters.items() if key != "name"}
-    sources = [] if source_key == "pairwise" and "factors" in parameters else [source_key]
+    sources = [] if source_keys == SOURCES and "factors" in parameters else source_keys
     check_keys(spec, ("id", "kind", "implementation", *sources, *parameters), f"kernel {name!r}")
     missing = [key for key, parameter in parameters.items() if parameter.default is parameter.empty and key not in spec]
     if missing:

@@ -43,10 +43,10 @@ def fit(
         Written.
     spec : FitSpec
     manifest, matrices : Path, list of Path
-        The kernel set and its pairwise matrices, for an input of kind kernels.
+        The kernel set and its pairwise matrices, for an input of kind kernels on such matrices.
     sources : list of Path
-        Files of features or images of the other inputs, in the order of ``spec.method.inputs``: one for each, or for
-        each of its descriptors.
+        Files of features or images, in the order of ``spec.method.inputs``: one for each input, or for each of its
+        descriptors; of an input of kind kernels, one for each of ``spec.kernel_features``.
     code : list of Path
         Source files behind the step.
     """
@@ -92,16 +92,20 @@ def _read_inputs(spec: FitSpec, manifest: Path | None, matrices: list[Path], sou
     found: dict[str, KernelInput | SampleInput] = {}
     files = iter(sources)
     for name, entry in spec.method.inputs.items():
-        if entry.kind == "kernels":
-            if manifest is None:
-                raise DataError(f"step fit: input {name!r} needs a manifest and matrices.")
-            found[name] = KernelInput(_read_matrices(manifest, matrices), spec.kernels)
-            continue
-        n_files = max(1, len(entry.descriptors))
+        kernels = entry.kind == "kernels"
+        n_files = len(spec.kernel_features) if kernels else max(1, len(entry.descriptors))
         paths = list(itertools.islice(files, n_files))
         if len(paths) < n_files:
             needed = "a file" if n_files == 1 else f"{n_files} files"
-            raise DataError(f"step fit: input {name!r} needs {needed} of {entry.kind} among sources.")
+            what = "features" if kernels else entry.kind
+            raise DataError(f"step fit: input {name!r} needs {needed} of {what} among sources.")
+        if kernels:
+            pairwise = {} if manifest is None else _read_matrices(manifest, matrices)
+            features = {key: _read_features([path]) for key, path in zip(spec.kernel_features, paths, strict=True)}
+            if not pairwise and not features:
+                raise DataError(f"step fit: input {name!r} needs a manifest and matrices.")
+            found[name] = KernelInput(pairwise, spec.kernels, features)
+            continue
         samples = _read_features(paths) if entry.kind == "features" else _read_images(paths[0], spec.method.id)
         found[name] = SampleInput(samples, entry.training_only)
     return Inputs(found)

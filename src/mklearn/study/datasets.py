@@ -26,10 +26,17 @@ class Resize(Strict):
         return self
 
 
-class RegisteredDataset(Strict):
-    """A data set of mklearn's registry (``python -m mklearn datasets`` lists them)."""
+class Dataset(Strict):
+    """What every data set of a study can set."""
 
-    family: ClassVar[str] = "images"
+    splits_of: Slug | None = None
+    """Another entry of the study, with the same samples in the same order, whose splits it has. Without it, entries of
+    one registered data set have the same splits, and your own data have splits of their own; its own name gives a
+    registered data set splits of its own too."""
+
+
+class RegisteredDataset(Dataset):
+    """A data set of mklearn's registry (``python -m mklearn datasets`` lists them)."""
 
     kind: Literal["registered"] = "registered"
     name: str | None = None
@@ -66,7 +73,7 @@ class RegisteredDataset(Strict):
         return self
 
 
-class ImageFolder(Strict):
+class ImageFolder(Dataset):
     """The user's own images: a folder with one sub-folder per class."""
 
     family: ClassVar[str] = "images"
@@ -80,7 +87,7 @@ class ImageFolder(Strict):
     """Size of all images; null keeps their own sizes."""
 
 
-class FeatureTables(Strict):
+class FeatureTables(Dataset):
     """The user's own features: one Parquet, NPZ or CSV table per descriptor, a row per sample."""
 
     family: ClassVar[str] = "tables"
@@ -94,7 +101,7 @@ class FeatureTables(Strict):
     label_column: str = "label"
 
 
-class Precomputed(Strict):
+class Precomputed(Dataset):
     """The user's own kernel or distance matrices: one square NPZ, Parquet or CSV per kernel."""
 
     family: ClassVar[str] = "matrices"

@@ -7,6 +7,7 @@ from typing import Any
 
 from mklearn.study import resources
 from mklearn.study.expansion.datasets import PlannedDataset
+from mklearn.study.expansion.kernels import number_of_matrices
 from mklearn.study.targets import Targets
 
 Wildcards = Any
@@ -55,11 +56,12 @@ class JobResources:
 
     def fit_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
         fit = self._targets.planned_fit(wildcards)
-        if not fit.kernel_set:
+        if not fit.spec.kernels:
             return resources.asked_mb(resources.sample_fit_mb(input.size_mb), attempt)
         n, n_train = self._fit_samples(wildcards)
-        matrices = self._targets.plan.kernel_sets[wildcards.dataset, fit.kernel_set].pairwise
-        data = resources.kernel_fit_mb(n, max(n_train), len(matrices), len(fit.spec.kernels))
+        data = resources.kernel_fit_mb(n, max(n_train), number_of_matrices(fit.spec.kernels), len(fit.spec.kernels))
+        if fit.spec.kernel_features:
+            data += resources.sample_fit_mb(input.size_mb)
         return resources.asked_mb(data, attempt)
 
     def fit_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mklearn.datasets.registry import registry, selection_mistakes
+from mklearn.datasets.registry import Entry, registry, selection_mistakes
 from mklearn.descriptors.models import image_descriptors
 from mklearn.study.datasets import normalise_datasets
 from mklearn.study.mistakes import Mistake, nearest, one_of
@@ -81,11 +81,13 @@ def _dataset_mistakes(names: _Names) -> Iterator[Mistake]:
         if isinstance(name, str) and name in known:
             for field, text in selection_mistakes(known[name], spec):
                 yield Mistake(f"datasets.{key}.{field}", text)
-    tables = {table for spec in names.datasets.values() for table in _mapping(_mapping(spec).get("tables"))}
+    for key, spec in names.datasets.items():
+        yield from _refer(f"datasets.{key}.splits_of", _mapping(spec).get("splits_of"), set(names.datasets), "data set")
+    tables = {table for key, spec in names.datasets.items() for table in _tables(key, spec)}
     for key, spec in names.descriptors.items():
         if _mapping(spec).get("kind") == "table":
             yield from _refer(f"descriptors.{key}.table", spec.get("table"), tables, "table in any data set")
-    families = {_family(spec) for spec in names.datasets.values()}
+    families = {_family(key, spec) for key, spec in names.datasets.items()}
     if names.datasets and not names.descriptor_names and families - {"matrices"}:
         yield Mistake("descriptors", "is empty, and the data sets bring no kernels of their own.")
 
@@ -135,22 +137,35 @@ def _mistakes_of_tables(raw: Mapping[str, Any], names: _Names) -> Iterator[Mista
                 yield from _refer(f"{path}.method", name, names.method_names, "method")
 
 
-def _family(spec: Any) -> str:
+def _family(key: str, spec: Any) -> str:
+    known = _registered(key, spec)
     kind = str(_mapping(spec).get("kind"))
-    return {"feature_tables": "tables", "precomputed": "matrices"}.get(kind, "images")
+    return known.family if known else {"feature_tables": "tables", "precomputed": "matrices"}.get(kind, "images")
+
+
+def _registered(key: str, spec: Any) -> Entry | None:
+    """Return the registry's entry of a data set, if it names one."""
+    name = _mapping(spec).get("name") or key
+    found = _mapping(spec).get("kind") == "registered" and isinstance(name, str)
+    return registry().get(name) if found else None
+
+
+def _tables(key: str, spec: Any) -> set[str]:
+    known = _registered(key, spec)
+    return set(known.tables if known else _mapping(_mapping(spec).get("tables")))
 
 
 def _default_descriptors(datasets: Mapping[str, Any]) -> set[str]:
     names: set[str] = set()
-    for spec in datasets.values():
-        family = _family(spec)
-        names |= set(image_descriptors()) if family == "images" else set(_mapping(_mapping(spec).get(family)))
+    for key, spec in datasets.items():
+        names |= _tables(key, spec) | set(_mapping(_mapping(spec).get("matrices")))
+        names |= set(image_descriptors()) if _family(key, spec) == "images" else set()
     return names
 
 
 def _expanded(key: str, spec: Any, descriptors: set[str]) -> set[str]:
     try:
-        return {name for name, _, _ in kernel_names(key, _mapping(spec), sorted(descriptors))}
+        return {kernel.name for kernel in kernel_names(key, _mapping(spec), sorted(descriptors))}
     except (TypeError, ValueError):  # a descriptor or bandwidth of a wrong type
         return {key}
 

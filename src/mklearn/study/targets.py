@@ -127,7 +127,9 @@ class Targets:
             "download": lambda w: downloads[self.path("download", source=w.source, file=w.file)],
             "read": lambda w: self.dataset(w).read,
             "resize": lambda w: self.dataset(w).resize or ResizeSpec(),
-            "split": lambda w: self.plan.protocols[w.protocol].model_copy(update={"dataset": self.dataset(w).id}),
+            "split": lambda w: self.plan.protocols[w.protocol].model_copy(
+                update={"dataset": self.dataset(w).splits_of}
+            ),
             "learn": self.descriptor_spec,
             "describe": self.descriptor_spec,
             "pairwise": self.pairwise_spec,
@@ -226,22 +228,24 @@ class Targets:
         return self.plan.fits[wildcards.dataset, wildcards.protocol, wildcards.method]
 
     def manifest(self, wildcards: Wildcards) -> list[str]:
-        """Return the manifest of a method's kernel set; nothing for methods without kernels."""
+        """Return the manifest of a method's kernel set; nothing for methods without cached matrices."""
         name = self.planned_fit(wildcards).kernel_set
         return [self.path("kernel_set", dataset=wildcards.dataset, kernel_set=name)] if name else []
 
     def fit_matrices(self, wildcards: Wildcards) -> list[str]:
-        """Return the pairwise matrices of a method's kernel set; nothing for methods without kernels."""
+        """Return the pairwise matrices of a method's kernel set; nothing for methods without them."""
         name = self.planned_fit(wildcards).kernel_set
         return self._matrices(wildcards.dataset, name) if name else []
 
     def fit_sources(self, wildcards: Wildcards) -> list[str]:
-        """Return the files of each input that is no kernels: the images, or features of one or several descriptors."""
+        """Return the files of each input: the images, features of its descriptors, or those its kernels scale."""
         files = []
-        for entry in self.planned_fit(wildcards).spec.method.inputs.values():
+        spec = self.planned_fit(wildcards).spec
+        for entry in spec.method.inputs.values():
             if entry.kind == "images":
                 files.append(self.samples(wildcards))
-            files += [self.path("features", dataset=wildcards.dataset, descriptor=d) for d in entry.descriptors]
+            names = spec.kernel_features if entry.kind == "kernels" else entry.descriptors
+            files += [self.path("features", dataset=wildcards.dataset, descriptor=name) for name in names]
         return files
 
 

@@ -15,7 +15,7 @@ from mklearn.errors import DataError, NotApplicable, SolverFailed
 from mklearn.evaluation.inputs import Inputs, KernelInput
 from mklearn.evaluation.split import RuleResult, SplitResult, candidates, evaluate_split
 from mklearn.kernels.distances import MEASURES
-from mklearn.kernels.specs import build_stack
+from mklearn.kernels.specs import StackTransform, build_stack
 from mklearn.nearest_neighbour import accuracy_by_dimension
 
 KFD = "mklearn.subspace.kfd:KernelFDA"
@@ -202,6 +202,35 @@ WAYS: list[dict[str, Any]] = [
     {"implementation": "mklearn.subspace.mkldr:MKLDR", "graph": "lde", "max_iter": 1},
     {"implementation": "mklearn.subspace.kernel_lde:KernelLDE"},
 ]
+
+
+def test_features_are_scaled_again_in_each_inner_fold(digits: Any) -> None:
+    """Kernels of inner folds are on features scaled by the inner training samples, those of the fit by all of them."""
+    from sklearn.datasets import load_digits
+
+    _, y, train, test = digits
+    X = load_digits().data[: len(y)]
+    for scaling in ("standard", "rank"):
+        specs = [{"id": "k", "features": "t", "feature_scaling": scaling, "kind": "linear"}]
+        inputs = Inputs({"kernels": KernelInput({}, specs, {"t": X})})
+        evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, components="best")
+        method = method_of("recorder", strength=[1.0, 2.0])
+        Recorder.seen.clear()
+        evaluate_split(inputs, method, y, train, test, evaluation=evaluation, seed=0)
+        parts = [(train[inside], train[outside]) for inside, outside in inner_folds(y[train], 3, 0)] + [(train, test)]
+        expected = []
+        for inside, outside in parts:
+            transform = StackTransform([{"kind": "linear", "feature_scaling": scaling}]).fit(X[inside])
+            expected.append((transform.stack_train_.as_last_axis(), transform.transform(X[outside]).as_last_axis()))
+        for fitted in Recorder.seen:
+            matches = [
+                np.allclose(fitted.X, K, atol=1e-9) and np.allclose(fitted.applied[1], K_new, atol=1e-9)
+                for K, K_new in expected
+                if K.shape == fitted.X.shape and K_new.shape == fitted.applied[1].shape
+            ]
+            assert sum(matches) == 1
+        last = Recorder.seen[-1]
+        np.testing.assert_allclose(last.X, expected[-1][0], atol=1e-9)
 
 
 @pytest.mark.parametrize("way", WAYS)

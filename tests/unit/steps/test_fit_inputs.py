@@ -18,8 +18,10 @@ from mklearn.contract.loading import load
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import DataError, SolverFailed
 from mklearn.kernels.distances import MEASURES
+from mklearn.nearest_neighbour import nearest_neighbour_predictions
 from mklearn.steps import fit as step
 from mklearn.study.registry import registered
+from mklearn.subspace import KernelFDA
 
 N = 30
 
@@ -148,6 +150,48 @@ def test_tables_of_several_descriptors_are_put_side_by_side(files: dict[str, Any
         for metric, value in expected.items():
             assert values[metric, split.repeat] == pytest.approx(value), metric
         assert values["auc", split.repeat] > 0.8
+
+
+def on_scaled_features(*kernels: dict[str, Any]) -> FitSpec:
+    """Kernel discriminant analysis with a ridge chosen by inner cross-validation."""
+    method = {
+        "id": "m", "implementation": "mklearn.subspace.kfd:KernelFDA", "grid": {"ridge": [1e-3, 1e-1]},
+        "inputs": {"kernels": {"kind": "kernels"}},
+        "sweep": {"implementation": "mklearn.evaluation.sweeps:LeadingDimensions"},
+    }  # fmt: skip
+    evaluation = {"neighbours": ["cosine"], "inner_folds": 2}
+    content = {"dataset": "d", "settings": [{"protocol": "p", "train_size": None}], "method": method, "seed": 0}
+    return FitSpec.model_validate(content | {"kernels": kernels, "evaluation": evaluation})
+
+
+def test_kernels_on_scaled_features(files: dict[str, Any]) -> None:
+    """The files of features are read by name, beside matrices or alone; what is fitted is what the library fits."""
+    standard = {"id": "s", "features": "gating-0a", "feature_scaling": "standard", "kind": "gaussian"}
+    rank = {"id": "r", "features": "more-0a", "feature_scaling": "rank", "kind": "linear"}
+    cached = {"id": "c", "pairwise": "d", "kind": "gaussian"}
+    found = on_scaled_features(rank, standard)
+    assert found.kernel_features == ["gating-0a", "more-0a"]
+    step.fit(**files | {"manifest": None, "matrices": None}, spec=found)
+    frame, metadata = read_parquet(files["scores"])
+    assert set(metadata["inputs"]["sources"]) == {"gating.npz", "more.npz"}
+    assert set(frame["status"]) == {"ok"}
+    gating, more = (read_npz(path, ("features",))["features"] for path in files["sources"])
+    X, y = np.concatenate([gating, more], axis=1), read_parquet(files["labels"])[0]["y"].to_numpy()
+    specs = [
+        {"kind": "linear", "columns": [2, 3, 4], "feature_scaling": "rank"},
+        {"kind": "gaussian", "columns": [0, 1], "feature_scaling": "standard"},
+    ]
+    chosen = frame[frame["selection"] == "inner_cv"].set_index("repeat")
+    for split in Splits.load(files["splits"], read_parquet(files["labels"])[0]["id"].to_numpy(dtype=str)):
+        ridge = json.loads(chosen.loc[split.repeat, "parameters"])["ridge"]
+        model = KernelFDA(kernels=specs, ridge=ridge).fit(X[split.train], y[split.train])
+        Z, Z_test = model.transform(X[split.train]), model.transform(X[split.test])
+        predicted = nearest_neighbour_predictions(Z, y[split.train], Z_test, "cosine")
+        assert chosen.loc[split.repeat, "value"] == np.mean(predicted == y[split.test])
+    step.fit(**files, spec=on_scaled_features(rank, standard, cached))
+    assert set(read_parquet(files["scores"])[0]["status"]) == {"ok"}
+    with pytest.raises(DataError, match="input 'kernels' needs 2 files of features among sources"):
+        step.fit(**files | {"sources": files["sources"][:1]}, spec=found)
 
 
 def test_a_missing_table_of_several(files: dict[str, Any]) -> None:

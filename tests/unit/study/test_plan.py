@@ -126,14 +126,19 @@ def test_components_are_as_the_method_says_then_the_study_then_its_kind(
         ({"descriptor": "a", "bandwidth": [0.5, 1, 2e-7]}, ["k-0.5", "k-1", "k-2e-07"]),
         ({"descriptor": ["a", "b"], "bandwidth": [1, 2]}, ["k-a-1", "k-a-2", "k-b-1", "k-b-2"]),
         ({"descriptor": "a", "bandwidth": [3]}, ["k"]),
+        ({"descriptor": "a", "feature_scaling": "rank"}, ["k"]),
+        (
+            {"descriptor": ["a"], "feature_scaling": ["none", "rank"], "bandwidth": [1, 2]},
+            ["k-a-none-1", "k-a-none-2", "k-a-rank-1", "k-a-rank-2"],
+        ),
     ],
 )
 def test_names_of_kernels(kernel: dict[str, Any], expected: list[str]) -> None:
     found = list(kernel_names("k", kernel, ["a", "b"]))
-    assert [name for name, _, _ in found] == expected
+    assert [kernel.name for kernel in found] == expected
     chosen = kernel.get("descriptor", "each")
-    assert {d for _, d, _ in found} == ({"a", "b"} if chosen == "each" else {chosen} if isinstance(chosen, str)
-                                        else set(chosen))  # fmt: skip
+    descriptors = {"a", "b"} if chosen == "each" else {chosen} if isinstance(chosen, str) else set(chosen)
+    assert {named.descriptor for named in found} == descriptors
 
 
 def test_each_makes_one_method_of_every_kernel_and_no_label_is_lost() -> None:

@@ -29,6 +29,8 @@ class PlannedDataset:
     """Key before resizing."""
     family: str
     """Images, tables or matrices."""
+    tables: list[str]
+    """Names of its feature tables."""
     read: ReadSpec
     resize: ResizeSpec | None
     title: str
@@ -37,6 +39,8 @@ class PlannedDataset:
     """By path; none for the user's own data."""
     n_samples: int | None = None
     """Number of samples, if it is known before the data set is read."""
+    splits_of: str = ""
+    """Name that the generator of its splits is seeded with."""
     about: Mapping[str, str] = field(default_factory=dict)
     """Licence, citation, homepage and note of a registered data set: for the report, and in no key."""
 
@@ -60,15 +64,40 @@ def planned_dataset(dataset_id: str, config: DatasetConfig, layout: Layout, mirr
     resize = ResizeSpec(**size) if size else None
     original = key(dataset_id, read.as_dict())
     final = key(dataset_id, [read.as_dict(), resize.as_dict()]) if resize else original
+    if isinstance(config, RegisteredDataset):
+        known = entry(raw["name"])
+        family, tables = known.family, known.tables
+    else:
+        family, tables = config.family, list(config.tables) if isinstance(config, FeatureTables) else []
     planned = PlannedDataset(
-        dataset_id, final, original, config.family, read, resize,
-        title=f"{dataset_id} (your own {OWN[config.family]})",
-    )  # fmt: skip
+        dataset_id, final, original, family, tables, read, resize, title=f"{dataset_id} (your own {OWN[family]})"
+    )
     if isinstance(config, RegisteredDataset):
         return _registered(planned, raw, layout, mirror)
     if isinstance(config, ImageFolder):
         return replace(planned, read=read.model_copy(update={"listing": _listing(dataset_id, config.path)}))
     return replace(planned, files=_own_files(dataset_id, config))
+
+
+def splits_source(dataset_id: str, datasets: Mapping[str, DatasetConfig]) -> str:
+    """Return the name that the splits of a data set are drawn by: entries with one name and the same labels share them.
+
+    Raises
+    ------
+    ConfigError
+        ``splits_of`` names an entry that has the splits of a third.
+    """
+    config = datasets[dataset_id]
+    if config.splits_of is None:
+        return (config.name if isinstance(config, RegisteredDataset) else None) or dataset_id
+    if config.splits_of == dataset_id:
+        return dataset_id
+    further = datasets[config.splits_of].splits_of
+    if further not in (None, config.splits_of):
+        raise ConfigError(
+            f"datasets.{dataset_id}.splits_of: {config.splits_of!r} has the splits of {further!r}; name that one."
+        )
+    return splits_source(config.splits_of, datasets)
 
 
 def _registered(planned: PlannedDataset, raw: dict[str, object], layout: Layout, mirror: str | None) -> PlannedDataset:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from mklearn.contract.specs import DescriptorSpec
 from mklearn.descriptors.models import Descriptor, Table, image_descriptors
 from mklearn.provenance import key
-from mklearn.study.datasets import DatasetConfig, FeatureTables
 from mklearn.study.expansion.datasets import PlannedDataset
 
 LEARNS_FROM = 512
@@ -28,16 +27,15 @@ class PlannedDescriptor:
 
 
 def planned_descriptors(
-    dataset: PlannedDataset, config: DatasetConfig, named: Mapping[str, Descriptor] | None, seed: int
+    dataset: PlannedDataset, named: Mapping[str, Descriptor] | None, seed: int
 ) -> dict[str, PlannedDescriptor]:
     """Return the descriptors that apply to a data set, by id: those that the study names, else the default ones."""
     if named is None:
-        chosen = _default_descriptors(dataset, config)
+        chosen = _default_descriptors(dataset)
     else:
         chosen = {name: model for name, model in named.items() if model.family == dataset.family}
-        if isinstance(config, FeatureTables):
-            tables = config.tables
-            chosen = {name: m for name, m in chosen.items() if isinstance(m, Table) and m.table in tables}
+        if dataset.family == "tables":
+            chosen = {name: m for name, m in chosen.items() if isinstance(m, Table) and m.table in dataset.tables}
     return {name: _planned(dataset, name, model, seed) for name, model in chosen.items()}
 
 
@@ -51,9 +49,9 @@ def _planned(dataset: PlannedDataset, name: str, config: Descriptor, seed: int) 
     return PlannedDescriptor(name, key(name, spec.as_dict()), config, spec, n_parts)
 
 
-def _default_descriptors(dataset: PlannedDataset, config: DatasetConfig) -> Mapping[str, Descriptor]:
-    if isinstance(config, FeatureTables):
-        return {name: Table(kind="table", table=name) for name in config.tables}
+def _default_descriptors(dataset: PlannedDataset) -> Mapping[str, Descriptor]:
+    if dataset.family == "tables":
+        return {name: Table(kind="table", table=name) for name in dataset.tables}
     if dataset.family == "matrices":
         return {}
     shape = dataset.resize.shape if dataset.resize else dataset.read.expected.get("image_shape")

@@ -40,7 +40,7 @@ class PlannedFit:
     label: str
     spec: FitSpec
     kernel_set: str | None = None
-    """Key of the kernel set; None for a method without kernels."""
+    """Key of the kernel set; None for a method without kernels, or with kernels on scaled features only."""
     kernel_set_spec: KernelSetSpec | None = None
 
     @property
@@ -210,9 +210,9 @@ def _kernel_weights(method_id: str, method: KernelMethod, kernels: list[Spec]) -
 
 
 def _kernel_set(kernels: list[Spec]) -> tuple[str | None, KernelSetSpec | None]:
-    """Return key and specification of a kernel set; None without kernels."""
-    if not kernels:
-        return None, None
+    """Return key and specification of a kernel set; None if no kernel is made from a pairwise matrix."""
     pairwise = sorted({name for kernel in kernels for name in pairwise_of(kernel)})
+    if not pairwise:
+        return None, None
     name = key(f"{len(kernels)}-kernels" if len(kernels) > 1 else kernels[0]["id"], kernels)
     return name, KernelSetSpec(kernels=kernels, pairwise=pairwise)

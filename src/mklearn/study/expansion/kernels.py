@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from mklearn.provenance import key
 from mklearn.study.datasets import DatasetConfig, Precomputed
 from mklearn.study.expansion.datasets import PlannedDataset
 from mklearn.study.expansion.descriptors import PlannedDescriptor
-from mklearn.study.naming import kernel_names
+from mklearn.study.naming import NamedKernel, kernel_names
 
 KernelSpec = dict[str, Any]
 """A kernel, as :func:`mklearn.kernels.specs.build_stack` takes it."""
@@ -26,6 +26,8 @@ POINT_SET_CODE = {
     "rows": "mklearn.kernels.point_set_distance:point_set_distance_rows",
 }
 """The distance between sets of points: all of them, and some rows of the upper triangle."""
+OF_A_FACTOR = ("id", "pairwise", "features", "feature_scaling", "measure", "bandwidth", "bandwidth_rule")
+"""What a product takes over from the Gaussian kernels that are its factors."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,10 @@ class PlannedPairwise:
 
 @dataclass(frozen=True)
 class PlannedKernel:
-    """A kernel of one data set, and the matrix that it is made from; products have none of their own."""
+    """A kernel of one data set, and the matrix that it is made from.
+
+    Products have none of their own, and kernels on scaled features are computed from these in the fit.
+    """
 
     spec: KernelSpec
     pairwise: PlannedPairwise | None = None
@@ -76,8 +81,15 @@ def planned_kernels(
 
 
 def pairwise_of(kernel: KernelSpec) -> list[str]:
-    """Return the names of the pairwise matrices that a kernel is made from."""
-    return [factor["pairwise"] for factor in kernel.get("factors", [kernel])]
+    """Return the names of the pairwise matrices that a kernel is made from; none of one on scaled features."""
+    return [part["pairwise"] for part in kernel.get("factors", [kernel]) if "pairwise" in part]
+
+
+def number_of_matrices(kernels: Sequence[KernelSpec]) -> int:
+    """Count the matrices that kernels are made from: cached ones, and those of scaled features in the fit."""
+    parts = [part for kernel in kernels for part in kernel.get("factors", [kernel])]
+    named = ("pairwise", "features", "feature_scaling", "measure")
+    return len({tuple(part.get(field) for field in named) for part in parts})
 
 
 def _kernels_of_descriptors(
@@ -89,32 +101,61 @@ def _kernels_of_descriptors(
     for kernel_id, kernel in configs.items():
         if not isinstance(kernel, DescriptorKernel) or isinstance(kernel, PrecomputedKernel):
             continue
-        for name, descriptor_id, bandwidth in kernel_names(kernel_id, kernel.model_dump(), list(descriptors)):
-            descriptor = descriptors.get(descriptor_id)
+        for named_kernel in kernel_names(kernel_id, kernel.model_dump(), list(descriptors)):
+            descriptor = descriptors.get(named_kernel.descriptor)
             if descriptor is None:
+                continue
+            if named_kernel.feature_scaling != "none":
+                kernels.append(_kernel_on_scaled_features(kernel_id, kernel, named_kernel, descriptor))
                 continue
             measure = kernel.measure_for(descriptor.config.measure)
             _check_measure(kernel_id, measure, descriptor)
             pairwise = _pairwise(dataset, descriptor, measure)
-            kernels.append(PlannedKernel(_spec(name, kernel, bandwidth, pairwise), pairwise))
+            source = {"pairwise": pairwise.name}
+            kernels.append(PlannedKernel(_spec(named_kernel, kernel, source, measure), pairwise))
     return kernels
+
+
+def _kernel_on_scaled_features(
+    kernel_id: str, kernel: DescriptorKernel, named: NamedKernel, descriptor: PlannedDescriptor
+) -> PlannedKernel:
+    path = f"kernels.{kernel_id}.feature_scaling"
+    if descriptor.config.point_sets:
+        raise ConfigError(
+            f"{path}: descriptor {descriptor.id!r} is a set of points for each image and has no features to scale; "
+            "name descriptors of one vector, or omit `feature_scaling`."
+        )
+    measure = kernel.measure_for("squared_euclidean")
+    if measure == POINT_SET or (measure == "chi2" and named.feature_scaling == "standard"):
+        raise ConfigError(
+            f"{path}: measure {measure} can't compare {named.feature_scaling} features; "
+            "use squared_euclidean, or omit `measure`."
+        )
+    source = {"features": descriptor.key, "feature_scaling": named.feature_scaling}
+    return PlannedKernel(_spec(named, kernel, source, measure))
 
 
 def _kernels_of_matrices(config: Precomputed, named: Mapping[str, Kernel]) -> list[PlannedKernel]:
     """Return the study's kernels of the kind that fits the user's matrices, or by default a kernel of each matrix."""
     default = PrecomputedKernel(kind="precomputed") if config.measure == "kernel" else Gaussian(kind="gaussian")
     entries = [
-        (name, matrix, bandwidth, kernel)
+        (kernel_id, named_kernel, kernel)
         for kernel_id, kernel in named.items()
         if isinstance(kernel, type(default))
-        for name, matrix, bandwidth in kernel_names(kernel_id, kernel.model_dump(), list(config.matrices))
-    ] or [(matrix, matrix, None, default) for matrix in config.matrices]
+        for named_kernel in kernel_names(kernel_id, kernel.model_dump(), list(config.matrices))
+    ] or [("", NamedKernel(matrix, matrix), default) for matrix in config.matrices]
     kernels = []
-    for name, matrix, bandwidth, kernel in entries:
-        if matrix in config.matrices:
-            source = key(matrix, {"matrix": matrix})
-            pairwise = PlannedPairwise(source, PairwiseSpec(matrix=matrix, measure=config.measure))
-            kernels.append(PlannedKernel(_spec(name, kernel, bandwidth, pairwise), pairwise))
+    for kernel_id, named_kernel, kernel in entries:
+        matrix = named_kernel.descriptor
+        if matrix not in config.matrices:
+            continue
+        if named_kernel.feature_scaling != "none":
+            raise ConfigError(
+                f"kernels.{kernel_id}.feature_scaling: {matrix!r} is a matrix and has no features to scale; omit it."
+            )
+        pairwise = PlannedPairwise(key(matrix, {"matrix": matrix}), PairwiseSpec(matrix=matrix, measure=config.measure))
+        source = {"pairwise": pairwise.name}
+        kernels.append(PlannedKernel(_spec(named_kernel, kernel, source, config.measure), pairwise))
     return kernels
 
 
@@ -133,17 +174,15 @@ def _products(dataset: PlannedDataset, named: Mapping[str, Kernel], kernels: lis
                 f"it has {', '.join(sorted(gaussians)) or 'none'}."
             )
         factors = [
-            {field: gaussians[name][field] for field in ("id", "pairwise", "measure", "bandwidth", "bandwidth_rule")}
-            for name in names
+            {field: gaussians[name][field] for field in OF_A_FACTOR if field in gaussians[name]} for name in names
         ]
         products.append(PlannedKernel({"id": kernel_id, **_code(product), "factors": factors, **product.parameters()}))
     return products
 
 
-def _spec(name: str, kernel: DescriptorKernel, bandwidth: float | None, pairwise: PlannedPairwise) -> KernelSpec:
-    parameters = kernel.parameters() | ({} if bandwidth is None else {"bandwidth": bandwidth})
-    measure = {"measure": pairwise.spec.measure}
-    return {"id": name, "pairwise": pairwise.name, **_code(kernel), **parameters, **measure}
+def _spec(named: NamedKernel, kernel: DescriptorKernel, source: Mapping[str, str], measure: str) -> KernelSpec:
+    parameters = kernel.parameters() | ({} if named.bandwidth is None else {"bandwidth": named.bandwidth})
+    return {"id": named.name, **source, **_code(kernel), **parameters, "measure": measure}
 
 
 def _code(kernel: Kernel) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from mklearn.contract.method import FixedCombination
@@ -11,7 +11,7 @@ from mklearn.contract.model import Registered
 from mklearn.contract.specs import KernelSetSpec, SplitSpec
 from mklearn.errors import ConfigError
 from mklearn.study.datasets import DatasetConfig
-from mklearn.study.expansion.datasets import PlannedDataset, planned_dataset
+from mklearn.study.expansion.datasets import PlannedDataset, planned_dataset, splits_source
 from mklearn.study.expansion.descriptors import PlannedDescriptor, planned_descriptors
 from mklearn.study.expansion.fits import PlannedFit, planned_fits
 from mklearn.study.expansion.kernels import PlannedPairwise, planned_kernels
@@ -77,7 +77,8 @@ def _add_dataset(plan: Plan, dataset_id: str, config: DatasetConfig, protocols: 
     """Add what the study makes of one data set."""
     study = plan.study
     dataset = planned_dataset(dataset_id, config, plan.layout, study.mirror)
-    descriptors = planned_descriptors(dataset, config, _applying(study.descriptors, dataset_id), study.seed)
+    dataset = replace(dataset, splits_of=splits_source(dataset_id, study.datasets))
+    descriptors = planned_descriptors(dataset, _applying(study.descriptors, dataset_id), study.seed)
     kernels = planned_kernels(dataset, config, _applying(study.kernels or None, dataset_id), descriptors)
     _check_unique(f"datasets.{dataset_id}: kernels", [kernel.spec["id"] for kernel in kernels])
     specs = [kernel.spec for kernel in kernels]
@@ -93,6 +94,7 @@ def _add_dataset(plan: Plan, dataset_id: str, config: DatasetConfig, protocols: 
     pairwise = [kernel.pairwise for kernel in kernels if kernel.pairwise is not None]
     used = [matrix.source for matrix in pairwise]
     used += [name for fit in fits for entry in fit.spec.method.inputs.values() for name in entry.descriptors]
+    used += [name for fit in fits for name in fit.spec.kernel_features]
     by_key = {planned.key: planned for planned in descriptors.values()}
     plan.datasets[dataset.key] = dataset
     plan.descriptors.update({(dataset.key, name): by_key[name] for name in used if name in by_key})

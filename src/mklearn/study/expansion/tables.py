@@ -49,7 +49,7 @@ def report_spec(plan: Plan) -> ReportSpec:
         ReportFit(dataset=fit.dataset.id, settings=fit.settings, method=fit.method_id, title=fit.label)
         for fit in plan.fits.values()
     ]
-    kernels = {kernel["id"]: kernel["kind"] for spec in plan.kernel_sets.values() for kernel in spec.kernels}
+    kernels = {kernel["id"]: kernel["kind"] for fit in plan.fits.values() for kernel in fit.spec.kernels}
     descriptors = {planned.id: planned.spec.kind for planned in plan.descriptors.values()}
     methods = {name: method.specification()["kind"] for name, method in study.methods.items()}
     return ReportSpec(

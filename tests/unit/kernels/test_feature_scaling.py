@@ -1,0 +1,195 @@
+"""Scaling of features by the training samples: definitions, and the kernels on scaled features."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+from sklearn.preprocessing import StandardScaler, normalize
+
+from mklearn.errors import ConfigError, DataError
+from mklearn.kernels import models
+from mklearn.kernels.distances import MEASURES
+from mklearn.kernels.feature_scaling import FeatureScaler, Scaling
+from mklearn.kernels.specs import KERNELS, StackTransform, build_stack
+
+SCALINGS = ("standard", "unit", "rank")
+TRAIN, TEST = np.arange(20), np.arange(20, 30)
+
+
+@pytest.fixture
+def X() -> np.ndarray:
+    """Thirty samples of five features: of different scales, with ties, and one that is constant in training."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 5)) * [1.0, 5.0, 0.1, 1.0, 1.0] + [0.0, 15.0, 0.0, 0.0, 0.1]
+    X[:, 3] = np.round(2 * X[:, 3])
+    X[TRAIN, 4] = 0.1
+    return X
+
+
+def test_the_study_knows_the_same_scalings() -> None:
+    assert get_args(Scaling) == get_args(models.Scaling) == ("none", *SCALINGS)
+
+
+def test_standard(X: np.ndarray) -> None:
+    scaler = FeatureScaler("standard").fit(X[TRAIN])
+    scaled, new = scaler.transform(X[TRAIN]), scaler.transform(X[TEST])
+    np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(scaled.std(axis=0, ddof=1)[:4], 1)
+    np.testing.assert_allclose(scaled[:, 4], 0, atol=1e-15)  # constant: not divided by a rounding error
+    np.testing.assert_allclose(new[:, 4], X[TEST, 4] - 0.1, atol=1e-15)
+    factor = np.sqrt(19 / 20)  # scikit-learn divides by n
+    np.testing.assert_allclose(new, StandardScaler().fit(X[TRAIN]).transform(X[TEST]) * [*[factor] * 4, 1], atol=1e-12)
+    np.testing.assert_array_equal(FeatureScaler("standard").fit(X[:1]).transform(X), X - X[0])
+
+
+def test_unit(X: np.ndarray) -> None:
+    X[3] = 0
+    scaler = FeatureScaler("unit").fit(X[TRAIN])
+    np.testing.assert_allclose(scaler.transform(X), normalize(X), rtol=1e-12)
+    for factor in (1e-200, 1e200):
+        np.testing.assert_allclose(scaler.transform(factor * X), normalize(X), rtol=1e-12)
+
+
+def test_rank(X: np.ndarray) -> None:
+    """Mean ranks in the training samples; between their values in proportion, outside as the nearest."""
+    scaler = FeatureScaler("rank").fit(X[TRAIN])
+    scaled = scaler.transform(X[TRAIN])
+    np.testing.assert_allclose(scaled, (rankdata(X[TRAIN], axis=0) - 0.5) / 20)
+    np.testing.assert_array_equal(scaled[:, 4], 0.5)
+    other = np.column_stack([np.exp(X[:, 0]), X[:, 1] ** 3, *X[:, 2:].T])  # increasing
+    np.testing.assert_array_equal(FeatureScaler("rank").fit(other[TRAIN]).transform(other[TRAIN]), scaled)
+    three = FeatureScaler("rank").fit([[1.0], [2.0], [2.0], [4.0]])
+    found = three.transform([[-9.0], [1.0], [1.5], [2.0], [3.0], [4.0], [9.0]])[:, 0]
+    np.testing.assert_allclose(found, [0.125, 0.125, 0.3125, 0.5, 0.6875, 0.875, 0.875])
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_rows_are_their_own_and_nothing_is_changed(X: np.ndarray, scaling: Any) -> None:
+    before = X.copy()
+    scaler = FeatureScaler(scaling).fit(X[TRAIN])
+    together = scaler.transform(X[TEST])
+    np.testing.assert_array_equal(np.concatenate([scaler.transform(row[None]) for row in X[TEST]]), together)
+    np.testing.assert_array_equal(X, before)
+    single = FeatureScaler(scaling).fit(X[TRAIN].astype(np.float32)).transform(X[TRAIN].astype(np.float32))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, scaler.transform(X[TRAIN]), atol=2e-5)
+
+
+def test_refuses(X: np.ndarray) -> None:
+    with pytest.raises(ConfigError, match="invalid value 'robust' for `feature_scaling`"):
+        FeatureScaler("robust")  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="not fitted"):
+        FeatureScaler("rank").transform(X)
+    with pytest.raises(DataError, match="X has 2 features, but the training samples had 5"):
+        FeatureScaler("rank").fit(X).transform(X[:, :2])
+    with pytest.raises(DataError, match="NaN"):
+        FeatureScaler("standard").fit([[np.nan]])
+
+
+# --- kernels
+
+SPECS: list[dict[str, Any]] = [
+    {"id": "g", "features": "t", "feature_scaling": "standard", "kind": "gaussian", "bandwidth": 0.5},
+    {"id": "zunit", "features": "t", "feature_scaling": "standard", "kind": "linear", "normalise": "unit_diagonal",
+     "centre": False},
+    {"id": "u", "features": "t", "feature_scaling": "unit", "kind": "polynomial"},
+    {"id": "r", "features": "t", "feature_scaling": "rank", "kind": "gaussian", "measure": "chi2"},
+    {"id": "none", "features": "t", "kind": "linear"},
+    {"id": "cached", "pairwise": "d2", "kind": "gaussian"},
+    {"id": "p", "kind": "product", "factors": [
+        {"features": "t", "feature_scaling": "rank"}, {"pairwise": "d2"},
+        {"features": "t", "feature_scaling": "standard", "bandwidth": 2.0}]},
+]  # fmt: skip
+
+
+def test_kernels_are_fitted_to_features_scaled_by_the_training_samples(X: np.ndarray) -> None:
+    """Each equals its kernel on features that were scaled before, in both forms of the input."""
+    pairwise = {"d2": MEASURES["squared_euclidean"](X)}
+    K, K_test, infos = build_stack(pairwise, SPECS, TRAIN, TEST, {"t": X})
+    for number, spec in enumerate(SPECS):
+        parts = spec.get("factors", [spec])
+        parameters = {
+            key: spec[key] for key in spec if key not in ("id", "features", "feature_scaling", "pairwise", "kind")
+        }
+        kernel = KERNELS[spec["kind"]](**parameters)
+        blocks, rows, own = [], [], []
+        for part, (_, measure) in zip(parts, kernel.inputs, strict=True):
+            scaler = FeatureScaler(part.get("feature_scaling", "none")).fit(X[TRAIN])
+            known, asked = scaler.transform(X[TRAIN]), scaler.transform(X[TEST])
+            blocks.append(MEASURES[measure](known))
+            rows.append(MEASURES[measure](asked, known))
+            own.append(np.sum(asked**2, axis=1))
+        kernel.fit(*blocks)
+        np.testing.assert_allclose(K[number], kernel.kernel_train_, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(K_test[number], kernel.transform(*rows, own=own), rtol=1e-9, atol=1e-9)
+    assert {key: infos[0][key] for key in ("features", "feature_scaling")} == {
+        "features": "t", "feature_scaling": "standard",
+    }  # fmt: skip
+    assert "pairwise" not in infos[0]
+    assert infos[6]["pairwise"] == [None, "d2", None]
+    of_library = [
+        {key: value for key, value in spec.items() if key not in ("features", "pairwise")} for spec in SPECS[:6]
+    ]
+    transform = StackTransform(of_library).fit(X[TRAIN])
+    np.testing.assert_allclose(transform.stack_train_.matrices, K.matrices[:6], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(transform.transform(X[TEST]).matrices, K_test.matrices[:6], rtol=1e-9, atol=1e-9)
+
+
+def test_z_scores_of_length_one(X: np.ndarray) -> None:
+    K, K_test, _ = build_stack({}, [SPECS[1]], TRAIN, TEST, {"t": X})
+    z = (X - X[TRAIN].mean(axis=0)) / np.array([*X[TRAIN].std(axis=0, ddof=1)[:4], 1.0])
+    z /= np.linalg.norm(z, axis=1, keepdims=True)
+    np.testing.assert_allclose(K[0] / np.trace(K[0]) * 20, z[TRAIN] @ z[TRAIN].T, atol=1e-9)
+    np.testing.assert_allclose(K_test[0] / np.trace(K[0]) * 20, z[TEST] @ z[TRAIN].T, atol=1e-9)
+
+
+def test_no_leakage(X: np.ndarray) -> None:
+    """Other test samples, or none: every training quantity keeps its bits, every test row is its own."""
+    specs = SPECS[:5]
+    K, K_test, infos = build_stack({}, specs, TRAIN, TEST, {"t": X})
+    changed = X.copy()
+    changed[25:] = 1e3 * np.random.default_rng(1).random((5, 5))
+    other, other_test, other_infos = build_stack({}, specs, TRAIN, TEST, {"t": changed})
+    np.testing.assert_array_equal(other.matrices, K.matrices)
+    assert other_infos == infos
+    np.testing.assert_allclose(other_test.matrices[:, :5], K_test.matrices[:, :5], rtol=1e-10, atol=1e-12)
+    assert np.abs(other_test.matrices[:, 5:] - K_test.matrices[:, 5:]).max(axis=(1, 2)).min() > 1e-3
+    none, none_test, _ = build_stack({}, specs, TRAIN, [], {"t": X})
+    np.testing.assert_array_equal(none.matrices, K.matrices)
+    assert none_test.shape == (5, 0, 20)
+
+
+def test_kernels_share_a_scaler_and_a_block(X: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[Any] = []
+    fit, measure = FeatureScaler.fit, MEASURES["squared_euclidean"]
+    monkeypatch.setattr(FeatureScaler, "fit", lambda self, X: calls.append(self.scaling) or fit(self, X))
+    counted = dict(MEASURES) | {"squared_euclidean": lambda *arrays: calls.append(len(arrays)) or measure(*arrays)}
+    monkeypatch.setattr("mklearn.kernels.specs.MEASURES", counted)
+    specs = [SPECS[0] | {"id": str(width), "bandwidth": width} for width in (0.5, 1.0, 2.0)] + [SPECS[1]]
+    build_stack({}, specs, TRAIN, TEST, {"t": X})
+    assert sorted(map(str, calls)) == ["1", "2", "standard"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "error", "message"),
+    [
+        ({"features": "s"}, ConfigError, "kernel 'k' needs the features 's'; available: 't'"),
+        ({"features": "t", "pairwise": "d2"}, ConfigError, "has `pairwise` and `features`; give one of the two"),
+        ({"pairwise": "d2", "feature_scaling": "rank"}, ConfigError, "`feature_scaling` needs `features` in place of"),
+        ({"features": "t", "feature_scaling": "log"}, ConfigError, "kernel 'k': invalid value 'log' for `feature_sca"),
+        ({"features": "t", "measure": "point_set"}, ConfigError, "measure point_set can't be computed from features"),
+        ({"features": "t", "feature_scaling": "standard", "measure": "chi2"}, DataError, "kernel 'k': .*negative"),
+    ],
+)  # fmt: skip
+def test_refuses_specs(X: np.ndarray, spec: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        build_stack({"d2": np.zeros((30, 30))}, [{"id": "k", **spec}], TRAIN, TEST, {"t": X})
+
+
+def test_refuses_tables_of_other_samples(X: np.ndarray) -> None:
+    specs = [{"id": "a", "features": "t"}, {"id": "b", "features": "short"}]
+    with pytest.raises(DataError, match="the features 'short' are of 4 samples, but the first input of 30"):
+        build_stack({}, specs, TRAIN, TEST, {"t": X, "short": X[:4]})

@@ -1,0 +1,112 @@
+"""Kernels on scaled features in a study: their names, what is planned for them, and what has no features to scale."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from mklearn.errors import ConfigError
+from mklearn.study.expansion.kernels import number_of_matrices
+from mklearn.study.expansion.plan import Plan, plan_study
+from mklearn.study.job_resources import JobResources
+from mklearn.study.reading import check_study
+from mklearn.study.targets import Targets
+
+STUDY: dict[str, Any] = {
+    "study": "s",
+    "datasets": {"digits": {"per_class": 20}},
+    "descriptors": {"pixels": {"kind": "pixels"}, "lbp": {"kind": "lbp", "grid": 2}},
+    "kernels": {
+        "gauss": {"kind": "gaussian", "feature_scaling": "standard", "bandwidth": [1, 2]},
+        "zunit": {"kind": "linear", "descriptor": "pixels", "feature_scaling": "standard", "centre": False,
+                  "normalise": "unit_diagonal"},
+    },
+    "methods": {"average": {"kind": "kernel_fda"}},
+    "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
+}  # fmt: skip
+
+
+def planned(**changes: Any) -> Plan:
+    return plan_study(check_study(STUDY | changes))
+
+
+def the_fit(plan: Plan, method: str = "average") -> Any:
+    return next(fit for fit in plan.fits.values() if fit.method_id == method)
+
+
+def test_features_are_the_source_and_no_matrix_is_cached() -> None:
+    plan = planned()
+    fit = the_fit(plan)
+    assert not plan.pairwise
+    assert not plan.kernel_sets
+    assert fit.kernel_set is None
+    pixels, lbp = sorted(fit.spec.kernel_features, reverse=True)
+    assert {(pixels.split("-")[0], lbp.split("-")[0])} == {("pixels", "lbp")}
+    assert {name for _, name in plan.descriptors} == {pixels, lbp}
+    ids = {kernel["id"]: kernel for kernel in fit.spec.kernels}
+    assert list(ids) == ["gauss-pixels-1", "gauss-pixels-2", "gauss-lbp-1", "gauss-lbp-2", "zunit"]
+    assert ids["gauss-lbp-2"] == {
+        "id": "gauss-lbp-2", "features": lbp, "feature_scaling": "standard", "kind": "gaussian",
+        "implementation": "mklearn.kernels.gaussian:GaussianKernel", "bandwidth": 2.0,
+        "bandwidth_rule": "mean_squared_distance", "centre": True, "normalise": "centred_trace", "psd": "clip",
+        "measure": "squared_euclidean",  # histograms have chi2 as long as they are histograms
+    }  # fmt: skip
+    assert number_of_matrices(fit.spec.kernels) == 3
+    dataset, protocol, method = next(iter(plan.fits))
+    wildcards = SimpleNamespace(dataset=dataset, protocol=protocol, method=method)
+    targets = Targets(plan)
+    assert (targets.manifest(wildcards), targets.fit_matrices(wildcards)) == ([], [])
+    assert [path.split("/")[-1] for path in targets.fit_sources(wildcards)] == [f"{lbp}.npz", f"{pixels}.npz"]
+    asked = JobResources(targets).fit_memory(wildcards, SimpleNamespace(size_mb=100), 1)
+    assert asked > JobResources(targets).fit_memory(wildcards, SimpleNamespace(size_mb=1), 1)
+
+
+def test_a_list_makes_one_kernel_of_each_and_unscaled_ones_are_as_before() -> None:
+    kernels = {"gauss": {"kind": "gaussian", "descriptor": "pixels", "feature_scaling": ["none", "unit", "rank"]}}
+    plan = planned(kernels=kernels, methods={"kfd": {"kind": "kernel_fda", "kernels": "each"}})
+    assert [fit.method_id for fit in plan.fits.values()] == [
+        "kfd-gauss-none", "kfd-gauss-unit", "kfd-gauss-rank"
+    ]  # fmt: skip
+    (raw,) = the_fit(plan, "kfd-gauss-none").spec.kernels
+    (plain,) = the_fit(planned(kernels={"gauss": {"kind": "gaussian", "descriptor": "pixels"}})).spec.kernels
+    assert raw == plain | {"id": "gauss-none"}
+    assert "feature_scaling" not in plain
+    assert len(plan.kernel_sets) == len(plan.pairwise) == 1
+
+
+def test_scaled_factors_of_a_product() -> None:
+    product = {"p": {"kind": "product", "of": ["gauss-lbp-1", "gauss-pixels-2"]}}
+    fit = the_fit(
+        planned(kernels=STUDY["kernels"] | product, methods={"average": {"kind": "kernel_fda", "kernels": ["p"]}})
+    )
+    (kernel,) = fit.spec.kernels
+    assert [factor["feature_scaling"] for factor in kernel["factors"]] == ["standard", "standard"]
+    assert fit.spec.kernel_features == sorted(factor["features"] for factor in kernel["factors"])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "sentence"),
+    [
+        ({"kind": "gaussian", "feature_scaling": "robust"}, "feature_scaling: invalid value 'robust'"),
+        ({"kind": "gaussian", "feature_scaling": []}, "feature_scaling: invalid value []"),
+        ({"kind": "gaussian", "feature_scaling": "standard", "measure": "chi2"},
+         "k.feature_scaling: measure chi2 can't compare standard features; use squared_euclidean"),
+        ({"kind": "gaussian", "feature_scaling": "rank", "measure": "point_set"}, "measure point_set can't compare"),
+        ({"kind": "precomputed", "feature_scaling": "unit"}, "feature_scaling: invalid value 'unit'"),
+        ({"kind": "product", "feature_scaling": "unit"}, "unknown key 'feature_scaling'"),
+    ],
+)  # fmt: skip
+def test_invalid_scalings(kernel: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(sentence)):
+        planned(kernels={"k": kernel})
+
+
+def test_point_sets_and_matrices_have_no_features(matrices: dict[str, Any]) -> None:
+    kernels = {"k": {"kind": "gaussian", "feature_scaling": "rank"}}
+    with pytest.raises(ConfigError, match=r"kernels\.k\.feature_scaling: descriptor 'points' is a set of points"):
+        planned(kernels=kernels, descriptors={"points": {"kind": "geometric_blur"}})
+    with pytest.raises(ConfigError, match=r"kernels\.k\.feature_scaling: 'a' is a matrix and has no features"):
+        planned(kernels=kernels, datasets={"mine": matrices | {"measure": "distance"}}, descriptors={})
