@@ -18,7 +18,7 @@ def read(samples: Path, labels: Path, *, spec: ReadSpec, files: list[Path] | Non
          code: list[Path] | None = None) -> None:  # fmt: skip
     """Read ``files`` (or those of ``spec.paths``) with the reader ``spec.reader``.
 
-    The labels go to a Parquet table (columns id, y, label, and group of samples that have one), so that splits and fits do
+    The labels go to a Parquet table (columns id, y, label, and group where samples have one), so that splits and fits do
     not depend on the images.
     """
     given = files or []
