@@ -18,8 +18,8 @@ def read(samples: Path, labels: Path, *, spec: ReadSpec, files: list[Path] | Non
          code: list[Path] | None = None) -> None:  # fmt: skip
     """Read ``files`` (or those of ``spec.paths``) with the reader ``spec.reader``.
 
-    The labels go to a Parquet table (columns id, y, label, and group where samples have one), so that splits and fits do
-    not depend on the images.
+    The labels go to a Parquet table (columns id, y, label, and group where samples have one), so that splits and fits
+    do not depend on the images.
     """
     given = files or []
     data = read_dataset(spec.as_dict(), spec.paths if spec.paths is not None else {path.name: path for path in given})
