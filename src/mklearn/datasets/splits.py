@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import os
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,11 @@ class Split:
         """The parts that the split has, with their roles."""
         every = ((role, getattr(self, role)) for role in ROLES)
         return [(role, part) for role, part in every if part is not None]
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Numbers of training, test and validation samples."""
+        return len(self.train), len(self.test), 0 if self.validation is None else len(self.validation)
 
     def converted(self, convert: Callable[[np.ndarray], np.ndarray]) -> Split:
         """Return the split with each of its parts converted."""
@@ -140,19 +145,6 @@ class Splits:
         kept = (split.converted(lambda part: part[np.isin(part, rows)]) for split in self.splits)
         return Splits(tuple(kept), self.n_samples)
 
-    def test_parts(self) -> dict[tuple[int | None, int, int], int]:
-        """Number the test part of each split, by its training size, repeat and fold.
-
-        The number is the fold of the first split of the same training size and repeat with the same test samples:
-        splits that share it are models of one draw, and not independent.
-        """
-        first: dict[tuple[Any, ...], int] = {}
-        found = {}
-        for split in self.splits:
-            key = (split.train_size, split.repeat, split.fold)
-            found[key] = first.setdefault((*key[:2], split.test.tobytes()), split.fold)
-        return found
-
     def save(self, path: str | os.PathLike[str], ids: np.ndarray, provenance: Mapping[str, Any] | None = None) -> None:
         """Write a Parquet table with columns train_size, repeat, fold, role, index and id.
 
@@ -193,6 +185,20 @@ class Splits:
         if len(ids) != n_samples or not np.array_equal(np.asarray(ids)[frame["index"]], frame["id"].to_numpy(str)):
             raise DataError(f"{path}: made for other samples than those of the data set; delete it and run again")
         return cls(_from_frame(frame, Path(path)), n_samples)
+
+
+def numbered_test_parts(splits: Iterable[Split]) -> dict[tuple[int | None, int, int], int]:
+    """Number the test part of each split, by its training size, repeat and fold.
+
+    The number is the fold of the first split of the same training size and repeat with the same test samples: splits
+    that share it are models of one draw, and not independent.
+    """
+    first: dict[tuple[Any, ...], int] = {}
+    found = {}
+    for split in splits:
+        key = (split.train_size, split.repeat, split.fold)
+        found[key] = first.setdefault((*key[:2], split.test.tobytes()), split.fold)
+    return found
 
 
 def generator(name: str, size: int, repeat: int, seed: int = 0) -> np.random.Generator:

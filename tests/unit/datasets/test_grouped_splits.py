@@ -16,7 +16,7 @@ from mklearn.datasets.grouped_splits import group_k_fold, validation_folds
 from mklearn.datasets.read import read_dataset
 from mklearn.datasets.registry import dataset_spec
 from mklearn.datasets.samples import SampleSet
-from mklearn.datasets.splits import Split, Splits, given
+from mklearn.datasets.splits import Split, Splits, given, numbered_test_parts
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.steps.split import split as split_step
 from mklearn.study.protocols import ValidationFolds
@@ -184,9 +184,9 @@ def test_parts_are_disjoint() -> None:
 
 def test_models_of_a_draw_have_one_test_part() -> None:
     splits = validation_folds(np.repeat([0, 1], 12), 3, 2, test_size=4)
-    assert list(splits.test_parts().values()) == [0] * 6
+    assert list(numbered_test_parts(splits).values()) == [0] * 6
     folds = group_k_fold(np.repeat([0, 1], 4), 2, 2, groups=np.arange(8).astype(str))
-    assert list(folds.test_parts().values()) == [0, 1, 0, 1]
+    assert list(numbered_test_parts(folds).values()) == [0, 1, 0, 1]
     moved = splits.among(np.arange(24) + 6, 30)
     np.testing.assert_array_equal(moved[0].validation, splits[0].validation + 6)
 
