@@ -13,6 +13,7 @@ from mklearn.study.registry import registered
 
 MODELS: dict[str, Any] = registered("protocols")
 GIVEN: dict[str, dict[str, Any]] = {"random_per_class": {"train_size": 3}, "given": {"path": "splits.csv"}}
+NEEDS_GROUPS = ["group_k_fold"]
 DRAWN = [kind for kind in MODELS if kind != "given"]
 
 
@@ -28,6 +29,8 @@ def test_splits_depend_on_seed_and_data_set_only(kind: str) -> None:
     draw = implementation(MODELS[kind])
     assert {"seed", "name", "classes"} <= set(inspect.signature(draw).parameters)
     parameters = MODELS[kind](kind=kind, **GIVEN.get(kind, {})).parameters()
+    if kind in NEEDS_GROUPS:
+        parameters["groups"] = np.arange(len(y)).astype(str)
 
     def drawn(seed: int = 0, name: str = "x") -> list[list[int]]:
         splits = list(draw(y, **parameters, seed=seed, name=name))

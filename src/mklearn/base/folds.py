@@ -1,4 +1,4 @@
-"""Folds of the training samples, for choices by cross-validation inside them."""
+"""Folds of samples for cross-validation: of single samples, or of whole groups such as persons."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from mklearn.errors import DataError, NotApplicable
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
-def inner_folds(y: ArrayLike, n_folds: int | Literal["leave_one_out"], seed: int | None) -> Folds:
+def inner_folds(
+    y: ArrayLike, n_folds: int | Literal["leave_one_out"], seed: int | None, groups: ArrayLike | None = None
+) -> Folds:
     """Split the training samples into shuffled folds that spread the classes evenly, or leave each sample out once.
 
     Parameters
@@ -25,6 +27,9 @@ def inner_folds(y: ArrayLike, n_folds: int | Literal["leave_one_out"], seed: int
         on all but one of them; larger classes are spread evenly.
     seed : int or None
         Seed of the shuffle.
+    groups : array-like of shape (n,), optional
+        Whole groups are held out, by :func:`group_folds`: at most as many folds as the class with the fewest groups
+        has. "leave_one_out" leaves out as few groups as that allows.
 
     Returns
     -------
@@ -36,7 +41,7 @@ def inner_folds(y: ArrayLike, n_folds: int | Literal["leave_one_out"], seed: int
     DataError
         ``n_folds`` below 2 or labels that are not one-dimensional.
     NotApplicable
-        Fewer than two classes, or a class with one sample, which can't be both trained on and validated.
+        Fewer than two classes, or a class with one sample (or group), which can't be both trained on and validated.
     """
     labels = np.asarray(y)
     if labels.ndim != 1:
@@ -56,9 +61,76 @@ def inner_folds(y: ArrayLike, n_folds: int | Literal["leave_one_out"], seed: int
             "raise the training size, or give the parameters and the dimension instead of choosing them"
         )
 
+    if groups is not None:
+        fewest = min(groups_of_classes(labels, groups))
+        k = fewest if n_folds == "leave_one_out" else min(n_folds, fewest)
+        if k < 2:
+            raise NotApplicable(
+                "inner cross-validation that holds out whole groups needs two training groups of each class: use fewer "
+                "folds, or give the parameters instead of choosing them"
+            )
+        return group_folds(labels, groups, k, seed)
+
     every = np.arange(codes.size)
     k = codes.size if n_folds == "leave_one_out" else min(n_folds, codes.size)
     shuffled = every if n_folds == "leave_one_out" else np.random.default_rng(seed).permutation(codes.size)
     dealt = np.empty(codes.size, dtype=np.intp)
     dealt[shuffled[np.argsort(codes[shuffled], kind="stable")]] = every % k
     return [(every[dealt != fold], every[dealt == fold]) for fold in range(k)]
+
+
+def groups_of_classes(y: ArrayLike, groups: ArrayLike) -> list[int]:
+    """Count the groups that each class has samples of, in the order of the sorted classes."""
+    labels, names = np.asarray(y), np.asarray(groups)
+    return [np.unique(names[labels == label]).size for label in np.unique(labels)]
+
+
+def group_folds(
+    y: ArrayLike, groups: ArrayLike, n_folds: int, seed: int | None, classes: ArrayLike | None = None
+) -> Folds:
+    """Split samples into folds that hold out whole groups and spread the classes evenly.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels.
+    groups : array-like of shape (n,)
+        Group of each sample; its samples may be of several classes.
+    n_folds : int, at least 2
+    seed : int or None
+        Seed of the shuffle.
+    classes : array-like of shape (c,), optional
+        Class names of labels 0..c-1, for messages.
+
+    Returns
+    -------
+    folds : list of (train_idx, held_out_idx)
+        Ascending positions; the held-out parts are disjoint and cover all samples.
+
+    Raises
+    ------
+    NotApplicable
+        A class has fewer groups than there are folds, or a fold would have no sample.
+
+    Notes
+    -----
+    The folds are those of scikit-learn's ``StratifiedGroupKFold``: each group goes to the fold that keeps the numbers
+    of samples per class most even.
+    """
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    labels, names = np.asarray(y), np.asarray(groups)
+    if names.shape != labels.shape:
+        raise DataError(f"groups have shape {names.shape} and labels {labels.shape}: give one group for each sample")
+    counts = groups_of_classes(labels, names)
+    if min(counts) < n_folds:
+        rarest = np.unique(labels)[int(np.argmin(counts))]
+        name = rarest if classes is None else np.asarray(classes)[rarest]
+        raise NotApplicable(
+            f"{n_folds} folds of whole groups: class {name!s} has {min(counts)} groups; use fewer folds"
+        )
+    drawn = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed).split(labels, labels, names)
+    folds = [(np.sort(known), np.sort(held)) for known, held in drawn]
+    if any(held.size == 0 for _, held in folds):
+        raise NotApplicable(f"{n_folds} folds of whole groups: a fold would be empty; use fewer folds")
+    return folds

@@ -5,7 +5,7 @@ The expansion of a study builds them, the rules hold them as plain dictionaries,
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from mklearn.contract.model import Strict
 
@@ -72,6 +72,8 @@ class ReadSpec(Spec):
     first_classes: int | None = None
     per_class: int | None = None
     draw: int | None = None
+    merge: dict[str, list[str] | Literal["rest"]] | None = None
+    """Original classes by the name of the class that they become; the original class is then the sample's group."""
 
 
 class ResizeSpec(Spec):

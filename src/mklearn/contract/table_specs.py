@@ -23,7 +23,7 @@ class LostFit(Spec):
     """Keys of the data set, the protocol and the method."""
     fits: list[dict[str, Any]]
     """For each training size the columns of :func:`mklearn.steps.rows.fit_of`."""
-    splits: list[list[tuple[int, int, int, int]]]
+    splits: list[list[tuple[int, ...]]]
     """For each training size the repeat, fold and numbers of training and test samples of each split that was drawn."""
     status: str
     message: str

@@ -13,6 +13,7 @@ import numpy as np
 
 from mklearn.contract.loading import load
 from mklearn.contract.specs import DownloadSpec
+from mklearn.datasets.merging import merge_classes, merged_labels, merged_names
 from mklearn.datasets.registry import SELECTION
 from mklearn.datasets.samples import SampleSet
 from mklearn.datasets.selection import chosen_rows
@@ -61,12 +62,17 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
     source = ", ".join(map(str, paths.values())) or reader
     expected = spec.get("expected") or {}
     selection = {key: spec[key] for key in SELECTION if spec.get(key) is not None}
+    new_names: dict[str, str] = {}
 
     def choose(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
         """Find the positions of the selected samples; what is expected of labels concerns the whole data set."""
-        _check_expected(_label_counts(y, classes), expected, source)
+        kept = np.arange(len(y))
         try:
-            return chosen_rows(y, classes, **selection, dataset=spec.get("registered", ""))
+            if spec.get("merge"):
+                new_names.update(merged_names(classes, spec["merge"]))
+                kept, y, classes = merged_labels(y, classes, new_names)
+            _check_expected(_label_counts(y, classes), expected, source)
+            return kept[chosen_rows(y, classes, **selection, dataset=spec.get("registered", ""))]
         except ConfigError as error:
             raise ConfigError(f"data set {spec.get('dataset') or spec.get('registered')}: {error}") from error
 
@@ -75,7 +81,9 @@ def read_dataset(spec: Mapping[str, Any], files: Mapping[str, str | Path] | None
     else:
         samples = read(paths, **options)
         rows = choose(samples.y, samples.classes)
-        samples = samples.subset(rows) if selection else samples
+        samples = samples.subset(rows) if selection or new_names else samples
+    if new_names:
+        samples = merge_classes(samples, new_names)
     if spec.get("resize") is not None and samples.images is not None:
         from mklearn.datasets.resizing import resize_images
 

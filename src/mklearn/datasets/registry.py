@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files as package_files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -23,6 +23,7 @@ from mklearn.errors import ConfigError
 from mklearn.extensions import entry_points, package_of
 
 MIRROR_VARIABLE = "MKLEARN_MIRROR"
+EXPECTED_OF_LABELS = ("n_samples", "n_classes", "per_class", "smallest_class")
 SELECTION = ("classes", "exclude_classes", "first_classes", "per_class", "draw")
 """Keys that select samples of a registered data set: :func:`mklearn.datasets.selection.chosen_rows`."""
 
@@ -49,6 +50,10 @@ class Entry(Strict):
     options: dict[str, Any] = Field(default_factory=dict)
     resize: dict[str, Any] | None = None
     note: str = ""
+    of: str | None = None
+    """Entry whose files and other fields this one takes, except those that it states itself."""
+    merge: dict[str, list[str] | Literal["rest"]] | None = None
+    """Original classes by the name of the class that they become; the original class is then the sample's group."""
     package: str = ""
     """The package that brings it; empty for mklearn's own."""
 
@@ -77,6 +82,10 @@ class Entry(Strict):
     def n_samples(self, selection: Mapping[str, Any]) -> int:
         """Estimate the number of samples that a selection (keys of ``SELECTION``) leaves, before anything is read."""
         total = int(self.expected["n_classes"])
+        merge = selection.get("merge")
+        if merge:
+            named = total if "rest" in merge.values() else sum(len(names) for names in merge.values())
+            return round(self.expected["n_samples"] * named / total)
         n_classes = len(selection.get("classes") or ()) or total - len(selection.get("exclude_classes") or ())
         n_classes = min(n_classes, selection.get("first_classes") or n_classes)
         each = selection.get("per_class") or self.expected["n_samples"] / total
@@ -85,7 +94,7 @@ class Entry(Strict):
     def spec(self) -> dict[str, Any]:
         """Build the specification for :func:`mklearn.datasets.read.read_dataset` from builtin types."""
         fields = {"reader": self.reader, "options": self.options, "resize": self.resize, "expected": self.expected}
-        return _plain({"registered": self.id, **fields})
+        return _plain({"registered": self.id, **fields, "merge": self.merge})
 
 
 @cache
@@ -100,18 +109,27 @@ def registry() -> dict[str, Entry]:
         The file of a package can't be read, or has a data set that is registered already.
     """
     text = package_files("mklearn.datasets").joinpath("registry.yaml").read_text(encoding="utf-8")
-    found = {name: Entry(id=name, **fields) for name, fields in yaml.safe_load(text).items()}
+    found = _entries(text)
     for point in entry_points()["datasets"]:
         package = package_of(point)
         try:
             text = package_files(point.module).joinpath(point.attr).read_text(encoding="utf-8")
-            more = {name: Entry(id=name, package=package, **fields) for name, fields in yaml.safe_load(text).items()}
+            more = _entries(text, package)
         except Exception as error:  # whatever importing the package or reading its file raises
             raise ConfigError(f"package {package}: data sets of {point.value} can't be read: {error}") from error
         for name in found.keys() & more.keys():
             raise ConfigError(f"package {package}: data set {name!r} is registered already.")
         found |= more
     return found
+
+
+def _entries(text: str, package: str = "") -> dict[str, Entry]:
+    """Return the entries of a registry file; one that is `of` another has the other's fields too."""
+    raw: dict[str, dict[str, Any]] = yaml.safe_load(text)
+    return {
+        name: Entry(**{**raw.get(fields.get("of", ""), {}), **fields, "id": name, "package": package})
+        for name, fields in raw.items()
+    }
 
 
 def entry(name: str) -> Entry:
@@ -149,7 +167,9 @@ def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
         if "name" not in given:
             raise ConfigError("a registered data set needs `name`, its id in the registry")
         spec = entry(given["name"]).spec()
-        spec.update({key: given[key] for key in ("resize", *SELECTION) if key in given})
+        spec.update({key: given[key] for key in ("resize", "merge", *SELECTION) if key in given})
+        if "merge" in given:  # what the registry expects of labels concerns the original classes
+            spec["expected"] = {k: v for k, v in spec["expected"].items() if k not in EXPECTED_OF_LABELS}
         if "resize" in given:  # the registry expects images of its own size
             spec["expected"].pop("image_shape", None)
         return spec
@@ -158,7 +178,7 @@ def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
         return _plain({"reader": kind, "options": options, "paths": paths, "resize": given.get("resize")})
     if kind in ("feature_tables", "precomputed"):
         tables = given["tables"] if kind == "feature_tables" else given["matrices"]
-        options = {key: given[key] for key in ("id_column", "label_column", "measure") if key in given}
+        options = {key: given[key] for key in ("id_column", "label_column", "group_column", "measure") if key in given}
         if "labels" in given:
             options["labels"] = LABELS_KEY
             tables = {**tables, LABELS_KEY: given["labels"]}
@@ -175,6 +195,10 @@ def selection_mistakes(known: Entry, given: Mapping[str, Any]) -> list[tuple[str
     expected, mistakes = known.expected, []
     if given.get("resize") and known.tables:
         mistakes.append(("resize", f"{known.id} has tables of features and no images; omit it."))
+    if given.get("merge"):
+        if known.merge:
+            mistakes.append(("merge", f"the classes of {known.id!r} are merged already; merge those of {known.of!r}."))
+        return mistakes  # the sizes of merged classes are known only after reading
     chosen, left_out = (_if_type(list, given.get(key)) for key in ("classes", "exclude_classes"))
     first, per_class, draw = (_if_type(int, given.get(key)) for key in ("first_classes", "per_class", "draw"))
     available = len(chosen) if chosen else expected["n_classes"] - len(left_out or ())

@@ -42,6 +42,8 @@ class SampleSet:
         Content of each matrix: "kernel", "distance", "squared_euclidean" or "chi2".
     notes : tuple of str
         Remarks for the user, such as files that were left out.
+    groups : (n,) array of str or None
+        Group of each sample, such as the person whom it shows; None where samples have no groups.
 
     Raises
     ------
@@ -57,6 +59,7 @@ class SampleSet:
     matrices: Mapping[str, np.ndarray] = field(default_factory=dict)
     measures: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    groups: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         for name, kinds, dtype in (("ids", None, str), ("classes", None, str), ("y", "iu", np.int64)):
@@ -123,12 +126,18 @@ class SampleSet:
             images=None if self.images is None else [self.images[row] for row in rows],
             tables={name: table[rows] for name, table in self.tables.items()},
             matrices={name: matrix[np.ix_(rows, rows)] for name, matrix in self.matrices.items()},
+            groups=None if self.groups is None else self.groups[rows],
         )
 
     def _check_labels(self) -> None:
         n, c = len(self.ids), len(self.classes)
         if len(self.y) != n:
             raise DataError(f"{n} ids but {len(self.y)} labels")
+        if self.groups is not None:
+            groups = np.asarray(self.groups).astype(str)
+            if groups.shape != (n,) or (groups == "").any():
+                raise DataError(f"groups: expected the name of a group for each of the {n} samples")
+            object.__setattr__(self, "groups", groups)
         check_unique(self.ids, "sample ids")
         check_unique(self.classes, "class names")
         if c < 2:
@@ -180,6 +189,8 @@ class SampleSet:
             "measures": canonical(dict(self.measures)),
             "notes": np.array(self.notes, dtype=str),
         }
+        if self.groups is not None:
+            arrays["groups"] = self.groups
         if isinstance(self.images, np.ndarray):
             arrays["images"] = np.ascontiguousarray(self.images)
         elif self.images is not None:
@@ -222,6 +233,7 @@ class SampleSet:
                 matrices=_with_prefix(arrays, "matrices/"),
                 measures=json.loads(str(arrays["measures"])),
                 notes=tuple(str(note) for note in arrays["notes"]),
+                groups=arrays.get("groups"),
             )
         except DataError as error:
             raise DataError(f"{path}: {error}") from error

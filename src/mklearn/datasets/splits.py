@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import os
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,12 @@ from mklearn.datasets.readers.tabular import column_text, read_frame, sample_pos
 from mklearn.datasets.samples import some
 from mklearn.errors import ConfigError, DataError, NotApplicable
 
-ROLES = ("train", "test")
+ROLES = ("train", "validation", "test")
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """One division of the samples into a training and a test part.
+    """One division of the samples into a training part, a test part and sometimes a validation part.
 
     Parameters
     ----------
@@ -40,6 +40,9 @@ class Split:
         Positions of samples, ascending and disjoint.
     train_size : int, optional
         Training samples per class, where the protocol has such sizes.
+    validation : (k,) int64 array, optional
+        Samples by which parameters are chosen, disjoint from the others: on all splits of the same repeat and training
+        size together, which are then models of one draw (see :mod:`mklearn.evaluation.draws`).
     """
 
     repeat: int
@@ -47,6 +50,22 @@ class Split:
     train: np.ndarray
     test: np.ndarray
     train_size: int | None = None
+    validation: np.ndarray | None = None
+
+    @property
+    def parts(self) -> list[tuple[str, np.ndarray]]:
+        """The parts that the split has, with their roles."""
+        every = ((role, getattr(self, role)) for role in ROLES)
+        return [(role, part) for role, part in every if part is not None]
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Numbers of training, test and validation samples."""
+        return len(self.train), len(self.test), 0 if self.validation is None else len(self.validation)
+
+    def converted(self, convert: Callable[[np.ndarray], np.ndarray]) -> Split:
+        """Return the split with each of its parts converted."""
+        return replace(self, **{role: convert(part) for role, part in self.parts})
 
     @property
     def name(self) -> str:
@@ -68,8 +87,8 @@ class Splits:
     Raises
     ------
     DataError
-        No splits; an empty part; a position out of range, repeated, or in both parts; two splits of the same training
-        size, repeat and fold.
+        No splits; an empty part; a position out of range, repeated, or in two parts; two splits of the same training
+        size, repeat and fold; a validation part in some splits and not in all.
     """
 
     splits: tuple[Split, ...]
@@ -78,13 +97,15 @@ class Splits:
     def __post_init__(self) -> None:
         if not self.splits:
             raise DataError("splits: none given")
+        if len({split.validation is None for split in self.splits}) > 1:
+            raise DataError("splits: some have a validation part and others have none; give all of them one, or none")
         seen = set()
         for split in self.splits:
             where = split.name
             if (split.train_size, split.repeat, split.fold) in seen:
                 raise DataError(f"splits: {where} occurs twice")
             seen.add((split.train_size, split.repeat, split.fold))
-            for role, part in (("train", split.train), ("test", split.test)):
+            for role, part in split.parts:
                 if len(part) == 0:
                     raise DataError(f"splits: {where} has no {role} samples")
                 if part.min() < 0 or part.max() >= self.n_samples:
@@ -94,9 +115,10 @@ class Splits:
                     )
                 if len(np.unique(part)) != len(part):
                     raise DataError(f"splits: {where} has {role} samples twice")
-            both = np.intersect1d(split.train, split.test)
-            if len(both):
-                raise DataError(f"splits: {where} has samples in both parts: {some(both)}")
+            several, counts = np.unique(np.concatenate([part for _, part in split.parts]), return_counts=True)
+            if (counts > 1).any():
+                parts = "both parts" if len(split.parts) == 2 else "several parts"
+                raise DataError(f"splits: {where} has samples in {parts}: {some(several[counts > 1])}")
 
     def __len__(self) -> int:
         return len(self.splits)
@@ -117,16 +139,12 @@ class Splits:
     def among(self, rows: np.ndarray, n_samples: int) -> Splits:
         """Convert splits of selected rows of a larger data set: positions become those in the data set."""
         rows = np.asarray(rows)
-        splits = (replace(split, train=rows[split.train], test=rows[split.test]) for split in self.splits)
-        return Splits(tuple(splits), n_samples)
+        return Splits(tuple(split.converted(lambda part: rows[part]) for split in self.splits), n_samples)
 
     def restricted(self, rows: np.ndarray) -> Splits:
         """Remove all samples but the given rows from every split."""
-        splits = (
-            replace(split, train=split.train[np.isin(split.train, rows)], test=split.test[np.isin(split.test, rows)])
-            for split in self.splits
-        )
-        return Splits(tuple(splits), self.n_samples)
+        kept = (split.converted(lambda part: part[np.isin(part, rows)]) for split in self.splits)
+        return Splits(tuple(kept), self.n_samples)
 
     def save(self, path: str | os.PathLike[str], ids: np.ndarray, provenance: Mapping[str, Any] | None = None) -> None:
         """Write a Parquet table with columns train_size, repeat, fold, role, index and id.
@@ -135,7 +153,7 @@ class Splits:
         """
         if len(ids) != self.n_samples:
             raise DataError(f"{path}: {len(ids)} ids for splits of {self.n_samples} samples")
-        parts = [(split, role, getattr(split, role)) for split in self.splits for role in ROLES]
+        parts = [(split, role, part) for split in self.splits for role, part in split.parts]
         index = np.concatenate([part for _, _, part in parts])
         lengths = [len(part) for _, _, part in parts]
         sizes = pd.array([split.train_size for split, _, _ in parts], dtype="Int64")
@@ -168,6 +186,20 @@ class Splits:
         if len(ids) != n_samples or not np.array_equal(np.asarray(ids)[frame["index"]], frame["id"].to_numpy(str)):
             raise DataError(f"{path}: made for other samples than those of the data set; delete it and run again")
         return cls(_from_frame(frame, Path(path)), n_samples)
+
+
+def numbered_test_parts(splits: Iterable[Split]) -> dict[tuple[int | None, int, int], int]:
+    """Number the test part of each split, by its training size, repeat and fold.
+
+    The number is the fold of the first split of the same training size and repeat with the same test samples: splits
+    that share it are models of one draw, and not independent.
+    """
+    first: dict[tuple[Any, ...], int] = {}
+    found = {}
+    for split in splits:
+        key = (split.train_size, split.repeat, split.fold)
+        found[key] = first.setdefault((*key[:2], split.test.tobytes()), split.fold)
+    return found
 
 
 def generator(name: str, size: int, repeat: int, seed: int = 0) -> np.random.Generator:
@@ -293,8 +325,8 @@ def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
     Parameters
     ----------
     path : path
-        Columns ``role`` ("train" or "test"), and ``id`` or ``index`` (position, from 0; ignored if there are ids);
-        optionally ``repeat`` and ``fold``, 0 by default. Others are ignored.
+        Columns ``role`` ("train", "test" or "validation"), and ``id`` or ``index`` (position, from 0; ignored if there
+        are ids); optionally ``repeat`` and ``fold``, 0 by default. Others are ignored.
     ids : (n,) array of str
         Ids of the data set.
 
@@ -311,7 +343,7 @@ def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
     frame["role"] = column_text(frame["role"], path, "role")
     wrong = sorted(set(frame["role"]) - set(ROLES))
     if wrong:
-        raise DataError(f"{path}: unknown roles {some(wrong)}; valid: train, test")
+        raise DataError(f"{path}: unknown roles {some(wrong)}; valid: {', '.join(ROLES)}")
     if "id" in columns:
         frame["index"] = sample_positions(column_text(frame["id"], path, "id"), ids, path)
     frame["train_size"] = pd.NA  # a user's splits have no sizes
@@ -326,8 +358,11 @@ def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
 def _from_frame(frame: Any, path: Path) -> tuple[Split, ...]:
     splits = []
     for (size, repeat, fold), rows in frame.groupby(["train_size", "repeat", "fold"], dropna=False):
-        train, test = (np.sort(rows["index"][rows["role"] == role].to_numpy(dtype=np.int64)) for role in ROLES)
-        splits.append(Split(int(repeat), int(fold), train, test, None if pd.isna(size) else int(size)))
+        train, validation, test = (
+            np.sort(rows["index"][rows["role"] == role].to_numpy(dtype=np.int64)) for role in ROLES
+        )
+        train_size, held = None if pd.isna(size) else int(size), validation if len(validation) else None
+        splits.append(Split(int(repeat), int(fold), train, test, train_size, held))
     if not splits:
         raise DataError(f"{path}: contains no splits")
     return tuple(splits)

@@ -20,7 +20,7 @@ from typing import Any
 
 from mklearn.atomic import read_parquet
 from mklearn.contract.table_specs import LostFit
-from mklearn.datasets.splits import Splits
+from mklearn.datasets.splits import Splits, numbered_test_parts
 from mklearn.engine.session import failures
 from mklearn.errors import UserError
 from mklearn.steps.log import output_in
@@ -263,8 +263,11 @@ def _write_tables(targets: Targets, workflow: Any, lost: Sequence[LostFit]) -> s
     return f"The tables {rest}, could not be written{problem}"
 
 
-def _splits(targets: Targets, key: tuple[str, str, str]) -> list[list[tuple[int, int, int, int]]]:
-    """Return repeat, fold and sizes of each split at each training size, as far as they were drawn."""
+def _splits(targets: Targets, key: tuple[str, str, str]) -> list[list[tuple[int, ...]]]:
+    """Return what each split's row is made from at each training size, as far as they were drawn.
+
+    These are the arguments of :func:`mklearn.steps.rows.blank` after the fit.
+    """
     dataset, protocol, _ = key
     fit = targets.plan.fits[key]
     sizes = [setting.train_size for setting in fit.settings]
@@ -273,7 +276,11 @@ def _splits(targets: Targets, key: tuple[str, str, str]) -> list[list[tuple[int,
         drawn = Splits.load(targets.path("splits", dataset=dataset, protocol=protocol), labels["id"].to_numpy(str))
     except UserError:
         return [[] for _ in sizes]
+    parts = numbered_test_parts(drawn)
     return [
-        [(split.repeat, split.fold, len(split.train), len(split.test)) for split in drawn.of_size(size)]
+        [
+            (split.repeat, split.fold, *split.sizes, parts[size, split.repeat, split.fold])
+            for split in drawn.of_size(size)
+        ]
         for size in sizes
     ]

@@ -143,6 +143,19 @@ class Outcomes(NamedTuple):
     samples: pd.Index
     correct: NDArray[np.float64]
 
+    @property
+    def draws(self) -> NDArray[np.intp]:
+        """A number for each row: equal for models of one repeat that test the same samples."""
+        return _draws(self.units, self.correct)
+
+
+class Paired(NamedTuple):
+    """Right or wrong of two methods in the same splits (rows) and for the same samples (columns), and the draws."""
+
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
+    draws: NDArray[np.intp]
+
 
 class Predictions:
     """The predictions of a study, by method and setting.
@@ -209,7 +222,7 @@ def _outcomes(rows: pd.DataFrame, chosen: str) -> Outcomes:
     return Outcomes(units, pd.Index(rows["sample"].cat.categories[codes].astype(str)), correct)
 
 
-def common(first: Outcomes, second: Outcomes) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def common(first: Outcomes, second: Outcomes) -> Paired:
     """Return right or wrong of two methods, in the splits and for the samples that both have, in the same places."""
     units = first.units.intersection(second.units, sort=False)
     samples = first.samples.intersection(second.samples, sort=False)
@@ -218,7 +231,16 @@ def common(first: Outcomes, second: Outcomes) -> tuple[NDArray[np.float64], NDAr
         for found in (first, second)
     )
     untested = np.isnan(one) | np.isnan(other)
-    return np.where(untested, np.nan, one), np.where(untested, np.nan, other)
+    one, other = np.where(untested, np.nan, one), np.where(untested, np.nan, other)
+    return Paired(one, other, _draws(units, one))
+
+
+def _draws(units: pd.MultiIndex, correct: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Number the rows by repeat and tested samples, in order of first appearance."""
+    repeats, tested = units.get_level_values("repeat"), ~np.isnan(correct)
+    numbers: dict[tuple[int, bytes], int] = {}
+    keys = [(int(repeat), np.packbits(row).tobytes()) for repeat, row in zip(repeats, tested, strict=True)]
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
 
 
 def _key(keys: Mapping[str, Any], names: Sequence[str] = GROUP) -> tuple[Any, ...]:

@@ -136,20 +136,43 @@ def select_by_inner_cv(
     if not candidates or not folds:
         raise DataError("inner cross-validation needs at least one candidate and one fold")
 
-    curves: list[NDArray[np.float64]] = []
-    failures: dict[int, str] = {}
-    for position, candidate in enumerate(candidates):
+    found: list[Sequence[NDArray[np.float64]] | str] = []
+    for candidate in candidates:
         try:
-            scores = [np.atleast_1d(np.asarray(evaluate(candidate, *fold), dtype=np.float64)) for fold in folds]
+            found.append([np.atleast_1d(np.asarray(evaluate(candidate, *fold), dtype=np.float64)) for fold in folds])
         except (NotApplicable, SolverFailed) as error:
-            failures[position] = str(error)
+            found.append(str(error))
+    return select_by_scores(found, components, sum(len(validation) for _, validation in folds))
+
+
+def select_by_scores(
+    scores: Sequence[Sequence[NDArray[np.float64]] | str], components: Components = "best", n_samples: int = 0
+) -> Selection:
+    """Choose from the validation scores of candidates on several parts, and the dimension.
+
+    Parameters
+    ----------
+    scores : sequence
+        For each candidate, in order of preference for ties, its scores at each leading dimension on each part; or the
+        reason why it has none.
+    components, n_samples : see :func:`choose`
+
+    Raises
+    ------
+    SolverFailed
+        No candidate has scores; the message has the first reason.
+    """
+    curves, failures = [], {}
+    for position, parts in enumerate(scores):
+        if isinstance(parts, str):
+            failures[position] = parts
             curves.append(np.array([np.nan]))
         else:
-            width = min(score.size for score in scores)  # dimensions that every fold has
-            curves.append(np.asarray(np.mean([score[:width] for score in scores], axis=0)))
-    if len(failures) == len(candidates):
+            width = min(part.size for part in parts)  # dimensions that every part has
+            curves.append(np.asarray(np.mean([part[:width] for part in parts], axis=0)))
+    if len(failures) == len(scores):
         raise _all_failed(failures[0])
-    return _selection(curves, failures, components, sum(len(validation) for _, validation in folds))
+    return _selection(curves, failures, components, n_samples)
 
 
 Refits = Iterator[tuple[int, NDArray[Any], NDArray[Any]]]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.folds import Folds, inner_folds
-from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
+from mklearn.contract.fit_spec import Components, EvaluationSpec, MethodSpec
 from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.evaluation.inputs import Indices, Inputs, Prepared
@@ -126,7 +126,7 @@ def candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:
 
 def evaluate_split(
     inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], train: Indices, test: Indices, *,
-    evaluation: EvaluationSpec, seed: int, choose: bool = True,
+    evaluation: EvaluationSpec, seed: int, choose: bool = True, groups: NDArray[np.str_] | None = None,
 ) -> SplitResult:  # fmt: skip
     """Fit one method on ``train`` and compute its metrics on ``test``.
 
@@ -141,6 +141,9 @@ def evaluate_split(
     seed : of the inner folds.
     choose : bool
         Whether inner cross-validation chooses; if not, the first candidate is fitted and all components are reported.
+    groups : (n,) array of str, optional
+        Group of each sample, such as a person. If no group has samples in both parts, the inner cross-validation
+        holds out whole groups too.
 
     Raises
     ------
@@ -150,10 +153,11 @@ def evaluate_split(
     if np.unique(y[train]).size < 2:  # methods without labels would fit and always be right, scikit-learn's fail
         raise NotApplicable("the training samples are of one class only: no class can be discriminated")
     if method.kernel_choice == "cv_accuracy":
-        weights = _weights_by_accuracy(inputs, method, y, train, evaluation, seed)
+        folds = _inner_folds(y, train, test, evaluation, seed, groups)
+        weights = _weights_by_accuracy(inputs, method, y, train, evaluation, folds)
         method = method.model_copy(update={"parameters": method.parameters | {"kernel_weights": weights}})
     grid = candidates(method, inputs.n_kernels)
-    fits = _Fits(inputs, method, y)
+    fits = Fits(inputs, method, y)
     sweep = fits.sweep
     rules = sweep.rules(evaluation.neighbours)
     open_components = sweep.has_components and evaluation.components != "all"
@@ -163,7 +167,8 @@ def evaluate_split(
     started = time.perf_counter()
     try:
         if choose and (len(grid) > 1 or open_components):  # else there is nothing to choose
-            chosen = _choose(fits, grid, train, test, evaluation, seed)
+            folds = _inner_folds(y, train, test, evaluation, seed, groups)
+            chosen = _choose(fits, grid, train, test, evaluation, folds)
     except (NotApplicable, SolverFailed) as reason:
         if len(grid) > 1:
             raise
@@ -173,11 +178,11 @@ def evaluate_split(
     for rule, (number, position) in chosen.items():
         if number not in final:
             final[number] = fits.fit(grid[number], train, test)
-        result.rules[rule] = _rule_result(final[number], grid[number], position, rule, y[train], y[test], evaluation)
+        result.rules[rule] = rule_result(final[number], grid[number], position, rule, y[train], y[test], evaluation)
     return result
 
 
-class _Fits:
+class Fits:
     """Fits of a method's candidates; the inputs of each pair of training and test samples are prepared once."""
 
     def __init__(self, inputs: Inputs, method: MethodSpec, y: NDArray[np.int64]) -> None:
@@ -217,12 +222,11 @@ class _Fits:
 
 
 def _choose(
-    fits: _Fits, grid: Sequence[Candidate], train: Indices, test: Indices, evaluation: EvaluationSpec, seed: int
+    fits: Fits, grid: Sequence[Candidate], train: Indices, test: Indices, evaluation: EvaluationSpec, folds: Folds
 ) -> dict[str, tuple[int, int | None]]:
     """Choose by each rule the candidate and the position of its number of components, by inner cross-validation."""
     y, metric = fits.y, metric_named(evaluation.choose_by)
     rules = fits.sweep.rules(evaluation.neighbours)
-    folds: Folds = inner_folds(y[train], evaluation.inner_folds, seed)
 
     def on_folds(number: int) -> Curves:
         """Yield scores of fits without each inner fold in turn."""
@@ -243,7 +247,7 @@ def _choose(
 
     numbers = range(len(grid))
     shared = fits.inputs.only_kernels and fits.sweep.leave_one_out(fits.estimator) is not None
-    if evaluation.inner_folds == "leave_one_out" and shared:
+    if evaluation.inner_folds == "leave_one_out" and len(folds) == len(train) and shared:
         fits.prepared(train, test)
         selections = select_by_leaving_one_out(refits, numbers, y[train], rules, score, evaluation.components)
     else:
@@ -254,7 +258,7 @@ def _choose(
     }
 
 
-def _rule_result(
+def rule_result(
     fitted: Fitted, candidate: Candidate, position: int | None, rule: str, y_train: NDArray[np.int64],
     y_test: NDArray[np.int64], evaluation: EvaluationSpec,
 ) -> RuleResult:  # fmt: skip
@@ -288,29 +292,53 @@ def _predictions(outcome: Outcome, outputs: Sequence[MethodOutput], position: in
     return RulePredictions(labels, outcome.components, position, values, nearest, distances)
 
 
-def _weights_by_accuracy(
-    inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], train: Indices, evaluation: EvaluationSpec, seed: int
-) -> list[float]:
-    """Square the accuracy of each kernel alone in the inner cross-validation, at its chosen dimension; the sum is 1.
+def _inner_folds(
+    y: NDArray[np.int64], train: Indices, test: Indices, evaluation: EvaluationSpec, seed: int,
+    groups: NDArray[np.str_] | None,
+) -> Folds:  # fmt: skip
+    """Return folds of the training samples, of whole groups if the test samples are of other groups."""
+    if groups is None or np.isin(groups[test], groups[train]).any():
+        return inner_folds(y[train], evaluation.inner_folds, seed)
+    return inner_folds(y[train], evaluation.inner_folds, seed, groups[train])
 
-    By the first nearest-neighbour rule, with the first value of every grid. Gehler, Nowozin (2009) find such weights
-    hard to beat; a kernel that fails alone gets none.
-    """
+
+def first_candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:
+    """Return each kernel alone, with the first value of every grid."""
     first = method.parameters | {name: values[0] for name, values in method.grid.items()}
-    alone = [Candidate(first, kernel) for kernel in range(inputs.n_kernels)]
-    fits = _Fits(inputs, method, y)
+    return [Candidate(first, kernel) for kernel in range(n_kernels)]
+
+
+def _weights_by_accuracy(
+    inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], train: Indices, evaluation: EvaluationSpec, folds: Folds
+) -> list[float]:
+    """Compute weights from the accuracy of each kernel alone, by the first nearest-neighbour rule."""
+    alone = first_candidates(method, inputs.n_kernels)
+    fits = Fits(inputs, method, y)
     rule = fits.sweep.rules(evaluation.neighbours)[0]
 
     def evaluate(candidate: Candidate, fit_on: Indices, validate_on: Indices) -> NDArray[np.float64]:
         known, asked = train[fit_on], train[validate_on]
         return fits.fit(candidate, known, asked).outcome.scores(ACCURACY, rule, y[known], y[asked])
 
-    folds = inner_folds(y[train], evaluation.inner_folds, seed)
     curves = select_by_inner_cv(evaluate, alone, folds, evaluation.components).mean_scores
+    return accuracy_weights(curves, evaluation.components, len(train))
+
+
+def accuracy_weights(curves: NDArray[np.float64], components: Components, n_samples: int) -> list[float]:
+    """Square the accuracy of each kernel alone in the inner cross-validation, at its chosen dimension; the sum is 1.
+
+    Gehler, Nowozin (2009) find such weights hard to beat; a kernel that fails alone gets none.
+
+    Parameters
+    ----------
+    curves : (n_kernels, p) array
+        Mean validation accuracy of each kernel at each number of components.
+    components, n_samples : see :func:`mklearn.evaluation.selection.choose`
+    """
     known = np.isfinite(curves).any(axis=1)
-    squared = np.zeros(len(alone))
+    squared = np.zeros(len(curves))
     for kernel in np.flatnonzero(known):
-        _, dimension = choose_one(curves[kernel : kernel + 1], evaluation.components, len(train))
+        _, dimension = choose_one(curves[kernel : kernel + 1], components, n_samples)
         squared[kernel] = curves[kernel, dimension - 1] ** 2
     if not squared.sum() > 0:
         raise SolverFailed("no kernel alone discriminates any class in the inner cross-validation: no weights")

@@ -24,6 +24,10 @@ The quantile is Student's, with Satterthwaite's degrees of freedom for the sum o
 ``tests/benchmarks/interval_coverage.py`` measures the coverage on populations with a known difference;
 ``reports/intervals`` has its figure.
 
+Models of one draw share their test samples (see :mod:`mklearn.evaluation.draws`), so that their number says nothing
+about other test samples. Their outcomes are averaged first, sample by sample; a draw then counts as one split, and its
+n is the number of all samples that its models are trained on or validated by.
+
 For other metrics, which are no means over samples, the variance is that of Nadeau and Bengio (Inference for the
 generalization error, Machine Learning 52, 2003, section 4.1.1): two splits have the correlation m/(n + m). That is
 meant for small test parts.
@@ -89,7 +93,9 @@ def standard_deviation(values: ArrayLike) -> float:
     return float(finite.std(ddof=1)) if finite.size > 1 else math.nan
 
 
-def accuracy_interval(correct: ArrayLike, n_train: float, confidence: float = 0.95) -> Interval:
+def accuracy_interval(
+    correct: ArrayLike, n_train: float, confidence: float = 0.95, *, draws: ArrayLike | None = None
+) -> Interval:
     """Compute the mean accuracy over splits, and Wilson's interval with the variance that the module describes.
 
     Parameters
@@ -99,6 +105,8 @@ def accuracy_interval(correct: ArrayLike, n_train: float, confidence: float = 0.
     n_train : float
         Training samples of a split.
     confidence : float in (0, 1), default=0.95
+    draws : array-like of shape (J,), optional
+        A number for each row, equal for models of one draw, which test the same samples; by default all are different.
 
     Returns
     -------
@@ -114,7 +122,7 @@ def accuracy_interval(correct: ArrayLike, n_train: float, confidence: float = 0.
     ----------
     Wilson (1927), with p (1 - p)/V samples for the N that independent ones would be.
     """
-    outcomes = _outcomes(correct)
+    outcomes = _mean_of_models(_outcomes(correct), draws)
     split_means = np.nanmean(outcomes, axis=1) if len(outcomes) else np.empty(0)
     p = mean(split_means)
     if len(outcomes) < 2:
@@ -131,7 +139,7 @@ def accuracy_interval(correct: ArrayLike, n_train: float, confidence: float = 0.
 
 
 def paired_accuracy_difference(
-    first: ArrayLike, second: ArrayLike, n_train: float, confidence: float = 0.95
+    first: ArrayLike, second: ArrayLike, n_train: float, confidence: float = 0.95, *, draws: ArrayLike | None = None
 ) -> Difference:
     """Compute the mean difference of two accuracies on the same test samples, with the interval of the module.
 
@@ -143,6 +151,8 @@ def paired_accuracy_difference(
     n_train : float
         Training samples of a split.
     confidence : float in (0, 1), default=0.95
+    draws : array-like of shape (J,), optional
+        As in :func:`accuracy_interval`.
 
     Raises
     ------
@@ -158,8 +168,9 @@ def paired_accuracy_difference(
     if one.shape != other.shape:
         raise DataError(f"outcomes have shapes {one.shape} and {other.shape}: both methods need the same test samples")
     outcomes = one - other
-    difference = mean(np.nanmean(outcomes, axis=1)) if len(outcomes) else math.nan
     disagreement = mean(np.nanmean(np.abs(outcomes), axis=1)) if len(outcomes) else math.nan
+    outcomes = _mean_of_models(outcomes, draws)
+    difference = mean(np.nanmean(outcomes, axis=1)) if len(outcomes) else math.nan
     if len(outcomes) < FEWEST_SPLITS:
         return Difference(difference, math.nan, math.nan, math.nan, disagreement)
     return _difference(difference, _spread(outcomes, n_train), confidence, disagreement)
@@ -302,6 +313,19 @@ def _outcomes(values: ArrayLike) -> NDArray[np.float64]:
             f"outcomes have shape {array.shape}: give one row for each split and one column for each sample"
         )
     return array
+
+
+def _mean_of_models(outcomes: NDArray[np.float64], draws: ArrayLike | None) -> NDArray[np.float64]:
+    """Average the rows of each draw, in which the same samples are tested."""
+    if draws is None:
+        return outcomes
+    numbers = np.asarray(draws)
+    if numbers.shape != outcomes.shape[:1]:
+        raise DataError(f"draws have shape {numbers.shape} for {len(outcomes)} splits: give one number for each split")
+    found = dict.fromkeys(numbers.tolist())
+    if len(found) == len(outcomes):
+        return outcomes
+    return np.array([outcomes[numbers == number].mean(axis=0) for number in found])
 
 
 def _finite(values: ArrayLike) -> NDArray[np.float64]:

@@ -72,9 +72,11 @@ def summarise(
     ----------
     scores : DataFrame
         Tidy scores, one row for each fit, rule and dimension; columns as in ``SCORE_COLUMNS``. A repeat of k folds
-        counts as k values. Rows with a selection other than "dimension" and "inner_cv" (such as "iteration") are left
-        out. A failed fit that does not know its rule or selection has "" there, and a row whose ``metric`` is "" counts
-        for every metric; without the column all rows are accuracies.
+        counts as k values; but models of a repeat that share a test part (column ``test_part``, by default the fold)
+        count as one, their mean, and as failed if one of them has no value. Rows with a selection other than
+        "dimension" and "inner_cv" (such as "iteration") are left out. A failed fit that does not know its rule or
+        selection has "" there, and a row whose ``metric`` is "" counts for every metric; without the column all rows
+        are accuracies.
     predictions : Predictions, optional
         Predictions of the test samples, from which the intervals of accuracies are computed (see
         :mod:`mklearn.evaluation.statistics`). Without them, and for other metrics, they are Nadeau and Bengio's.
@@ -141,10 +143,10 @@ def summarise(
 
 
 class _Group(NamedTuple):
-    """The values behind one summary row: one for each (repeat, fold), NaN where it failed."""
+    """The values behind one summary row: one for each (repeat, fold) or draw, NaN where it failed."""
 
     keys: dict[str, Any]  # setting, method, kernel_set, metric, neighbour, selection
-    units: pd.DataFrame  # by repeat and fold: value, n_train, n_test, fit_seconds
+    units: pd.DataFrame  # by repeat and fold, or by draw of several models: value, n_train, n_test, fit_seconds
     dimension: int | None
     status: str
     message: str
@@ -153,11 +155,17 @@ class _Group(NamedTuple):
 def _groups(scores: pd.DataFrame) -> Iterator[_Group]:
     """Yield every (setting, method, kernel set, metric, neighbour rule, selection), in order of first appearance."""
     order = [*SETTING, "method", "kernel_set"]
-    frame = scores[SCORE_COLUMNS].assign(metric=scores.get("metric", "accuracy"))
+    frame = scores[SCORE_COLUMNS].assign(
+        metric=scores.get("metric", "accuracy"), test_part=scores.get("test_part", scores["fold"]),
+        n_validation=scores.get("n_validation", 0),
+    )  # fmt: skip
     for column in ("metric", "kernel_set", "neighbour", "selection", "status", "message", "protocol"):
         frame[column] = frame[column].astype(object).where(frame[column].notna(), "").astype(str)
-    repeat, fold = (frame[column].astype("Int64").fillna(0).astype("int64") for column in ("repeat", "fold"))
+    repeat, fold, part = (
+        frame[column].astype("Int64").fillna(0).astype("int64") for column in ("repeat", "fold", "test_part")
+    )
     frame["unit"] = repeat * (fold.max() + 1) + fold  # one number: a table of many groups is all look-ups by it
+    frame["draw"] = repeat * (fold.max() + 1) + part
     frame["value"] = frame["value"].astype("float64")
     frame = frame[frame["selection"].isin(_COUNTED)]
     frame["usable"] = frame["value"].notna() & ~frame["status"].isin(["failed", "not_applicable"])
@@ -200,8 +208,12 @@ def _group(keys: dict[str, Any], rows: pd.DataFrame) -> _Group:
         ordered = sorted(usable["dimension"].dropna().astype(int))
         dimension = ordered[(len(ordered) - 1) // 2]
     # sizes as far as any row knows them, values as far as there are any
-    sizes = rows.groupby("unit")[["n_train", "n_test"]].first()
+    sizes = rows.groupby("unit")[["n_train", "n_test", "n_validation", "draw"]].first()
     units = sizes.join(chosen.set_index("unit")[["value", "fit_seconds"]])
+    if not sizes["draw"].is_unique:
+        complete = units["value"].notna().groupby(units["draw"]).all()
+        units = units.groupby("draw", sort=False).mean()
+        units["value"] = units["value"].where(complete)
     status = _worst(chosen["status"] if len(chosen) else rows["status"])
     notes = rows.loc[rows["message"].ne("") & (rows["status"].ne("ok") | rows["usable"]), "message"]
     return _Group(keys, units, dimension, status, "; ".join(dict.fromkeys(notes)))
@@ -270,7 +282,7 @@ def _interval(group: _Group, predictions: Predictions | None, confidence: float)
     n_train, n_test = _sizes(group.units)
     outcomes = predictions.outcomes(group.keys) if predictions is not None else None
     if outcomes is not None:
-        return accuracy_interval(outcomes.correct, n_train, confidence)
+        return accuracy_interval(outcomes.correct, n_train, confidence, draws=outcomes.draws)
     if not n_train * n_test > 0:  # no split is known
         return Interval(math.nan, math.nan, math.nan)
     return corrected_resampled_interval(group.units["value"], n_train, n_test, confidence)
@@ -279,21 +291,25 @@ def _interval(group: _Group, predictions: Predictions | None, confidence: float)
 def _paired(group: _Group, reference: _Group, predictions: Predictions | None, confidence: float) -> Difference:
     if reference is group and group.units["value"].notna().any():
         return Difference(0.0, 0.0, 0.0, math.nan, 0.0)
-    both = group.units.join(reference.units["value"].rename("reference"), how="inner")
-    n_train, n_test = _sizes(both)
+    values = group.units.join(reference.units["value"].rename("reference"), how="inner")
+    n_train, n_test = _sizes(values)
     if predictions is not None:
         one, other = predictions.outcomes(group.keys), predictions.outcomes(reference.keys)
         if one is not None and other is not None:
-            return paired_accuracy_difference(*common(one, other), n_train, confidence)
+            both = common(one, other)
+            return paired_accuracy_difference(both.first, both.second, n_train, confidence, draws=both.draws)
     if not n_train * n_test > 0:
         return Difference(*[math.nan] * 5)
-    return paired_difference(both["value"], both["reference"], n_train, n_test, confidence)
+    return paired_difference(values["value"], values["reference"], n_train, n_test, confidence)
 
 
 def _sizes(units: pd.DataFrame) -> tuple[float, float]:
-    """Return the mean numbers of training and test samples of the splits that know them; NaN if none does."""
-    known = units[["n_train", "n_test"]].astype("float64").dropna()
-    return float(known["n_train"].mean()), float(known["n_test"].mean())
+    """Return the mean numbers of training and test samples of the splits that know them; NaN if none does.
+
+    Validation samples count as training samples: they are those of other models of the draw.
+    """
+    known = units[["n_train", "n_test", "n_validation"]].astype("float64").dropna()
+    return float((known["n_train"] + known["n_validation"]).mean()), float(known["n_test"].mean())
 
 
 def _within(value: float, bounds: tuple[float, float]) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -128,6 +128,14 @@ class Outcome(ABC):
         indices = nearest_neighbour_indices(train, test, rule)  # type: ignore[arg-type]
         return indices, distances_to(train, test, indices, rule)  # type: ignore[arg-type]
 
+    def of_test_samples(self, part: slice) -> Outcome:
+        """Return the outcome for some of the test samples."""
+        return replace(self, embeddings=[(train, test[part]) for train, test in self.embeddings])
+
+    def without_inputs(self) -> Outcome:
+        """Return the outcome without arrays of the test samples' inputs, which may be large."""
+        return self
+
     def embedding_at(self, position: int) -> Pair:
         """Return the embeddings with one of ``components``, by its position."""
         raise NotApplicable("the method predicts labels and has no embedding")
@@ -179,6 +187,13 @@ class PredictionOutcome(Outcome):
 
     labels: Labels
     test: Samples
+
+    def of_test_samples(self, part: slice) -> Outcome:
+        test = {name: samples[part] for name, samples in self.test.items()}
+        return replace(self, labels=self.labels[part], test=test)
+
+    def without_inputs(self) -> Outcome:
+        return replace(self, test={})
 
     def nearest(self, rule: str, position: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Return -1 and NaN for each test sample."""

@@ -171,9 +171,16 @@ def _without_value(rows: pd.DataFrame) -> list[str]:
 
 
 def splits_of(setting: Setting, results: Results) -> str:
-    """Say over which splits a setting's means are: ``over 10 random splits``, ``over 5 folds``."""
-    units = setting.of(results.scores)[["repeat", "fold"]].drop_duplicates()
+    """Say over which splits a setting's means are: ``over 10 random splits``, ``over 5 folds``.
+
+    Models of one repeat with the same test part: ``over 10 random splits with 8 models each``.
+    """
+    rows = setting.of(results.scores)
+    units = rows[["repeat", "fold"]].drop_duplicates()
     n_folds, n_repeats = units["fold"].nunique(), units["repeat"].nunique()
+    if n_folds > 1 and "test_part" in rows and rows["test_part"].nunique() == 1:
+        each = f"with {n_folds} models each" if n_repeats > 1 else f"with {n_folds} models"
+        return f"on one split {each}" if n_repeats == 1 else f"over {n_repeats:,} random splits {each}"
     if n_folds <= 1:
         return "on one split" if n_repeats == 1 else f"over {n_repeats:,} random splits"
     return f"over {n_folds} folds" if n_repeats == 1 else f"over {n_repeats:,} repeats of {n_folds} folds"

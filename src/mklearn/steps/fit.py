@@ -53,13 +53,14 @@ def fit(
     inputs = _read_inputs(spec, manifest, matrices or [], sources or [])
     table, _ = read_parquet(labels)
     y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)
+    groups = table["group"].to_numpy(dtype=str) if "group" in table else None
     drawn = Splits.load(splits, ids)
     fingerprint = code_fingerprint(code or [])
     rows: list[dict[str, Any]] = []
     arrays: dict[str, Any] = {}
     predicted: list[pd.DataFrame] = []
     for setting in spec.settings:
-        at_size = FitAtSize(inputs, spec, setting, y, drawn.of_size(setting.train_size), fingerprint)
+        at_size = FitAtSize(inputs, spec, setting, y, drawn.of_size(setting.train_size), fingerprint, groups)
         records = _records(at_size, spec.evaluation.time_limit)
         rows += [row for record in records for row in record.rows]
         found = model_arrays(records, spec)

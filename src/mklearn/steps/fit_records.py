@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import resource
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -15,8 +17,9 @@ from numpy.typing import NDArray
 
 from mklearn.contract.fit_spec import FitSpec, Implementation, Setting
 from mklearn.contract.loading import load
-from mklearn.datasets.splits import Split
+from mklearn.datasets.splits import Split, numbered_test_parts
 from mklearn.errors import NotApplicable
+from mklearn.evaluation.draws import evaluate_draw
 from mklearn.evaluation.inputs import Inputs
 from mklearn.evaluation.iterations import accuracy_by_iteration
 from mklearn.evaluation.oracle import best_on_test
@@ -28,6 +31,7 @@ from mklearn.steps.rows import blank, fit_of
 from mklearn.steps.supervisor import SplitAborted
 
 Row = dict[str, Any]
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,7 @@ class FitAtSize:
         Those of this training size.
     code : str
         Fingerprint of the code, for the score rows.
+    groups : (n,) group of each sample, such as a person; None without groups.
     """
 
     inputs: Inputs
@@ -78,6 +83,11 @@ class FitAtSize:
     y: NDArray[np.int64]
     splits: Sequence[Split]
     code: str = ""
+    groups: NDArray[np.str_] | None = None
+
+    @cached_property
+    def _test_parts(self) -> dict[tuple[int | None, int, int], int]:
+        return numbered_test_parts(self.splits)
 
     def records(self) -> Iterator[SplitRecord]:
         """Yield the record of each split, in order."""
@@ -112,8 +122,9 @@ class FitAtSize:
         if method.kernel_choice == "oracle_single":
             yield from zip(splits, self._best_kernel_on_test(), strict=True)
             return
-        for split in splits:
-            yield split, self._evaluate(self.inputs, split)
+        for _, draw in itertools.groupby(splits, key=_draw_of):
+            models = list(draw)
+            yield from zip(models, self._evaluate_draw(models), strict=True)
 
     def _best_kernel_on_test(self) -> list[SplitResult | Exception]:
         """Return the results of the single kernel that is best on the test samples of all splits."""
@@ -130,31 +141,51 @@ class FitAtSize:
             return [aborted for _ in self.splits]
         return best_on_test(by_kernel, self.spec.evaluation.choose_by)
 
+    def _evaluate_draw(self, models: list[Split]) -> Sequence[SplitResult | Exception]:
+        """Evaluate the models of a draw together, whose parameters are chosen together; or a single split."""
+        if models[0].validation is None:
+            return [self._evaluate(self.inputs, split) for split in models]
+        results = self._guarded(
+            models[0].name,
+            lambda: evaluate_draw(
+                self.inputs, self.spec.method, self.y, models, evaluation=self.spec.evaluation, seed=self.spec.seed
+            ),
+        )
+        return [results for _ in models] if isinstance(results, Exception) else results
+
     def _evaluate(self, inputs: Inputs, split: Split, choose: bool = True) -> SplitResult | Exception:
-        result: SplitResult | Exception
+        return self._guarded(
+            split.name,
+            lambda: evaluate_split(
+                inputs, self.spec.method, self.y, split.train, split.test, evaluation=self.spec.evaluation,
+                seed=self.spec.seed, choose=choose, groups=self.groups,
+            ),
+        )  # fmt: skip
+
+    def _guarded(self, name: str, evaluate: Callable[[], Value]) -> Value | Exception:
+        """Return what a function returns, or the failure that is its result; log warnings and failures."""
+        result: Value | Exception
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                result = evaluate_split(
-                    inputs, self.spec.method, self.y, split.train, split.test,
-                    evaluation=self.spec.evaluation, seed=self.spec.seed, choose=choose,
-                )  # fmt: skip
+                result = evaluate()
             except EXPECTED as reason:
                 result = reason
             except MemoryError as reason:
                 result = _out_of_memory(reason)
-            if not isinstance(result, SplitResult):
+            if isinstance(result, Exception):
                 result.__traceback__ = result.__cause__ = result.__context__ = None  # they keep the split's arrays
-                logger.warning("%s: %s: %s", split.name, type(result).__name__, result)
+                logger.warning("%s: %s: %s", name, type(result).__name__, result)
         for message in sorted({str(warning.message) for warning in caught}):
-            logger.warning("%s: %s", split.name, message)
+            logger.warning("%s: %s", name, message)
         return result
 
     # --- rows
 
     def _row(self, split: Split) -> Row:
         fit = fit_of(self.spec, self.setting)
-        return blank(fit, split.repeat, split.fold, len(split.train), len(split.test)) | {"code": self.code}
+        part = self._test_parts[split.train_size, split.repeat, split.fold]
+        return blank(fit, split.repeat, split.fold, *split.sizes, part) | {"code": self.code}
 
     def _score_rows(self, result: SplitResult, split: Split) -> list[Row]:
         rows = []
@@ -255,6 +286,11 @@ def _metric_rows(shared: Row, metric: str, rule: RuleResult, selection_message: 
     if value is None:
         return [*rows, chosen | {"status": "not_applicable", "message": selection_message}]
     return [*rows, chosen | {"value": value}]
+
+
+def _draw_of(split: Split) -> tuple[int, int | None]:
+    """Return a key that models of one draw have in common; other splits are each on their own."""
+    return split.repeat, split.fold if split.validation is None else None
 
 
 def _failure(reason: Exception) -> dict[str, str]:

@@ -18,7 +18,8 @@ def read(samples: Path, labels: Path, *, spec: ReadSpec, files: list[Path] | Non
          code: list[Path] | None = None) -> None:  # fmt: skip
     """Read ``files`` (or those of ``spec.paths``) with the reader ``spec.reader``.
 
-    The labels go to a Parquet table (columns id, y, label), so that splits and fits do not depend on the images.
+    The labels go to a Parquet table (columns id, y, label, and group where samples have one), so that splits and fits
+    do not depend on the images.
     """
     given = files or []
     data = read_dataset(spec.as_dict(), spec.paths if spec.paths is not None else {path.name: path for path in given})
@@ -28,6 +29,8 @@ def read(samples: Path, labels: Path, *, spec: ReadSpec, files: list[Path] | Non
         logger.info("note: %s", note)
     data.save(samples, record)
     table = pd.DataFrame({"id": data.ids, "y": data.y, "label": data.classes[data.y]})
+    if data.groups is not None:
+        table["group"] = data.groups
     write_parquet(labels, table, record)
 
 

@@ -15,7 +15,8 @@ from mklearn.steps.rows import COLUMNS, blank
 
 ORDER = [
     "study", "dataset", "protocol", "train_size", "repeat", "fold", "method", "kernel_set", "neighbour", "selection",
-    "dimension", "metric", "value", "status", "message", "parameters", "seed", "n_train", "n_test", "n_iter",
+    "dimension", "metric", "value", "status", "message", "parameters", "seed", "n_train", "n_test", "n_validation",
+    "test_part", "n_iter",
     "objective", "gap", "solver", "code", "commit", "fit_seconds", "predict_seconds", "peak_mb", "utc",
 ]  # fmt: skip
 MEASURED = ("commit", "fit_seconds", "predict_seconds", "peak_mb", "utc")

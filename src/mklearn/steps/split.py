@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ def split(labels: Path, splits: Path, *, spec: SplitSpec, file: Path | None = No
     :func:`mklearn.datasets.splits.generator`.
     """
     table, _ = read_parquet(labels)
+    groups = table["group"].to_numpy(dtype=str) if "group" in table else None
     ids, y = table["id"].to_numpy(dtype=str), table["y"].to_numpy()
     parameters = dict(spec.parameters)
     excluded = parameters.pop("exclude_classes", [])
@@ -39,6 +41,8 @@ def split(labels: Path, splits: Path, *, spec: SplitSpec, file: Path | None = No
         drawn = drawn.restricted(kept) if excluded else drawn
     else:
         draw = load(spec.implementation)
+        if "groups" in inspect.signature(draw).parameters:
+            parameters["groups"] = None if groups is None else groups[kept]
         drawn = draw(y[kept], **parameters, seed=spec.seed, name=spec.dataset, classes=classes)
         drawn = drawn.among(kept, len(y)) if excluded else drawn
     logger.info("%d splits; the first has %d training and %d test samples", len(drawn), len(drawn[0].train),

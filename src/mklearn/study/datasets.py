@@ -26,6 +26,9 @@ class Resize(Strict):
         return self
 
 
+Merged = Literal["rest"] | Annotated[list[str], Field(min_length=1)]
+
+
 class Dataset(Strict):
     """What every data set of a study can set."""
 
@@ -53,6 +56,10 @@ class RegisteredDataset(Dataset):
     """Number of samples to keep of each class: random ones with draw, else the first in the order of the data set."""
     draw: Annotated[int, Field(ge=0)] | None = None
     """Number of the random draw of per_class samples: 0, 1, ...; every class needs that many samples then."""
+    merge: Annotated[dict[str, Merged], Field(min_length=2)] | None = None
+    """New classes, each with the original classes that it is made of; ``rest`` stands for all that no other names, and
+    without it they are left out. The original class of a sample becomes its group. The keys above select among the new
+    classes."""
 
     @model_validator(mode="after")
     def _selection(self) -> RegisteredDataset:
@@ -68,6 +75,12 @@ class RegisteredDataset(Dataset):
             mistakes.append(f"classes and exclude_classes both name {', '.join(map(repr, both))}.")
         if self.classes is not None and self.first_classes is not None and self.first_classes > len(self.classes):
             mistakes.append(f"first_classes: {self.first_classes} is more than the {len(self.classes)} of classes.")
+        named = [name for names in (self.merge or {}).values() if names != "rest" for name in names]
+        twice = sorted({name for name in named if named.count(name) > 1})
+        if twice:
+            mistakes.append(f"merge names {', '.join(map(repr, twice))} twice.")
+        if list((self.merge or {}).values()).count("rest") > 1:
+            mistakes.append("merge: only one class can be the rest.")
         if mistakes:
             raise ValueError(" ".join(mistakes))
         return self
@@ -99,6 +112,8 @@ class FeatureTables(Dataset):
     """A table with the ids and labels, if the feature tables do not hold the labels."""
     id_column: str = "id"
     label_column: str = "label"
+    group_column: str | None = None
+    """Column of the group of each sample, such as a person or a patient: in the labels file, or beside the labels."""
 
 
 class Precomputed(Dataset):
@@ -115,6 +130,8 @@ class Precomputed(Dataset):
     """A table with the ids and labels."""
     id_column: str = "id"
     label_column: str = "label"
+    group_column: str | None = None
+    """Column of the group of each sample, such as a person or a patient: in the labels file, or beside the labels."""
 
 
 DatasetConfig = Annotated[RegisteredDataset | ImageFolder | FeatureTables | Precomputed, Field(discriminator="kind")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from mklearn.contract.model import Registered
 
@@ -15,7 +15,8 @@ class Protocol(Registered):
     """The model of a protocol.
 
     Its implementation takes the labels ``y`` and the parameters, and by keyword ``seed``, ``name`` (of the data set)
-    and ``classes``; it returns :class:`mklearn.datasets.splits.Splits`.
+    and ``classes``; it returns :class:`mklearn.datasets.splits.Splits`. If it has a parameter ``groups``, it gets the
+    group of each sample, or None where the data set has no groups.
     """
 
     exclude_classes: Annotated[list[str], Field(min_length=1)] | None = None
@@ -64,8 +65,53 @@ class KFold(Protocol):
     repeats: Count = 1
 
 
+class GroupKFold(Protocol):
+    """K-fold cross-validation that holds out whole groups, such as persons, with the classes spread evenly."""
+
+    title = "k-fold over groups"
+    implementation = "mklearn.datasets.grouped_splits:group_k_fold"
+
+    kind: Literal["group_k_fold"]
+    folds: Annotated[int, Field(ge=2)] = 5
+    """At most as many as the class with the fewest groups has."""
+    repeats: Count = 1
+
+
+class ValidationFolds(Protocol):
+    """A test part; the rest is dealt into folds, and a model for each fold trains outside it and is validated on it.
+
+    Parameters are chosen by the mean validation score over all models of a repeat, which share them and the test part.
+    """
+
+    title = "validation folds with a test part"
+    implementation = "mklearn.datasets.grouped_splits:validation_folds"
+
+    kind: Literal["validation_folds"]
+    test_share: Annotated[float, Field(gt=0, lt=1)] = 0.25
+    """Share of each group, or of each class where samples have no groups, that is the test part; rounded."""
+    test_size: Count | None = None
+    """Instead of test_share: the number of test samples of each group."""
+    folds: Annotated[int, Field(ge=2)] = 5
+    deals: Count = 1
+    """How often the rest is dealt into folds; each deal gives a model for each fold."""
+    in_order: bool = False
+    """Deal the rest of a group in the order of the data set, not at random."""
+    repeats: Count = 1
+    """Number of test parts drawn."""
+    first_seed: Annotated[int, Field(ge=0)] | None = None
+    """Repeat k has NumPy's default_rng(first_seed + k), in place of the study's seeds."""
+
+    @model_validator(mode="after")
+    def _one_test_part(self) -> ValidationFolds:
+        if self.test_size is not None and "test_share" in self.model_fields_set:
+            raise ValueError("test_size stands in place of test_share; omit one of them.")
+        if self.in_order and self.deals > 1:
+            raise ValueError("in_order: all deals would be equal; omit deals.")
+        return self
+
+
 class GivenSplits(Protocol):
-    """Splits from a file with columns repeat, fold, id (or index) and role (train or test)."""
+    """Splits from a file with columns repeat, fold, id (or index) and role (train, test or validation)."""
 
     title = "given splits"
     implementation = "mklearn.datasets.splits:given"
@@ -75,4 +121,4 @@ class GivenSplits(Protocol):
     """Parquet or CSV file."""
 
 
-PROTOCOLS: tuple[type[Protocol], ...] = (RandomPerClass, KFold, GivenSplits)
+PROTOCOLS: tuple[type[Protocol], ...] = (RandomPerClass, KFold, GroupKFold, ValidationFolds, GivenSplits)

@@ -133,6 +133,8 @@ def describe_all(what: str) -> str:
 def _dataset(entry: Entry) -> str:
     size = ", ".join(f"{name.replace('n_', '')} {value}" for name, value in entry.expected.items())
     lines = [f"{entry.id}: {entry.title}", *_package(entry.package), f"  {size}", f"  licence: {entry.licence}"]
+    if entry.merge:
+        lines.append(f"  classes: {', '.join(entry.merge)}, merged from those of {entry.of}")
     lines += [f"  {entry.citation}", *([f"  note: {entry.note}"] if entry.note else []), f"  {entry.homepage}"]
     return "\n".join(lines)
 

@@ -134,6 +134,8 @@ def fit_minutes(spec: FitSpec, protocol: SplitSpec, n_train: Sequence[int], atte
 def fit_seconds(spec: FitSpec, protocol: SplitSpec, n_train: int) -> float:
     """Estimate one fit for each split, and one for each candidate and fold of the inner cross-validation.
 
+    With validation parts, each candidate is fitted once on each split.
+
     An eigenproblem takes 3 ns n_train^3, sums over kernels 30 ns n_train^2 each (measured on one core), and a fit at
     least 0.2 s, or its entry in `FIT_SECONDS`.
     """
@@ -143,7 +145,8 @@ def fit_seconds(spec: FitSpec, protocol: SplitSpec, n_train: int) -> float:
     candidates = number_of_candidates(method, n_kernels)
     if candidates == 1 and spec.evaluation.components == "all":  # nothing to choose
         folds = 0
-    fits = number_of_splits(protocol) * (1 + candidates * folds)
+    each = candidates if protocol.kind == "validation_folds" else 1 + candidates * folds
+    fits = number_of_splits(protocol) * each
     iteration = 3e-9 * n_train**3 + 3e-8 * n_kernels * n_train**2
     return fits * (FIT_SECONDS.get(method.implementation, 0.2) + number_of_iterations(method) * iteration)
 
@@ -169,7 +172,7 @@ def number_of_splits(protocol: SplitSpec) -> int:
     repeats, folds = (protocol.parameters.get(name) for name in ("repeats", "folds"))
     if not isinstance(repeats, int):
         return UNKNOWN_SPLITS
-    return repeats * (folds if isinstance(folds, int) else 1)
+    return repeats * (folds if isinstance(folds, int) else 1) * protocol.parameters.get("deals", 1)
 
 
 def number_of_classes(read: ReadSpec) -> int | None:

@@ -69,10 +69,10 @@ def test_common_outcomes_are_in_the_same_places(table):
     keys = {**FIT, "neighbour": "cosine"}
     both = predictions.outcomes({**keys, "selection": "oracle"})
     chosen = predictions.outcomes({**keys, "selection": "inner_cv"})
-    one, other = common(both, chosen)
+    one, other, _ = common(both, chosen)
     np.testing.assert_array_equal(one, [[1, 0]])
     np.testing.assert_array_equal(other, [[1, 0]])
-    one, other = common(both, both)
+    one, other, _ = common(both, both)
     np.testing.assert_array_equal(one, both.correct)
 
 

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from mklearn.datasets.readers.tabular import Table, numeric_values, read_labels, row_order
+from mklearn.datasets.readers.tabular import Table, numeric_values, row_order
 from mklearn.datasets.samples import SampleSet, some
 from mklearn.errors import DataError
 
 
 def read(
-    paths: Mapping[str, Path], *, id_column: str = "id", label_column: str = "label", labels: str | None = None
-) -> SampleSet:
+    paths: Mapping[str, Path], *, id_column: str = "id", label_column: str = "label", group_column: str | None = None,
+    labels: str | None = None,
+) -> SampleSet:  # fmt: skip
     """Read tables that describe the same samples.
 
     Parameters
@@ -25,9 +26,11 @@ def read(
         Rows may be in any order; the order of the first table is used.
     id_column, label_column : str
         Names of these columns or arrays.
+    group_column : str, optional
+        Name of the column or array of groups, such as persons, in the files that may hold the labels.
     labels : str, optional
-        Key in `paths` of a file with ids and labels only. Without it, at least one table must have labels; labels of
-        several files must agree.
+        Key in `paths` of a file with ids, labels and groups only. Without it, at least one table must have labels;
+        those of several files must agree.
 
     Returns
     -------
@@ -46,9 +49,11 @@ def read(
     first = next(iter(named.values()))
     ids = np.array([], dtype=str)
     tables: dict[str, np.ndarray] = {}
+    text_columns = [column for column in (id_column, label_column, group_column) if column]
     labels_of: dict[Path, np.ndarray] = {}
+    groups_of: dict[Path, np.ndarray] = {}
     for name, path in named.items():
-        table = Table(path, (id_column, label_column))
+        table = Table(path, text_columns)
         own_ids = table.unique_ids(id_column)
         if len(own_ids) == 0:
             raise DataError(f"{path}: no rows")
@@ -58,27 +63,36 @@ def read(
         tables[name] = numeric_values(table.numbers(), path, own_ids)[order]
         if label_column in table:
             labels_of[path] = table.text(label_column, own_ids)[order]
+        if group_column and group_column in table:
+            groups_of[path] = table.text(group_column, own_ids)[order]
     if labels is not None:
         path = Path(paths[labels])
-        own_ids, own_labels = read_labels(path, id_column, label_column)
-        labels_of = {path: own_labels[row_order(own_ids, path, ids, first)], **labels_of}
+        table = Table(path, text_columns)
+        own_ids = table.unique_ids(id_column)
+        order = row_order(own_ids, path, ids, first)
+        labels_of = {path: table.text(label_column, own_ids)[order], **labels_of}
+        if group_column and group_column in table:
+            groups_of = {path: table.text(group_column, own_ids)[order], **groups_of}
     if not labels_of:
         raise DataError(f"{first}: no column {label_column!r}, and no labels file given (labels: ...)")
+    if group_column and not groups_of:
+        raise DataError(f"{paths[labels] if labels else first}: no column {group_column!r} of groups (group_column)")
+    groups = _agreed(groups_of, ids, "groups") if group_column else None
     try:
-        return SampleSet.from_labels(ids, _agreed_labels(labels_of, ids), tables=tables)
+        return SampleSet.from_labels(ids, _agreed(labels_of, ids, "labels"), tables=tables, groups=groups)
     except DataError as error:
         raise DataError(f"{', '.join(map(str, named.values()))}: {error}") from error
 
 
-def _agreed_labels(labels_of: Mapping[Path, np.ndarray], ids: np.ndarray) -> np.ndarray:
-    """Return the labels of the first file if those of all others are equal."""
-    (source, agreed), *others = labels_of.items()
-    for path, labels in others:
-        differs = labels != agreed
+def _agreed(found: Mapping[Path, np.ndarray], ids: np.ndarray, what: str) -> np.ndarray:
+    """Return the labels or groups of the first file if those of all others are equal."""
+    (source, agreed), *others = found.items()
+    for path, values in others:
+        differs = values != agreed
         if differs.any():
             example = int(np.argmax(differs))
             raise DataError(
-                f"{path}: labels disagree with {source} for {some(ids[differs])}; "
-                f"{ids[example]!r} is {labels[example]!r} here and {agreed[example]!r} there"
+                f"{path}: {what} disagree with {source} for {some(ids[differs])}; "
+                f"{ids[example]!r} is {values[example]!r} here and {agreed[example]!r} there"
             )
     return agreed

@@ -23,6 +23,7 @@ def read(
     measure: str = "kernel",
     id_column: str = "id",
     label_column: str = "label",
+    group_column: str | None = None,
 ) -> SampleSet:
     """Read pairwise matrices of the same samples.
 
@@ -40,6 +41,8 @@ def read(
         Content of the matrices.
     id_column, label_column : str
         Names of these columns or arrays.
+    group_column : str, optional
+        Name of the column of groups in the labels file.
 
     Returns
     -------
@@ -58,7 +61,7 @@ def read(
     if labels not in paths:
         raise DataError(f"precomputed matrices: no file of labels ({labels!r}) among {', '.join(paths)}")
     labels_path = Path(paths[labels])
-    ids, label_text = read_labels(labels_path, id_column, label_column)
+    ids, label_text, groups = read_labels(labels_path, id_column, label_column, group_column)
     matrices: dict[str, np.ndarray] = {}
     for name, path in paths.items():
         if name != labels:
@@ -67,7 +70,8 @@ def read(
     if not matrices:
         raise DataError("precomputed matrices: no matrix given, only labels")
     try:
-        return SampleSet.from_labels(ids, label_text, matrices=matrices, measures=dict.fromkeys(matrices, measure))
+        measures = dict.fromkeys(matrices, measure)
+        return SampleSet.from_labels(ids, label_text, matrices=matrices, measures=measures, groups=groups)
     except DataError as error:
         raise DataError(f"{labels_path}: {error}") from error
 

@@ -77,11 +77,13 @@ def read_frame(path: Path, text_columns: Sequence[str] = (), header: bool = True
     return frame
 
 
-def read_labels(path: Path, id_column: str, label_column: str) -> tuple[np.ndarray, np.ndarray]:
-    """Read ids and labels, (n,) text each."""
-    table = Table(path, (id_column, label_column))
+def read_labels(
+    path: Path, id_column: str, label_column: str, group_column: str | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Read ids, labels and groups, (n,) text each; None for groups without a column of them."""
+    table = Table(path, [column for column in (id_column, label_column, group_column) if column])
     ids = table.unique_ids(id_column)
-    return ids, table.text(label_column, ids)
+    return ids, table.text(label_column, ids), table.text(group_column, ids) if group_column else None
 
 
 def require_columns(columns: Any, required: Sequence[str], path: Path, what: str = "column") -> None:

@@ -104,7 +104,7 @@ def _registered(planned: PlannedDataset, raw: dict[str, object], layout: Layout,
     """Add what the registry says: downloads, title, number of samples."""
     known = entry(str(raw["name"]))
     downloads = {
-        layout.path("download", source=known.id, file=file.name): DownloadSpec(
+        layout.path("download", source=known.of or known.id, file=file.name): DownloadSpec(
             file=FileSpec(**file.model_dump()), reader=known.reader, options=planned.read.options
         )
         for file in known.packaging(os.environ.get(MIRROR_VARIABLE) or mirror)  # the order of the download
