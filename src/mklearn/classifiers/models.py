@@ -66,7 +66,31 @@ class KernelSVC(FixedCombination, Classifier):
 
     kind: Literal["kernel_svc"]
     C: Tuned[Positive] = 10.0
-    """For a kernel whose variance of the training samples in feature space is 1."""
+    """In the unit that ``C_scale`` says."""
+    C_scale: Literal["variance", "none"] = "variance"
+    """C is for a kernel whose variance of the training samples in feature space is 1, or for the kernel as it is."""
+
+
+class MKLSVC(KernelMethod, Classifier):
+    """A support vector machine with kernel weights of the largest margin, one class against the rest."""
+
+    title = "MKL SVC"
+    reference = "Bach, Lanckriet, Jordan 2004; Kloft, Brefeld, Sonnenburg, Zien 2011"
+    implementation = "mklearn.classifiers.mkl_svc:MKLSVC"
+
+    kind: Literal["mkl_svc"]
+    C: Tuned[Positive] = 10.0
+    """For the kernels as they are (kernel_svc with C_scale: none)."""
+    p: Tuned[Annotated[float, Field(ge=1)]] = 1.0
+    """Norm of the kernel weights: 1 is sparse, larger ones are ever closer to the uniform average."""
+    tol: Positive = 1e-5
+    """Of the relative duality gap."""
+    max_iter: Count = 100
+    svm_tol: Positive = 1e-5
+
+    def learns_weights(self) -> bool:
+        """Return True."""
+        return True
 
 
 class EmbeddedLinearSVC(FixedCombination, Classifier):
@@ -157,6 +181,7 @@ METHODS: tuple[type[Method], ...] = (
     KernelSAMME,
     KernelRidge,
     KernelSVC,
+    MKLSVC,
     EmbeddedLinearSVC,
     NearestNeighbour,
     LedoitWolfLDA,
