@@ -14,6 +14,9 @@ from mklearn.optimize.validation import positive
 
 Array = NDArray[np.floating[Any]]
 
+# LIBSVM may never reach a tight tolerance on a singular kernel; scikit-learn sets no limit of its own.
+_MAX_ITER = 300_000
+
 
 @dataclass(frozen=True, eq=False)
 class SVMSolution:
@@ -54,11 +57,16 @@ def solve_svm(kernel: Array, signs: Array, C: float, tol: float = 1e-3) -> SVMSo
     -------
     SVMSolution
 
+    Warns
+    -----
+    ConvergenceWarning
+        The tolerance was not reached in 300,000 iterations.
+
     References
     ----------
     Cortes, Vapnik, "Support-vector networks", Machine Learning 20, 1995.
     """
-    svc = SVC(C=C, kernel="precomputed", tol=tol, cache_size=1000).fit(kernel, signs)
+    svc = SVC(C=C, kernel="precomputed", tol=tol, cache_size=1000, max_iter=_MAX_ITER).fit(kernel, signs)
     coefficients = svc.dual_coef_[0]
     support = svc.support_.astype(np.intp)
     order = np.argsort(support)
