@@ -122,9 +122,9 @@ def fitted(kind: str, way: dict[str, Any], X: NDArray[Any], y: Any) -> Any:
     return made(kind, way).fit(X, y)
 
 
-def apply(kind: str, model: Any, X: NDArray[Any]) -> NDArray[Any]:
-    """Embedding of samples, or their labels of a classifier."""
-    return np.asarray(model.predict(X) if SWEEPS[kind] is Predictions else model.transform(X))
+def apply(kind: str, model: Any, X: NDArray[Any], **others: NDArray[Any]) -> NDArray[Any]:
+    """Embedding of samples, or their labels of a classifier; ``others`` are its inputs after the first."""
+    return np.asarray((model.predict if SWEEPS[kind] is Predictions else model.transform)(X, **others))
 
 
 # --- what the listing says
@@ -215,10 +215,12 @@ def test_kernels_of_specs_equal_those_precomputed(digits: Digits, kind: str) -> 
     X, X_test, y = digits.X[digits.train], digits.X[digits.test], digits.y[digits.train]
     specs = [{"kind": "gaussian"}, {"kind": "gaussian", "columns": list(range(32))}, {"kind": "linear", "centre": True}]
     transform = StackTransform(specs).fit(X)
-    given = fitted(kind, parameters(kind), transform.stack_train_.as_last_axis(), y)
-    computed = implementation(MODELS[kind])(**parameters(kind), kernels=specs).fit(X, y)
-    expected = apply(kind, given, transform.transform(X_test).as_last_axis())
-    np.testing.assert_allclose(apply(kind, computed, X_test), expected, atol=1e-6)
+    others = list(MODELS[kind].inputs)[1:]
+    beside, beside_test = ({name: Z for name in others} for Z in (X, X_test))
+    given = made(kind, parameters(kind)).fit(transform.stack_train_.as_last_axis(), y, **beside)
+    computed = implementation(MODELS[kind])(**parameters(kind), kernels=specs).fit(X, y, **beside)
+    expected = apply(kind, given, transform.transform(X_test).as_last_axis(), **beside_test)
+    np.testing.assert_allclose(apply(kind, computed, X_test, **beside_test), expected, atol=1e-6)
 
 
 @kernel_methods

@@ -9,6 +9,8 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "kernel_samme": ["KernelSAMME"],
         "kernel_ridge": ["KernelRidgeClassifier"],
         "kernel_svc": ["KernelSVC"],
+        "lmkl_svc": ["LMKLSVC"],
+        "mkl_svc": ["MKLSVC"],
         "embedded_linear_svc": ["EmbeddedLinearSVC"],
         "ledoit_wolf_lda": ["LedoitWolfLDA"],
         "linear_svc": ["linear_svc"],

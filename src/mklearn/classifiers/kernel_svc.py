@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.svm import SVC
 
 from mklearn.base.kernel_input import KernelInput, fixed_weights
-from mklearn.base.parameters import POSITIVE
+from mklearn.base.parameters import POSITIVE, one_of
 from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
 from mklearn.kernels.stack import KernelStack
+
+CScale = Literal["variance", "none"]
 
 
 class KernelSVC(KernelClassifier):
@@ -25,8 +27,10 @@ class KernelSVC(KernelClassifier):
     kernel_weights : None, "uniform", int or array of shape (n_kernels,)
         The average, one kernel by its position, or given weights (scaled to sum 1).
     C : float
-        Penalty of :class:`sklearn.svm.SVC` for a kernel whose centred trace tr(K)/n - 1'K1/n^2, the variance in feature
-        space, is 1: decisions do not depend on the scale of K.
+        Penalty of :class:`sklearn.svm.SVC`, in the unit that ``C_scale`` says.
+    C_scale : {"variance", "none"}
+        "variance": C is for a kernel whose centred trace tr(K)/n - 1'K1/n^2, the variance in feature space, is 1, so
+        that decisions do not depend on the scale of K. "none": C bounds the dual variables for the kernel as it is.
 
     Attributes
     ----------
@@ -68,19 +72,26 @@ class KernelSVC(KernelClassifier):
         **KernelInput._parameter_constraints,
         "kernel_weights": "no_validation",
         "C": [POSITIVE],
+        "C_scale": [one_of(CScale)],
     }
 
-    def __init__(self, *, kernels: Any = "precomputed", kernel_weights: Any = None, C: float = 10.0) -> None:
+    def __init__(
+        self,
+        *,
+        kernels: Any = "precomputed",
+        kernel_weights: Any = None,
+        C: float = 10.0,
+        C_scale: CScale = "variance",
+    ) -> None:
         self.kernels = kernels
         self.kernel_weights = kernel_weights
         self.C = C
+        self.C_scale = C_scale
 
     def _fit_kernels(self, stack: KernelStack, codes: NDArray[np.intp]) -> None:
         self.kernel_weights_ = fixed_weights(self.kernel_weights, len(stack))
         kernel = np.asarray(stack.combine(self.kernel_weights_), dtype=np.float64)
-        variance = variance_of(kernel)
-        # Dividing the kernel by its variance is multiplying the bound of the dual variables, C, by 1 / variance.
-        self.svc_ = SVC(C=self.C / variance, kernel="precomputed", break_ties=True).fit(kernel, codes)
+        self.svc_ = fitted_svc(kernel, codes, self.C, self.C_scale)
         self.support_ = self.svc_.support_
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.floating]:
@@ -102,3 +113,11 @@ class KernelSVC(KernelClassifier):
     def _combined(self, X: ArrayLike) -> NDArray[np.floating]:
         stack, _ = self._new_stack(X)
         return stack.combine(self.kernel_weights_)
+
+
+def fitted_svc(kernel: NDArray[np.float64], codes: NDArray[np.intp], C: float, C_scale: CScale) -> SVC:
+    """Fit scikit-learn's classifier to a kernel (n, n); raise `NotApplicable` if the kernel is constant."""
+    variance = variance_of(kernel)
+    # Dividing the kernel by its variance is multiplying the bound of the dual variables, C, by 1 / variance.
+    bound = C / variance if C_scale == "variance" else C
+    return SVC(C=bound, kernel="precomputed", break_ties=True).fit(kernel, codes)

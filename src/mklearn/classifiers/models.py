@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -13,12 +14,15 @@ from mklearn.contract.method import (
     Count,
     FeatureMethod,
     FixedCombination,
+    Input,
     KernelMethod,
     Method,
+    NonNegative,
     Positive,
     Share,
     Tuned,
 )
+from mklearn.contract.model import Slug
 
 
 class KernelVoting(KernelMethod, Classifier):
@@ -66,7 +70,61 @@ class KernelSVC(FixedCombination, Classifier):
 
     kind: Literal["kernel_svc"]
     C: Tuned[Positive] = 10.0
-    """For a kernel whose variance of the training samples in feature space is 1."""
+    """In the unit that ``C_scale`` says."""
+    C_scale: Literal["variance", "none"] = "variance"
+    """C is for a kernel whose variance of the training samples in feature space is 1, or for the kernel as it is."""
+
+
+class MKLSVC(KernelMethod, Classifier):
+    """A support vector machine with kernel weights of the largest margin, one class against the rest."""
+
+    title = "MKL SVC"
+    reference = "Bach, Lanckriet, Jordan 2004; Kloft, Brefeld, Sonnenburg, Zien 2011"
+    implementation = "mklearn.classifiers.mkl_svc:MKLSVC"
+
+    kind: Literal["mkl_svc"]
+    C: Tuned[Positive] = 10.0
+    """For the kernels as they are (kernel_svc with C_scale: none)."""
+    p: Tuned[Annotated[float, Field(ge=1)]] = 1.0
+    """Norm of the kernel weights: 1 is sparse, larger ones are ever closer to the uniform average."""
+    tol: Positive = 1e-5
+    """Of the relative duality gap."""
+    max_iter: Count = 100
+    svm_tol: Positive = 1e-5
+
+    def learns_weights(self) -> bool:
+        """Return True."""
+        return True
+
+
+class LMKLSVC(KernelMethod, Classifier):
+    """A support vector machine with kernel weights that a gate gives to each sample, one class against the rest."""
+
+    title = "Localized MKL SVC"
+    reference = "Gonen, Alpaydin 2008; gate scale and ridge are this library's own"
+    implementation = "mklearn.classifiers.lmkl_svc:LMKLSVC"
+    inputs: ClassVar[Mapping[str, Input]] = {"kernels": Input("kernels"), "gating": Input("features", field="gating")}
+
+    kind: Literal["lmkl_svc"]
+    gating: Slug = "pixels"
+    """The descriptor whose features gate the kernels; they are standardised on the training samples."""
+    gate: Literal["softmax", "sigmoid"] = "softmax"
+    gate_scale: Literal["published", "average"] = "published"
+    """With ``average`` untrained gates (V = 0) give the uniform average, so that C means the same for both gates."""
+    solver: Literal["line_search", "lbfgs"] = "line_search"
+    """The published line search along the normalised gradient, or L-BFGS."""
+    ridge: Tuned[Literal["uniform"] | NonNegative] = 0.0
+    """On the gate's coefficients; 0 is the published method. ``uniform`` is the limit of a large ridge, the uniform
+    average: first in a list, it is chosen unless a gate is better in inner cross-validation."""
+    C: Tuned[Positive] = 10.0
+    """For the kernels as they are (kernel_svc with C_scale: none)."""
+    n_restarts: Annotated[int, Field(ge=0)] = 0
+    """Further starts, a diagnostic of spread that chooses nothing."""
+    max_iter: Count = 200
+
+    def learns_weights(self) -> bool:
+        """Return True."""
+        return True
 
 
 class EmbeddedLinearSVC(FixedCombination, Classifier):
@@ -157,6 +215,8 @@ METHODS: tuple[type[Method], ...] = (
     KernelSAMME,
     KernelRidge,
     KernelSVC,
+    MKLSVC,
+    LMKLSVC,
     EmbeddedLinearSVC,
     NearestNeighbour,
     LedoitWolfLDA,

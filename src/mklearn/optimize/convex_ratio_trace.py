@@ -33,6 +33,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, solve_triangu
 
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import ClassOperator, ClassStructure, LaplacianOperator
+from mklearn.optimize.norm_ball import equal_weight_radius, model_maximiser, on_sphere, tangent_gap, tangent_maximiser
 from mklearn.optimize.validation import kernel_list, not_positive_semidefinite, positive, weighted_sum
 
 Array = NDArray[np.floating[Any]]
@@ -41,7 +42,6 @@ Status = Literal["optimal", "max_iter", "stalled"]
 # A step must gain this share of what the tangent promises.
 _ARMIJO = 1e-4
 _HALVINGS = 30
-_INNER_STEPS = 100
 # Relative precision of F: smaller decreases are rounding, smaller increases are no progress.
 _ROUNDING = 1e-12
 # (identity, means, total) of the class operators that are projectors.
@@ -227,7 +227,7 @@ def convex_ratio_trace(
     if not p >= 1:
         raise ConfigError(f"Invalid value {p!r} for `p`: expected a norm, p >= 1.")
     n_kernels = len(objective.kernels)
-    radius = float(n_kernels ** (1.0 / p - 1.0))
+    radius = equal_weight_radius(n_kernels, p)
     current = objective.evaluate(np.full(n_kernels, 1.0 / n_kernels))
     if not current.value > 0:
         raise NotApplicable(
@@ -239,15 +239,15 @@ def convex_ratio_trace(
     status: Status = "max_iter"
     while True:
         gradient, hessian = objective.derivatives(current)
-        corner = _tangent_maximiser(gradient, radius, p)
-        tangent_gap = _tangent_gap(gradient, current.theta, radius, p)
-        bound = min(bound, current.value + tangent_gap)
+        corner = tangent_maximiser(gradient, radius, p)
+        to_bound = tangent_gap(gradient, current.theta, radius, p)
+        bound = min(bound, current.value + to_bound)
         if bound - current.value <= tol * current.value:
             status = "optimal"
             break
         if len(history) > max_iter:
             break
-        target = _model_maximiser(current.theta, gradient, hessian, tangent_gap, radius, p)
+        target = model_maximiser(current.theta, gradient, hessian, to_bound, radius, p)
         found = _line_search(objective, current, gradient, target, radius, p) or _line_search(
             objective, current, gradient, corner, radius, p
         )
@@ -269,67 +269,6 @@ def convex_ratio_trace(
     )
 
 
-def _tangent_maximiser(gradient: Array, radius: float, p: float) -> Array:
-    """Maximise g't over t >= 0, ||t||_p <= radius: t_m is proportional to g_m^(q - 1), 1/p + 1/q = 1."""
-    nonnegative = np.maximum(gradient, 0.0)
-    largest = nonnegative.max()
-    if not largest > 0:
-        return np.full(len(gradient), 1.0 / len(gradient))
-    if p == 1:
-        return radius * np.eye(len(gradient))[int(np.argmax(nonnegative))]
-    if np.isinf(p):
-        return np.full(len(gradient), radius)  # also where g_m = 0, so that the weights stay equal
-    return _on_sphere((nonnegative / largest) ** (1.0 / (p - 1.0)), radius, p)
-
-
-def _on_sphere(theta: Array, radius: float, p: float) -> Array:
-    """Scale theta to ||theta||_p = radius; this does not decrease F."""
-    return theta * (radius / float(np.linalg.norm(theta, p)))
-
-
-def _model_maximiser(theta: Array, gradient: Array, hessian: Array, scale: float, radius: float, p: float) -> Array:
-    """Maximise g'd + d'Hd/2, d = t - theta, over the feasible set by a primal-dual interior-point method.
-
-    The variables are x = t/radius with x >= 0 (multipliers z) and sum x^p + s = 1, s >= 0 (multiplier nu). Units of the
-    duality gap keep the method as accurate near the end as at the start.
-    """
-    if np.isinf(p):
-        return np.full(len(theta), radius)
-    origin, g, H = theta / radius, gradient * (radius / scale), hessian * (radius**2 / scale)
-    x = 0.8 * origin + 0.1 * len(theta) ** (-1.0 / p)
-    s = 1.0 - float(np.sum(x**p))
-    z, nu = 1.0 / x, 1.0 / s
-    for _ in range(_INNER_STEPS):
-        outward = p * x ** (p - 1.0)
-        dual = -(g + H @ (x - origin)) + nu * outward - z
-        primal = float(np.sum(x**p)) - 1.0 + s
-        complementarity = (float(x @ z) + s * nu) / (len(x) + 1)
-        if complementarity < 1e-15 and np.abs(dual).max() < 1e-11 * (1.0 + np.abs(g).max()):
-            break
-        mu = 0.1 * complementarity
-        curvature = -H + (nu / s) * np.outer(outward, outward)
-        curvature[np.diag_indices_from(curvature)] += z / x + nu * p * (p - 1.0) * x ** (p - 2.0)
-        right = -dual + (mu / x - z) - outward * (mu / s - nu + nu / s * primal)
-        try:
-            dx = np.linalg.solve(curvature, right)
-        except LinAlgError:
-            break
-        if not np.isfinite(dx).all():
-            break
-        dz = mu / x - z - z / x * dx
-        ds = -primal - float(outward @ dx)
-        dnu = mu / s - nu - nu / s * ds
-        values, changes = np.array([*x, *z, s, nu]), np.array([*dx, *dz, ds, dnu])
-        falling = changes < 0
-        length = min(1.0, 0.995 * float(np.min(-values[falling] / changes[falling], initial=np.inf)))
-        x, z, s, nu = x + length * dx, z + length * dz, s + length * ds, nu + length * dnu
-    if p == 1:
-        x = np.where(x < z, 0.0, x)  # x z is at rounding: the weight is 0 where the multiplier is larger
-    if not x.any():
-        return theta
-    return _on_sphere(x * radius, radius, p)
-
-
 def _line_search(
     objective: RatioTraceObjective, current: Evaluation, gradient: Array, goal: Array, radius: float, p: float
 ) -> Evaluation | None:
@@ -344,16 +283,12 @@ def _line_search(
         return None
     for halving in range(_HALVINGS):
         share = 0.5**halving
-        trial = objective.evaluate(_on_sphere(current.theta + share * step, radius, p))
+        trial = objective.evaluate(on_sphere(current.theta + share * step, radius, p))
         gain = trial.value - current.value
         if gain > noise and gain >= _ARMIJO * share * promised:
             return trial
         if abs(gain) <= noise or share * promised <= noise:
-            before = _tangent_gap(gradient, current.theta, radius, p)
-            after = _tangent_gap(objective.derivatives(trial)[0], trial.theta, radius, p)
+            before = tangent_gap(gradient, current.theta, radius, p)
+            after = tangent_gap(objective.derivatives(trial)[0], trial.theta, radius, p)
             return trial if after < 0.5 * before else None
     return None
-
-
-def _tangent_gap(gradient: Array, theta: Array, radius: float, p: float) -> float:
-    return max(float(gradient @ (_tangent_maximiser(gradient, radius, p) - theta)), 0.0)

@@ -90,6 +90,19 @@ def test_scale_does_not_matter_and_labels_follow_the_decision_values(digits):
     np.testing.assert_array_equal(model.predict(K_test[:, two]), np.where(scores > 0, "one", "nought"))
 
 
+def test_raw_penalty(digits):
+    """The unit of C is all that C_scale changes."""
+    K, y, K_test = 4 * digits[0], digits[1], 4 * digits[2]
+    scaled = KernelSVC(C=2.0).fit(K, y)
+    raw = KernelSVC(C=2.0 / variance(K.mean(axis=2)), C_scale="none").fit(K, y)
+    difference = raw.decision_function(K_test) - scaled.decision_function(K_test)
+    assert np.mean(abs(difference) < 2e-3) > 0.99  # the solver's tolerance, which may flip single votes
+    assert pytest.approx(2.0) != raw.svc_.C
+    assert KernelSVC(C=2.0, C_scale="none").fit(K, y).svc_.C == 2.0
+    with pytest.raises(ValueError, match="C_scale"):
+        KernelSVC(C_scale="trace").fit(K, y)
+
+
 def test_metrics(digits):
     K, y, K_test, y_test = digits
     model = KernelSVC().fit(K, y)

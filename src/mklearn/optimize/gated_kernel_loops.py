@@ -1,0 +1,68 @@
+"""The compiled loops of gated kernels: all kernels of an entry in one pass, without temporaries of their size.
+
+Imports numba; the only caller imports this module inside its functions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.kernels.compiled import compile_loop
+
+Floats = NDArray[np.float64]
+Kernels = NDArray[Any]
+
+
+def _symmetric(kernels: Kernels, gates: Floats, by_kernel: Floats, out: Floats) -> None:
+    """Compute ``sum_m gates[i, m] kernels[m, i, j] gates[j, m]`` of symmetric kernels for j <= i, and mirror it.
+
+    ``by_kernel`` are the gates transposed, so that the inner loop reads everything in order.
+    """
+    n_kernels, n = kernels.shape[0], kernels.shape[1]
+    for i in range(n):
+        row = out[i, : i + 1]
+        row[:] = 0.0
+        for m in range(n_kernels):
+            gate = gates[i, m]
+            entries, others = kernels[m, i, : i + 1], by_kernel[m, : i + 1]
+            for j in range(i + 1):
+                row[j] += gate * others[j] * entries[j]
+    for i in range(n):
+        for j in range(i + 1, n):
+            out[i, j] = out[j, i]
+
+
+def _rectangular(kernels: Kernels, row_gates: Floats, by_kernel: Floats, out: Floats) -> None:
+    """Compute ``sum_m row_gates[i, m] kernels[m, i, j] by_kernel[m, j]`` for all i and j."""
+    n_kernels, rows, columns = kernels.shape
+    for i in range(rows):
+        row = out[i]
+        row[:] = 0.0
+        for m in range(n_kernels):
+            gate = row_gates[i, m]
+            entries, others = kernels[m, i], by_kernel[m]
+            for j in range(columns):
+                row[j] += gate * others[j] * entries[j]
+
+
+def _products(kernels: Kernels, support: NDArray[np.intp], weighted: Floats, out: Floats) -> None:
+    """Compute ``weighted[i, m] sum_j kernels[m, S_i, S_j] weighted[j, m]`` for the positions S of ``support``."""
+    n_kernels, n = kernels.shape[0], len(support)
+    column = np.empty(n)
+    for m in range(n_kernels):
+        for i in range(n):
+            column[i] = weighted[i, m]
+        for i in range(n):
+            entries = kernels[m, support[i]]
+            total = 0.0
+            for j in range(n):
+                total += entries[support[j]] * column[j]
+            out[i, m] = column[i] * total
+
+
+symmetric = compile_loop(_symmetric)
+rectangular = compile_loop(_rectangular)
+products = compile_loop(_products)

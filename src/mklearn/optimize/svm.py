@@ -1,0 +1,119 @@
+"""The soft-margin support vector machine on one kernel matrix, solved by scikit-learn (LIBSVM)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.svm import SVC
+
+from mklearn.errors import DataError, NotApplicable
+from mklearn.optimize.validation import positive
+
+Array = NDArray[np.floating[Any]]
+
+# LIBSVM may never reach a tight tolerance on a singular kernel; scikit-learn sets no limit of its own.
+_MAX_ITER = 300_000
+
+
+@dataclass(frozen=True, eq=False)
+class SVMSolution:
+    """Result of `solve_svm`.
+
+    Attributes
+    ----------
+    dual : array of shape (n,)
+        c = alpha y, with alpha between 0 and C; decisions are ``K c + intercept``.
+    support : array of int
+        Positions of the support vectors, where alpha > 0; ascending.
+    intercept : float
+    value : float
+        The dual objective sum(alpha) - c'K c / 2.
+    """
+
+    dual: Array
+    support: NDArray[np.intp]
+    intercept: float
+    value: float
+
+
+def solve_svm(kernel: Array, signs: Array, C: float, tol: float = 1e-3) -> SVMSolution:
+    """Maximise ``sum(alpha) - c'K c / 2`` over 0 <= alpha <= C with c = alpha y and sum(c) = 0.
+
+    Parameters
+    ----------
+    kernel : array of shape (n, n)
+        K, symmetric positive semidefinite.
+    signs : array of shape (n,)
+        y, entries -1 and 1; see `checked_signs`.
+    C : float
+    tol : float
+        Largest violation of the optimality conditions, in units of the margin. The relative error of the objective is
+        about tol^2.
+
+    Returns
+    -------
+    SVMSolution
+
+    Warns
+    -----
+    ConvergenceWarning
+        The tolerance was not reached in 300,000 iterations.
+
+    References
+    ----------
+    Cortes, Vapnik, "Support-vector networks", Machine Learning 20, 1995.
+    """
+    svc = SVC(C=C, kernel="precomputed", tol=tol, cache_size=1000, max_iter=_MAX_ITER).fit(kernel, signs)
+    coefficients = svc.dual_coef_[0]
+    support = svc.support_.astype(np.intp)
+    order = np.argsort(support)
+    support, coefficients = support[order], coefficients[order]
+    dual = np.zeros(len(signs))
+    dual[support] = coefficients
+    value = float(np.abs(coefficients).sum() - 0.5 * coefficients @ kernel[np.ix_(support, support)] @ coefficients)
+    return SVMSolution(dual, support, float(svc.intercept_[0]), value)
+
+
+def checked_signs(signs: ArrayLike, n: int) -> Array:
+    """Return binary labels as an array of -1 and 1.
+
+    Raises
+    ------
+    DataError
+        Another length than n, or other entries.
+    NotApplicable
+        One class only.
+    """
+    array = np.asarray(signs, dtype=np.float64)
+    if array.shape != (n,) or not np.isin(array, (-1.0, 1.0)).all():
+        raise DataError(f"Invalid signs of shape {array.shape}: expected {n} labels, each -1 or 1.")
+    if abs(array.sum()) == n:
+        raise NotApplicable("All labels are of one class: a support vector machine needs two.")
+    return array
+
+
+def checked_kernels(kernels: ArrayLike) -> NDArray[Any]:
+    """Return kernels as one C-contiguous array (P, n, n) of float32 or float64.
+
+    Raises
+    ------
+    DataError
+        Another shape, no kernel, or entries that are not finite.
+    """
+    array = np.asarray(kernels)
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float64)
+    if array.ndim != 3 or array.shape[1] != array.shape[2] or 0 in array.shape:
+        raise DataError(f"The kernels have shape {array.shape}: expected (P, n, n), one or more square matrices.")
+    if not np.isfinite(array).all():
+        raise DataError("The kernels are not finite: they contain NaN or infinity.")
+    return np.ascontiguousarray(array)
+
+
+def check_svm_parameters(C: float, svm_tol: float) -> None:
+    """Raise `ConfigError` unless both are finite numbers > 0."""
+    positive(C, "C")
+    positive(svm_tol, "svm_tol")

@@ -1,0 +1,262 @@
+"""Kernel weights of the support vector machine with the largest margin (multiple kernel learning), by Newton's method.
+
+With K = sum_m theta_m K_m, signs y and c = alpha y, the objective of the machine is
+
+    J(theta) = max over alpha of sum(alpha) - c'K c / 2,    0 <= alpha <= C, sum(c) = 0,
+
+a maximum of functions that are linear in theta: J is convex and nonincreasing. Its derivatives at the optimal c are
+dJ/dtheta_m = -q_m / 2, q_m = c'K_m c; and with F the support vectors below the bound and b_m = (K_m c)_F,
+
+    d2J/dtheta_m dtheta_l = b_m' Z (Z'K_FF Z)^-1 Z' b_l,    Z a basis of the vectors that sum to 0,
+
+as long as F does not change.
+
+**Feasible set.** theta >= 0 and ||theta||_p <= M^(1/p - 1): equal weights 1/M lie on its boundary for every p >= 1.
+p = 1 is the simplex.
+
+**Certificate.** sum(alpha) - max over theta' of sum_m theta'_m q_m / 2, for the same alpha, bounds J from below over
+the whole set. The duality gap is J less this bound: max over theta' of q'theta' / 2, less q'theta / 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from mklearn.errors import ConfigError
+from mklearn.optimize.norm_ball import equal_weight_radius, model_maximiser, on_sphere, tangent_gap, tangent_maximiser
+from mklearn.optimize.svm import SVMSolution, check_svm_parameters, checked_kernels, checked_signs, solve_svm
+from mklearn.optimize.validation import integer, positive, weighted_sum
+
+Array = NDArray[np.floating[Any]]
+Status = Literal["optimal", "max_iter", "stalled"]
+
+# A step must gain this share of what the tangent promises.
+_ARMIJO = 1e-4
+_HALVINGS = 20
+# Ridge on K_FF, relative to its mean diagonal.
+_RIDGE = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class SVMWeights:
+    """Result of `svm_weights`.
+
+    Attributes
+    ----------
+    theta : array of shape (P,)
+        The kernel weights, with ||theta||_p = P^(1/p - 1).
+    weights : array of shape (P,)
+        theta / sum(theta).
+    solution : SVMSolution
+        Of the machine on sum_m theta_m K_m; its value is J.
+    gap : float
+        Duality gap relative to J, see `duality_gap`.
+    history : array of shape (steps + 1,)
+        J at equal weights and after every step, nonincreasing but for the precision of the SVM.
+    n_svm : int
+        Number of SVMs solved.
+    status : {"optimal", "max_iter", "stalled"}
+        "optimal": gap <= tol. "stalled": no step decreases J beyond the precision of the SVM; see ``gap``.
+    """
+
+    theta: Array
+    weights: Array
+    solution: SVMSolution
+    gap: float
+    history: Array
+    n_svm: int
+    status: Status
+
+
+def svm_weights(
+    kernels: ArrayLike,
+    signs: ArrayLike,
+    C: float,
+    *,
+    p: float = 1.0,
+    tol: float = 1e-3,
+    max_iter: int = 100,
+    svm_tol: float = 1e-3,
+) -> SVMWeights:
+    """Minimise the objective J of a support vector machine over kernel weights (see the module).
+
+    Each step minimises the second-order model of J over the feasible set and searches the line to the minimiser; if
+    this gives no descent, it searches the line to the tangent's minimiser (Frank-Wolfe). The start is equal weights.
+
+    Parameters
+    ----------
+    kernels : array of shape (P, n, n)
+        Symmetric positive semidefinite.
+    signs : array of shape (n,)
+        Entries -1 and 1.
+    C : float
+        Bound of the dual variables.
+    p : float
+        Norm, from 1 (sparse weights) to infinity (equal weights).
+    tol : float
+        Tolerance of the relative duality gap. With a small C the gap of equal weights may already be below it: the
+        weights then say nothing.
+    max_iter : int
+        Largest number of steps.
+    svm_tol : float
+        Tolerance of each SVM; for a gap below 1e-4 take 1e-5 or less.
+
+    Returns
+    -------
+    SVMWeights
+
+    Raises
+    ------
+    DataError
+        Kernels or signs malformed.
+    NotApplicable
+        One class only.
+    ConfigError
+        C, p, tol, max_iter or svm_tol out of range.
+
+    References
+    ----------
+    .. [1] Lanckriet, Cristianini, Bartlett, El Ghaoui, Jordan, "Learning the kernel matrix with semidefinite
+       programming", JMLR 5, 2004; Bach, Lanckriet, Jordan, "Multiple kernel learning, conic duality, and the SMO
+       algorithm", ICML 2004: the problem for p = 1, there a QCQP in alpha.
+    .. [2] Rakotomamonjy, Bach, Canu, Grandvalet, "SimpleMKL", JMLR 9, 2008: J, its gradient and the gap; there
+       minimised by a reduced gradient, here by Newton steps, which need fewer SVMs.
+    .. [3] Kloft, Brefeld, Sonnenburg, Zien, "lp-norm multiple kernel learning", JMLR 12, 2011: p > 1, with radius 1
+       instead of P^(1/p - 1), which is another scale of C.
+    """
+    K = checked_kernels(kernels)
+    y = checked_signs(signs, K.shape[1])
+    check_svm_parameters(C, svm_tol)
+    positive(tol, "tol")
+    integer(max_iter, "max_iter", 0)
+    if not p >= 1:
+        raise ConfigError(f"Invalid value {p!r} for `p`: expected a norm, p >= 1.")
+    radius = equal_weight_radius(len(K), p)
+    problem = _Problem(K, y, C, svm_tol, radius, p)
+    current = problem.evaluate(np.full(len(K), 1.0 / len(K)))
+    history = [current.solution.value]
+    status: Status = "max_iter"
+    while True:
+        if current.gap <= tol:
+            status = "optimal"
+            break
+        if len(history) > max_iter:
+            break
+        found = problem.step(current)
+        if found is None:
+            status = "stalled"
+            break
+        current = found
+        history.append(current.solution.value)
+    weights = current.theta / current.theta.sum()
+    return SVMWeights(current.theta, weights, current.solution, current.gap, np.array(history), problem.n_svm, status)
+
+
+def duality_gap(kernels: ArrayLike, dual: ArrayLike, theta: ArrayLike, p: float = 1.0) -> float:
+    """Compute the relative duality gap of kernel weights from an SVM's solution alone.
+
+    Parameters
+    ----------
+    kernels : array of shape (P, n, n)
+    dual : array of shape (n,)
+        c = alpha y of the SVM on sum_m theta_m K_m.
+    theta : array of shape (P,)
+        With ||theta||_p = P^(1/p - 1).
+    p : float
+
+    Returns
+    -------
+    float
+        (max over theta' of q'theta' - q'theta) / (2 J) with q_m = c'K_m c. The error of the SVM, about the square of
+        its tolerance, comes on top.
+    """
+    K, c, at = checked_kernels(kernels), np.asarray(dual, dtype=np.float64), np.asarray(theta, dtype=np.float64)
+    q = np.array([c @ matrix @ c for matrix in K])
+    value = float(np.abs(c).sum() - 0.5 * q @ at)
+    return tangent_gap(0.5 * q, at, equal_weight_radius(len(K), p), p) / value
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """J at one theta, with -dJ/dtheta (P,), K_m c on the support vectors (P, n_s) and the relative gap."""
+
+    theta: Array
+    solution: SVMSolution
+    descent: Array
+    products: Array
+    gap: float
+
+
+class _Problem:
+    """J for given kernels; counts the SVMs solved."""
+
+    def __init__(self, kernels: NDArray[Any], signs: Array, C: float, svm_tol: float, radius: float, p: float) -> None:
+        self.kernels, self.signs, self.C, self.svm_tol = kernels, signs, C, svm_tol
+        self.radius, self.p = radius, p
+        self.n_svm = 0
+        self._precision = max(10.0 * svm_tol**2, 1e-12)
+
+    def evaluate(self, theta: Array) -> _Point:
+        """Solve the SVM at theta."""
+        n = len(self.signs)
+        solution = solve_svm(weighted_sum(list(self.kernels), theta, n), self.signs, self.C, self.svm_tol)
+        self.n_svm += 1
+        S = solution.support
+        c = solution.dual[S]
+        products = np.array([matrix[np.ix_(S, S)] @ c for matrix in self.kernels], dtype=np.float64)
+        descent = 0.5 * products @ c
+        gap = tangent_gap(descent, theta, self.radius, self.p) / solution.value
+        return _Point(theta, solution, descent, products, gap)
+
+    def step(self, at: _Point) -> _Point | None:
+        """Return a better point: on the line to the minimiser of the second-order model, or else of the tangent."""
+        scale = at.gap * at.solution.value
+        target = model_maximiser(at.theta, at.descent, -self._hessian(at), scale, self.radius, self.p)
+        found = self._line_search(at, target)
+        return found or self._line_search(at, tangent_maximiser(at.descent, self.radius, self.p))
+
+    def _hessian(self, at: _Point) -> Array:
+        """Compute d2J/dtheta^2, (P, P), for the present set F of support vectors below the bound."""
+        S = at.solution.support
+        free = np.abs(at.solution.dual[S]) < self.C * (1.0 - 1e-8)
+        F, B = S[free], at.products[:, free].T
+        if len(F) < 2:
+            return np.zeros((len(at.theta), len(at.theta)))
+        K = np.zeros((len(F), len(F)))
+        for weight, matrix in zip(at.theta, self.kernels, strict=True):
+            if weight != 0:
+                K += weight * matrix[np.ix_(F, F)]
+        mean = float(np.trace(K)) / len(F)
+        K += mean  # changes nothing on vectors that sum to 0, and makes K_FF regular where it is so on them
+        K[np.diag_indices_from(K)] += _RIDGE * mean
+        factor = cho_factor(K, lower=True, overwrite_a=True, check_finite=False)
+        right = np.column_stack([B, np.ones(len(F))])
+        solved = cho_solve(factor, right, check_finite=False)
+        inverse_ones = solved[:, -1]
+        hessian = B.T @ solved[:, :-1] - np.outer(B.T @ inverse_ones, B.T @ inverse_ones) / inverse_ones.sum()
+        return np.asarray((hessian + hessian.T) / 2.0)
+
+    def _line_search(self, at: _Point, goal: Array) -> _Point | None:
+        """Return the first point on the way back from ``goal`` that decreases J enough; None if there is none.
+
+        Where J is flat to the precision of the SVM, the duality gap decides: it is of first order.
+        """
+        step = goal - at.theta
+        promised = float(at.descent @ step)
+        noise = self._precision * at.solution.value
+        for halving in range(_HALVINGS):
+            share = 0.5**halving
+            if share * promised <= 0:
+                return None
+            trial = self.evaluate(on_sphere(at.theta + share * step, self.radius, self.p))
+            gain = at.solution.value - trial.solution.value
+            if gain > noise and gain >= _ARMIJO * share * promised:
+                return trial
+            if abs(gain) <= noise or share * promised <= noise:
+                return trial if trial.gap < 0.5 * at.gap else None
+        return None

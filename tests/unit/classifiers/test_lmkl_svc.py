@@ -1,0 +1,216 @@
+"""The localized MKL SVM as an estimator: what gates, scaling, several classes, restarts, limits and errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mklearn.classifiers import LMKLSVC, KernelSVC
+from mklearn.errors import DataError, NotApplicable
+from mklearn.evaluation.metrics import METRICS
+from mklearn.evaluation.sweeps import MethodOutput
+from mklearn.kernels.specs import StackTransform
+from mklearn.optimize.gating import gated_kernel
+
+SPECS = [
+    {"kind": "gaussian", "bandwidth": 0.3},
+    {"kind": "gaussian", "bandwidth": 2.0},
+    {"kind": "linear", "normalise": "centred_trace"},
+]
+RIDGED = {"gate": "sigmoid", "gate_scale": "average", "solver": "lbfgs", "ridge": 0.1}
+
+
+@parametrize_with_checks([LMKLSVC(kernels=["gaussian", "linear"]), LMKLSVC()])
+@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def stacks(X, n):
+    transform = StackTransform(SPECS).fit(X[:n])
+    return np.array(transform.stack_train_.as_last_axis()), np.array(transform.transform(X[n:]).as_last_axis())
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    """Kernels of all features, gating by the first five, in two units and one of them constant."""
+    X, y = load_breast_cancer(return_X_y=True)
+    G = np.column_stack([X[:, :4], 1000 * X[:, 4], np.full(len(X), 7.0)])
+    K, K_test = stacks(X, 200)
+    return K, K_test, G[:200], G[200:], y[:200], y[200:]
+
+
+@pytest.mark.parametrize("options", [{}, {"gate": "sigmoid"}, RIDGED], ids=["softmax", "sigmoid", "ridge"])
+def test_decisions_by_hand(cancer, options):
+    K, K_test, G, G_test, y, y_test = cancer
+    model = LMKLSVC(C=2.0, random_state=3, **options).fit(K, y, gating=G)
+    values = model.decision_function(K_test, gating=G_test)
+    np.testing.assert_array_equal(model.predict(K_test, gating=G_test), (values > 0).astype(int))
+    assert np.mean((values > 0) == y_test) > 0.9
+    deviation = G.std(axis=0, ddof=1)
+    deviation[5] = 1.0
+    Z, Z_test = ((part - G.mean(axis=0)) / deviation for part in (G, G_test))
+    (V,) = model.machines_.V
+    a, a_test = (np.column_stack([np.ones(len(part)), part]) @ V.T for part in (Z, Z_test))
+    if options:
+        scale = 2 / np.sqrt(3) if "gate_scale" in options else 1.0
+        eta, eta_test = (scale / (1 + np.exp(-part)) for part in (a, a_test))
+    else:
+        eta, eta_test = (np.exp(part) / np.exp(part).sum(axis=1, keepdims=True) for part in (a, a_test))
+    np.testing.assert_allclose(model.machines_.eta[0], eta, atol=1e-12)
+    np.testing.assert_allclose(model.localized_weights(gating=G_test), eta_test, atol=1e-12)
+    np.testing.assert_allclose(model.localized_weights(K_test, gating=G_test), eta_test, atol=1e-12)
+    kernel = np.einsum("im,ijm,jm->ij", eta_test, K_test, eta)
+    by_hand = kernel @ model.machines_.dual[0] + model.machines_.intercept[0]
+    np.testing.assert_allclose(values, by_hand, atol=1e-9)
+    np.testing.assert_allclose(model.kernel_weights_, eta.mean(axis=0) / eta.mean(axis=0).sum())
+    # the machine is scikit-learn's on the gated kernel
+    gated = gated_kernel(np.ascontiguousarray(np.moveaxis(K, -1, 0)), eta)
+    alone = KernelSVC(C=2.0, C_scale="none").fit(gated, y)
+    np.testing.assert_allclose(alone.decision_function(kernel), values, atol=2e-2)
+    output = MethodOutput(model, y, y_test, (values > 0).astype(int), test={"X": K_test, "gating": G_test})
+    assert METRICS["auc"].score(output) > 0.95
+    assert METRICS["support_vector_share"].score(output) == pytest.approx(len(model.support_) / len(y))
+
+
+def test_default_start_is_the_documented_one(cancer):
+    K, _, G, _, y, _ = cancer
+    V0 = np.random.default_rng(5).uniform(-0.01, 0.01, (3, 7))
+    given = LMKLSVC(V0=V0).fit(K, y, gating=G)
+    drawn = LMKLSVC(random_state=5).fit(K, y, gating=G)
+    np.testing.assert_array_equal(given.machines_.V, drawn.machines_.V)
+    stopped = LMKLSVC(random_state=5, max_iter=0).fit(K, y, gating=G)
+    np.testing.assert_array_equal(stopped.machines_.V[0], V0)
+    generator = LMKLSVC(random_state=np.random.default_rng(5)).fit(K, y, gating=G)
+    np.testing.assert_array_equal(generator.machines_.V, drawn.machines_.V)
+
+
+def test_units_and_order_of_gating_features_do_not_matter(cancer):
+    K, K_test, G, G_test, y, _ = cancer
+    start = np.random.default_rng(0).uniform(-0.01, 0.01, (3, 7))
+    order = [4, 2, 0, 5, 1, 3]
+    one = LMKLSVC(V0=start).fit(K, y, gating=G)
+    two = LMKLSVC(V0=np.hstack([start[:, :1], start[:, 1:][:, order]])).fit(K, y, gating=3 * G[:, order] + 1)
+    expected = one.decision_function(K_test, gating=G_test)
+    np.testing.assert_allclose(two.decision_function(K_test, gating=3 * G_test[:, order] + 1), expected, atol=1e-6)
+
+
+def test_features_gate_themselves_and_kernels_by_their_average(cancer):
+    X, y = load_breast_cancer(return_X_y=True)
+    itself = LMKLSVC(kernels=SPECS).fit(X[:200], y[:200])
+    beside = LMKLSVC(kernels=SPECS).fit(X[:200], y[:200], gating=X[:200])
+    assert (itself.gating_source_, beside.gating_source_) == ("features", "gating")
+    np.testing.assert_array_equal(itself.decision_function(X), beside.decision_function(X, gating=X))
+    np.testing.assert_array_equal(itself.localized_weights(X), beside.localized_weights(gating=X))
+    K, K_test, _, _, y, _ = cancer
+    itself = LMKLSVC().fit(K, y)
+    beside = LMKLSVC().fit(K, y, gating=K.mean(axis=2))
+    assert itself.gating_source_ == "kernel"
+    expected = beside.decision_function(K_test, gating=K_test.mean(axis=2))
+    np.testing.assert_allclose(itself.decision_function(K_test), expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("gate", ["softmax", "sigmoid"])
+def test_uniform_is_the_machine_on_the_uniform_average(cancer, gate):
+    K, K_test, G, G_test, y, _ = cancer
+    for solver in ("line_search", "lbfgs"):
+        options = {"gate": gate, "ridge": "uniform", "solver": solver, "C": 3.0}
+        limit = LMKLSVC(gate_scale="average", **options).fit(K, y, gating=G)
+        plain = KernelSVC(C=3.0, C_scale="none").fit(K, y)
+        np.testing.assert_array_equal(limit.predict(K_test, gating=G_test), plain.predict(K_test))
+        expected = plain.decision_function(K_test)
+        np.testing.assert_allclose(limit.decision_function(K_test, gating=G_test), expected, rtol=0, atol=1e-12)
+        np.testing.assert_array_equal(limit.support_, np.sort(plain.support_))
+        np.testing.assert_allclose(limit.localized_weights(gating=G_test), 1 / np.sqrt(3))
+        assert (limit.status_, limit.n_svm_) == ("uniform", 1)
+        published = LMKLSVC(**options).fit(K, y, gating=G)
+        scale = 1 / 3 if gate == "softmax" else 3 / 4
+        rescaled = KernelSVC(C=3.0 * scale, C_scale="none").fit(K, y)
+        difference = published.decision_function(K_test, gating=G_test) - rescaled.decision_function(K_test)
+        assert abs(difference).max() < 1e-2
+
+
+def test_grid_prefers_the_uniform_average_in_ties(cancer):
+    """As ridge-gated LMKL is chosen: with a tiny C all candidates say the larger class."""
+    X, y = load_breast_cancer(return_X_y=True)
+    ridged = LMKLSVC(kernels=SPECS, **RIDGED)
+    for C, ridges in ((1e-6, {"uniform"}), (1.0, {"uniform", 0.1})):
+        search = GridSearchCV(ridged, {"C": [C], "ridge": ["uniform", 0.1]}, cv=3).fit(X[:150], y[:150])
+        assert search.best_params_["ridge"] in ridges
+
+
+def test_more_classes_have_a_machine_each():
+    X, y = load_digits(n_class=3, return_X_y=True)
+    K, K_test = stacks(X, 120)
+    G, G_test = X[:120, 20:24], X[120:, 20:24]
+    model = LMKLSVC(n_restarts=1).fit(K, y[:120], gating=G)
+    values = model.decision_function(K_test, gating=G_test)
+    assert values.shape == (len(K_test), 3)
+    assert model.localized_weights(gating=G_test).shape == (3, len(K_test), 3)
+    assert np.mean(model.predict(K_test, gating=G_test) == y[120:]) > 0.9
+    for code in range(3):
+        alone = LMKLSVC().fit(K, y[:120] == code, gating=G)
+        np.testing.assert_allclose(alone.decision_function(K_test, gating=G_test), values[:, code], atol=1e-9)
+
+
+def test_restarts_choose_nothing(cancer):
+    K, K_test, G, G_test, y, _ = cancer
+    alone = LMKLSVC(C=100.0).fit(K, y, gating=G)
+    model = LMKLSVC(C=100.0, n_restarts=2).fit(K, y, gating=G)
+    np.testing.assert_array_equal(model.machines_.V, alone.machines_.V)
+    predictions = model.predict_restarts(K_test, gating=G_test)
+    assert predictions.shape == (3, len(K_test))
+    np.testing.assert_array_equal(predictions[0], alone.predict(K_test, gating=G_test))
+    objectives = [float(each.objective[0]) for each in (model.machines_, *model.restarts_)]
+    assert len(set(objectives)) == 3
+
+
+def test_clipped_gates(cancer):
+    K, _, G, _, y, _ = cancer
+    eta = LMKLSVC(C=100.0, clip_gates=True).fit(K, y, gating=G).machines_.eta
+    assert ((eta == 0) | (eta >= 1e-3)).all()
+    assert ((eta == 1) | (eta <= 1 - 1e-3)).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"y": np.zeros(30)}, NotApplicable, "class"),
+        ({"y": np.arange(29) % 2}, DataError, "29 labels for 30 samples"),
+        ({"X": np.ones((30, 30))}, NotApplicable, "constant"),
+        ({"gating": np.full((30, 2), np.nan)}, DataError, "gating features are not finite"),
+        ({"gating": np.ones((29, 2))}, DataError, "29 samples for 30 samples"),
+        ({"gating": np.ones(30)}, DataError, "gating features have shape"),
+        ({"gating": np.full((30, 2), "a")}, DataError, "gating features are not numbers"),
+        ({"C": 0.0}, ValueError, "'C'"),
+        ({"C": -1.0}, ValueError, "'C'"),
+        ({"gate": "tanh"}, ValueError, "'gate' parameter of LMKLSVC must be a str among"),
+        ({"ridge": "large"}, ValueError, "'ridge'"),
+        ({"V0": np.zeros((2, 3))}, DataError, "V0"),
+    ],
+)
+def test_messages_name_the_error(change, error, message):
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    data = {"X": X @ X.T, "y": np.arange(30) % 2, "gating": X}
+    data |= {key: change[key] for key in data if key in change}
+    parameters = {key: value for key, value in change.items() if key not in data}
+    with pytest.raises(error, match=message):
+        LMKLSVC(**parameters).fit(data["X"], data["y"], gating=data["gating"])
+
+
+def test_gating_features_that_can_not_be_applied(cancer):
+    K, K_test, G, G_test, y, _ = cancer
+    model, plain = LMKLSVC(max_iter=1).fit(K, y, gating=G), LMKLSVC(max_iter=1).fit(K, y)
+    with pytest.raises(DataError, match="to `fit` only"):
+        model.predict(K_test)
+    with pytest.raises(DataError, match="not to `fit`"):
+        plain.predict(K_test, gating=G_test)
+    with pytest.raises(DataError, match="5 gating features: expected 6"):
+        model.predict(K_test, gating=G_test[:, :5])
+    with pytest.raises(DataError, match="samples"):
+        model.predict(K_test, gating=G_test[:-1])
+    with pytest.raises(DataError, match="Neither"):
+        model.localized_weights()

@@ -1,0 +1,112 @@
+"""The MKL SVM as an estimator: two classes, several classes, the uniform average as its limit, scikit-learn, errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mklearn.classifiers import MKLSVC, KernelSVC
+from mklearn.errors import DataError, NotApplicable
+from mklearn.evaluation.metrics import METRICS
+from mklearn.evaluation.sweeps import MethodOutput
+from mklearn.kernels.specs import StackTransform
+from mklearn.optimize.svm_weights import duality_gap
+
+
+@parametrize_with_checks([MKLSVC(kernels=["gaussian", "linear"]), MKLSVC()])
+@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+SPECS = [
+    {"kind": "gaussian", "bandwidth": 0.3, "normalise": "centred_trace"},
+    {"kind": "gaussian", "bandwidth": 2.0, "normalise": "centred_trace"},
+    {"kind": "linear", "normalise": "centred_trace"},
+]
+
+
+def stacks(X, n):
+    transform = StackTransform(SPECS).fit(X[:n])
+    return np.array(transform.stack_train_.as_last_axis()), np.array(transform.transform(X[n:]).as_last_axis())
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return *stacks(X, 250), y[:250], y[250:]
+
+
+def test_two_classes(cancer):
+    K, K_test, y, y_test = cancer
+    names = np.array(["malignant", "benign"])[y]
+    model = MKLSVC(C=1.0, tol=1e-4, svm_tol=1e-5).fit(K, names)
+    values = model.decision_function(K_test)
+    assert values.shape == y_test.shape
+    np.testing.assert_array_equal(model.predict(K_test), np.where(values > 0, "malignant", "benign"))
+    assert model.score(K_test, np.array(["malignant", "benign"])[y_test]) > 0.93
+    dual = np.zeros(len(y))
+    dual[model.support_] = model.dual_coef_[0]
+    assert duality_gap(np.moveaxis(K, -1, 0), dual, model.theta_[0]) == pytest.approx(model.gap_, abs=1e-9)
+    assert model.gap_ <= 1e-4
+    assert model.n_svm_ <= 15
+    # a machine on the kernel of these weights, by scikit-learn
+    alone = KernelSVC(C=1.0, C_scale="none", kernel_weights=model.kernel_weights_).fit(K, names)
+    np.testing.assert_allclose(values, alone.decision_function(K_test), atol=5e-3)
+    output = MethodOutput(model, y, y_test, model.predict(K_test), test={"X": K_test})
+    assert METRICS["support_vector_share"].score(output) == pytest.approx(len(model.support_) / len(y))
+
+
+def test_more_classes_have_a_machine_each():
+    X, y = load_digits(n_class=4, return_X_y=True)
+    K, K_test = stacks(X, 200)
+    model = MKLSVC(C=1.0).fit(K, y[:200])
+    values = model.decision_function(K_test)
+    assert values.shape == (len(K_test), 4)
+    np.testing.assert_array_equal(model.predict(K_test), values.argmax(axis=1))
+    assert model.score(K_test, y[200:]) > 0.95
+    np.testing.assert_allclose(model.kernel_weights_, model.kernel_weights_by_class_.mean(axis=0))
+    for code in range(4):
+        alone = MKLSVC(C=1.0).fit(K, y[:200] == code)
+        np.testing.assert_allclose(alone.decision_function(K_test), values[:, code], atol=1e-9)
+        np.testing.assert_allclose(alone.kernel_weights_, model.kernel_weights_by_class_[code])
+
+
+def test_large_norm_is_the_machine_on_the_uniform_average(cancer):
+    K, K_test, y, _ = cancer
+    model = MKLSVC(C=2.0, p=np.inf, svm_tol=1e-8).fit(K, y)
+    uniform = KernelSVC(C=2.0, C_scale="none").fit(K, y)
+    np.testing.assert_allclose(model.decision_function(K_test), uniform.decision_function(K_test), atol=5e-3)
+    np.testing.assert_allclose(model.kernel_weights_, 1 / 3)
+
+
+def test_small_penalty_returns_equal_weights_and_its_gap(cancer):
+    """The box is so small that all weights are nearly as good: the gap is all that one may read."""
+    K, _, y, _ = cancer
+    model = MKLSVC(C=1e-5, tol=1e-3).fit(K, y)
+    np.testing.assert_allclose(model.kernel_weights_, 1 / 3)
+    assert 0 < model.gap_ <= 1e-3
+    assert (model.n_svm_, model.status_) == (1, "optimal")
+    assert MKLSVC(C=1.0, max_iter=0).fit(K, y).status_ == "max_iter"
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"y": np.zeros(30)}, NotApplicable, "class"),
+        ({"y": np.arange(29) % 3}, DataError, "29 labels for 30 samples"),
+        ({"X": np.ones((30, 30))}, NotApplicable, "constant"),
+        ({"C": 0.0}, ValueError, "'C'"),
+        ({"C": -1.0}, ValueError, "'C'"),
+        ({"p": 0.5}, ValueError, "'p'"),
+    ],
+)
+def test_messages_name_the_error(change, error, message):
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    data = {"X": X @ X.T, "y": np.arange(30) % 3}
+    data |= {key: change[key] for key in ("X", "y") if key in change}
+    parameters = {key: value for key, value in change.items() if key not in data}
+    with pytest.raises(error, match=message):
+        MKLSVC(**parameters).fit(data["X"], data["y"])

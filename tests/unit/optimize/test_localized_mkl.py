@@ -1,0 +1,290 @@
+"""Localized MKL: gates, the gated kernel, its gradient through the SVM, both solvers, invariances and errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.optimize.gating import gate_factor, gate_gradient, gated_cross_kernel, gated_kernel, gates
+from mklearn.optimize.localized_mkl import GatedSVM, localized_mkl
+from mklearn.optimize.svm import solve_svm
+
+GATES = ["softmax", "sigmoid"]
+
+
+def problem(n=60, P=5, d=4, seed=0):
+    """Linear kernels with rows of norm 1, each of which knows the classes in one half of the gating plane."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    G = np.column_stack([np.ones(n), rng.normal(size=(n, d))])
+    kernels = []
+    for m in range(P):
+        X = rng.normal(size=(n, 6))
+        X[:, m % 6] += 1.2 * y * (G[:, 1 + m % d] * (-1) ** m > 0)
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+        kernels.append(X @ X.T)
+    return np.array(kernels), y, G
+
+
+def start(P, d, scale=0.01, seed=0):
+    return np.random.default_rng(seed).uniform(-scale, scale, (P, d))
+
+
+def gated(kernels, eta):
+    return np.einsum("im,mij,jm->ij", eta, kernels, eta)
+
+
+# --- gates and kernel
+
+
+@pytest.mark.parametrize("gate", GATES)
+def test_gates_by_their_definition_and_far_out(gate):
+    rng = np.random.default_rng(0)
+    G, V = rng.normal(size=(7, 3)), rng.normal(size=(4, 3))
+    eta = gates(G, V, gate, 1.5)
+    for i in range(7):
+        a = [float(V[m] @ G[i]) for m in range(4)]
+        by_hand = [np.exp(x) / sum(map(np.exp, a)) if gate == "softmax" else 1 / (1 + np.exp(-x)) for x in a]
+        np.testing.assert_allclose(eta[i], 1.5 * np.array(by_hand), rtol=1e-12)
+    far = gates(G, 1e4 * V, gate)
+    assert np.isfinite(far).all()
+    assert far.min() >= 0
+    assert far.max() <= 1
+    clipped = gates(G, 20 * V, gate, 2.0, clip=True)
+    exact = gates(G, 20 * V, gate, 2.0)
+    assert set(clipped[exact < 2e-3]) == {0.0}
+    np.testing.assert_array_equal(clipped[(exact > 2e-3) & (exact < 1.998)], exact[(exact > 2e-3) & (exact < 1.998)])
+
+
+@pytest.mark.parametrize("gate", GATES)
+@pytest.mark.parametrize("P", [1, 3, 16])
+def test_scale_makes_untrained_gates_the_uniform_average(gate, P):
+    kernels, _, G = problem(P=P)
+    V = np.zeros((P, G.shape[1]))
+    average = gated_kernel(kernels, gates(G, V, gate, gate_factor(gate, "average", P)))
+    np.testing.assert_allclose(average, kernels.mean(axis=0), atol=1e-14)
+    published = gated_kernel(kernels, gates(G, V, gate, gate_factor(gate, "published", P)))
+    scale = 1 / P if gate == "softmax" else P / 4
+    np.testing.assert_allclose(published, scale * kernels.mean(axis=0), atol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_gated_kernels_equal_their_definition(dtype):
+    kernels, _, _ = problem(P=7)
+    kernels = kernels.astype(dtype)
+    eta = np.random.default_rng(1).random((60, 7))
+    found = gated_kernel(kernels, eta)
+    np.testing.assert_allclose(found, gated(kernels.astype(np.float64), eta), atol=1e-13)
+    np.testing.assert_array_equal(found, found.T)
+    cross = gated_cross_kernel(np.ascontiguousarray(kernels[:, 40:, :40]), eta[40:], eta[:40])
+    np.testing.assert_allclose(cross, found[40:, :40], atol=1e-13)
+
+
+# --- gradient
+
+
+def central_differences(smooth, V, h=1e-5):
+    found = np.zeros_like(V)
+    for place in np.ndindex(*V.shape):
+        step = np.zeros_like(V)
+        step[place] = h
+        found[place] = (smooth.evaluate(V + step).value - smooth.evaluate(V - step).value) / (2 * h)
+    return found
+
+
+def relative_error(found, expected):
+    return np.linalg.norm(found - expected) / np.linalg.norm(expected)
+
+
+@pytest.mark.parametrize("gate", GATES)
+@pytest.mark.parametrize("P", [5, 16])
+@pytest.mark.parametrize(("C", "scale"), [(0.1, 0.01), (10.0, 0.01), (0.1, 0.5), (10.0, 0.5)])
+def test_gradient_equals_central_differences_through_the_svm(gate, P, C, scale):
+    kernels, y, G = problem(P=P)
+    smooth = GatedSVM(kernels, y, G, C, gate=gate, ridge=0.02, svm_tol=1e-10, jitter=1e-10)
+    V = start(P, G.shape[1], scale)
+    gradient = smooth.gradient(smooth.evaluate(V))
+    assert relative_error(gradient, central_differences(smooth, V)) < 1e-5
+
+
+@pytest.mark.parametrize("gate", GATES)
+def test_gradient_with_the_average_scale(gate):
+    kernels, y, G = problem()
+    smooth = GatedSVM(kernels, y, G, 2.0, gate=gate, gate_scale="average", svm_tol=1e-10, jitter=1e-10)
+    V = start(5, G.shape[1], 0.5)
+    gradient = smooth.gradient(smooth.evaluate(V))
+    assert relative_error(gradient, central_differences(smooth, V)) < 1e-5
+
+
+def test_printed_gradient_without_delta_is_wrong():
+    """The paper's softmax gradient with delta_m^k, for which no k exists, read as 0 in one bracket and in both."""
+    kernels, y, G = problem()
+    smooth = GatedSVM(kernels, y, G, 10.0, gate="softmax", svm_tol=1e-10, jitter=1e-10)
+    V = start(5, G.shape[1], 0.5)
+    at = smooth.evaluate(V)
+    c, eta = at.solution.dual, at.eta
+    R = (eta * c[:, None]) * np.einsum("mij,jm,j->im", kernels, eta, c)  # half of the sum over the pairs (i, j)
+    expected = central_differences(smooth, V)
+    right, half, none = (-(share * R - eta * R.sum(axis=1, keepdims=True)).T @ G for share in (1.0, 0.5, 0.0))
+    assert relative_error(right, expected) < 1e-5
+    np.testing.assert_allclose(smooth.gradient(at), right, rtol=1e-9, atol=1e-9)
+    assert relative_error(half, expected) > 0.3
+    assert relative_error(none, expected) > 0.7
+
+
+def test_gradient_reads_support_rows_only():
+    kernels, y, G = problem()
+    eta = gates(G, start(5, G.shape[1], 0.3), "sigmoid")
+    solution = solve_svm(gated_kernel(kernels, eta), y, 1.0)
+    S = solution.support
+    assert 2 < len(S) < len(y)
+    spoilt = np.full_like(kernels, np.nan)
+    spoilt[:, S[:, None], S] = kernels[:, S[:, None], S]
+    found = gate_gradient(spoilt, eta, solution.dual, S, G, "sigmoid")
+    np.testing.assert_array_equal(found, gate_gradient(kernels, eta, solution.dual, S, G, "sigmoid"))
+
+
+# --- solvers
+
+
+@pytest.mark.parametrize("gate", GATES)
+@pytest.mark.parametrize("solver", ["line_search", "lbfgs"])
+@pytest.mark.parametrize("P", [5, 16])
+def test_accepted_steps_do_not_raise_the_objective(gate, solver, P):
+    """Recomputed with an accurate SVM: the tolerance of the solver's own SVM may hide 1e-5 of J."""
+    kernels, y, G = problem(P=P, seed=2)
+    rough = {"line_search": 1e-3, "lbfgs": 1e-5}[solver]
+    visited = []
+    options = {"gate": gate, "ridge": 1e-3 if solver == "lbfgs" else 0.0}
+    found = localized_mkl(
+        GatedSVM(kernels, y, G, 3.0, svm_tol=rough, **options),
+        start(P, G.shape[1]), solver=solver, tol=1e-4, callback=lambda V: visited.append(V.copy()),
+    )  # fmt: skip
+    accurate = GatedSVM(kernels, y, G, 3.0, svm_tol=1e-8, **options)
+    values = np.array([accurate.evaluate(V).value for V in visited])
+    assert len(values) == len(found.history) > 1
+    assert np.diff(values).max() <= 1e-5 * values.max()
+    np.testing.assert_allclose(values, found.history, rtol=1e-5)
+    assert values[-1] < 0.95 * values[0]
+    assert found.objective == pytest.approx(values[-1], rel=1e-5)
+    assert found.n_svm >= len(values)
+
+
+def test_line_search_is_the_published_one():
+    """Doubling while J falls, from the same point along the gradient of norm 1; one step by hand."""
+    kernels, y, G = problem()
+    task = GatedSVM(kernels, y, G, 1.0)
+    V0 = start(5, G.shape[1])
+    first = localized_mkl(task, V0, max_iter=1)
+    at = task.evaluate(V0)
+    direction = task.gradient(at) / np.linalg.norm(task.gradient(at))
+    values = [task.evaluate(V0 - 2.0**k * direction).value for k in range(12)]
+    falling = [at.value, *values]
+    k = next(k for k in range(12) if falling[k + 1] >= falling[k])
+    assert k >= 2
+    np.testing.assert_allclose(first.V, V0 - 2.0 ** (k - 1) * direction)
+    assert (first.status, first.n_svm) == ("max_iter", k + 2)
+    # where the first step is too long it is halved: start at the minimum of a line and look along the same gradient
+    end = localized_mkl(task, V0, tol=1e-12, max_iter=300)
+    assert end.status == "converged"
+    at = task.evaluate(end.V)
+    direction = task.gradient(at) / np.linalg.norm(task.gradient(at))
+    assert min(task.evaluate(end.V - 0.5**k * direction).value for k in range(10)) >= at.value * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("gate", GATES)
+def test_lbfgs_ends_where_the_gradient_vanishes(gate):
+    kernels, y, G = problem(n=50)
+    kernels = kernels + 0.5 * np.eye(50)  # alpha is unique, so that the objective is smooth
+    task = GatedSVM(kernels, y, G, 1.0, gate=gate, gate_scale="average", ridge=0.2, svm_tol=1e-9)
+    V0 = start(5, G.shape[1])
+    found = localized_mkl(task, V0, solver="lbfgs", tol=1e-12, max_iter=200)
+    at = task.evaluate(found.V)
+    assert np.linalg.norm(task.gradient(at)) < 1e-3 * np.linalg.norm(task.gradient(task.evaluate(V0)))
+    rng = np.random.default_rng(0)
+    for scale in (1e-2, 1e-1):
+        assert task.evaluate(found.V + scale * rng.normal(size=V0.shape)).value > at.value
+    line = localized_mkl(task, V0, tol=1e-5, max_iter=50)
+    assert found.objective <= line.objective * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+def test_large_ridge_and_identical_kernels(ridge):
+    """P identical kernels at V = 0 are one SVM at the rescaled C: published softmax gates divide the kernel by P."""
+    kernels, y, G = problem()
+    same = np.array([kernels[0]] * 4)
+    V0 = np.zeros((4, G.shape[1]))
+    for gate, scale in (("softmax", 1 / 4), ("sigmoid", 4 / 4)):
+        at = GatedSVM(same, y, G, 3.0, gate=gate, ridge=ridge, svm_tol=1e-8).evaluate(V0)
+        one = solve_svm(kernels[0], y, 3.0 * scale, 1e-8)
+        # K s with the bound C is K with the bound C s: alpha is divided by s
+        np.testing.assert_allclose(scale * at.solution.dual, one.dual, atol=1e-5)
+        assert scale * at.value == pytest.approx(one.value, rel=1e-7)
+        assert at.solution.intercept == pytest.approx(one.intercept, abs=1e-5)
+    heavy = localized_mkl(
+        GatedSVM(kernels, y, G, 1.0, gate_scale="average", ridge=1e6, svm_tol=1e-8), start(5, 5), solver="lbfgs"
+    )
+    uniform = solve_svm(kernels.mean(axis=0), y, 1.0, 1e-8)
+    np.testing.assert_allclose(heavy.eta, 1 / np.sqrt(5), atol=1e-4)
+    assert heavy.solution.value == pytest.approx(uniform.value, rel=1e-4)
+
+
+@pytest.mark.parametrize("gate", GATES)
+def test_permuted_kernels_permute_the_gates(gate):
+    kernels, y, G = problem()
+    order = np.array([3, 0, 4, 1, 2])
+    V0 = start(5, G.shape[1])
+    one = localized_mkl(GatedSVM(kernels, y, G, 1.0, gate=gate, svm_tol=1e-8), V0, max_iter=4)
+    two = localized_mkl(GatedSVM(kernels[order], y, G, 1.0, gate=gate, svm_tol=1e-8), V0[order], max_iter=4)
+    np.testing.assert_allclose(one.eta[:, order], two.eta, atol=1e-6)
+    again = localized_mkl(GatedSVM(kernels, y, G, 1.0, gate=gate, svm_tol=1e-8), V0, max_iter=4)
+    np.testing.assert_array_equal(one.V, again.V)
+
+
+@pytest.mark.parametrize("solver", ["line_search", "lbfgs"])
+@pytest.mark.parametrize("ridge", [0.0, 0.05])
+def test_more_gating_features_than_samples_are_rotated_exactly(solver, ridge):
+    """Features that are 0 change nothing but take the rotated path; what V0 has in them stays, unless it is penalised."""
+    kernels, y, G = problem(n=40)
+    wide = np.hstack([G, np.zeros((40, 60))])
+    V0 = start(5, wide.shape[1])
+    if ridge:
+        V0[:, G.shape[1] :] = 0
+    options = {"gate": "sigmoid", "ridge": ridge, "svm_tol": 1e-8}
+    narrow = localized_mkl(GatedSVM(kernels, y, G, 1.0, **options), V0[:, : G.shape[1]], solver=solver, max_iter=3)
+    task = GatedSVM(kernels, y, wide, 1.0, **options)
+    rotated = localized_mkl(task, V0, solver=solver, max_iter=3)
+    np.testing.assert_allclose(rotated.history, narrow.history, rtol=1e-7)
+    np.testing.assert_allclose(rotated.V[:, : G.shape[1]], narrow.V, atol=1e-5)
+    np.testing.assert_allclose(rotated.V[:, G.shape[1] :], V0[:, G.shape[1] :], atol=1e-5)
+    np.testing.assert_array_equal(task.features, wide)
+    np.testing.assert_allclose(task.evaluate(rotated.V).value, rotated.objective, rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"features": np.full((9, 2), np.nan)}, DataError, "not finite"),
+        ({"features": np.ones((8, 2))}, DataError, "8 samples for 9 samples"),
+        ({"features": np.ones(9)}, DataError, r"shape \(9,\)"),
+        ({"signs": np.ones(9)}, NotApplicable, "one class"),
+        ({"C": 0.0}, ConfigError, "`C`"),
+        ({"C": -3.0}, ConfigError, "`C`"),
+        ({"gate": "tanh"}, ConfigError, "'tanh' for `gate`: expected one of 'softmax', 'sigmoid'"),
+        ({"gate_scale": "sum"}, ConfigError, "`gate_scale`"),
+        ({"ridge": -1.0}, ConfigError, "`ridge`"),
+        ({"solver": "adam"}, ConfigError, "`solver`"),
+        ({"V0": np.zeros((2, 3))}, DataError, r"V0 of shape \(2, 3\): expected .* \(2, 2\)"),
+        ({"V0": np.full((2, 2), np.inf)}, DataError, "V0"),
+        ({"tol": 0.0}, ConfigError, "`tol`"),
+    ],
+)
+def test_messages_name_the_error(change, error, message):
+    given = {
+        "kernels": np.array([np.eye(9)] * 2), "signs": np.where(np.arange(9) < 4, 1.0, -1.0),
+        "features": np.ones((9, 2)), "C": 1.0,
+    } | {key: value for key, value in change.items() if key not in ("V0", "solver", "tol")}  # fmt: skip
+    search = {"V0": np.zeros((2, 2))} | {key: change[key] for key in ("V0", "solver", "tol") if key in change}
+    with pytest.raises(error, match=message):
+        localized_mkl(GatedSVM(**given), **search)

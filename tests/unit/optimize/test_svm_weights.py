@@ -1,0 +1,136 @@
+"""Kernel weights of the SVM: derivatives, the duality gap by hand, an independent solver, extremes and errors."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.optimize.svm import solve_svm
+from mklearn.optimize.svm_weights import duality_gap, svm_weights
+
+
+def problem(n=90, P=6, seed=0):
+    """Kernels on different columns, of which the first few know the classes; (P, n, n) of unit diagonal."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) % 3 == 0, 1.0, -1.0)
+    kernels = []
+    for m in range(P):
+        X = rng.normal(size=(n, 4)) + (m < 3) * 0.4 * (m + 1) * y[:, None] * (np.arange(4) == m % 4)
+        distance = ((X[:, None] - X) ** 2).sum(axis=2)
+        kernels.append(np.exp(-distance / 4) if m % 2 else X @ X.T / 4)
+    return np.array(kernels), y
+
+
+def qcqp(kernels, y, C):
+    """The problem of Bach et al. 2004 as a cone program: its optimal value and the multipliers, scaled to sum 1."""
+    n = len(y)
+    alpha, t = cp.Variable(n), cp.Variable()
+    roots = []
+    for K in kernels:
+        values, vectors = np.linalg.eigh(K)
+        roots.append((vectors * np.sqrt(np.maximum(values, 0))).T)
+    limits = [0.5 * cp.sum_squares(R @ cp.multiply(y, alpha)) <= t for R in roots]
+    whole = cp.Problem(cp.Maximize(cp.sum(alpha) - t), [*limits, alpha >= 0, alpha <= C, y @ alpha == 0])
+    whole.solve(solver="CLARABEL", tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
+    multipliers = np.array([np.ravel(limit.dual_value)[0] for limit in limits])
+    return whole.value, multipliers / multipliers.sum()
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_equals_the_cone_program(C, seed):
+    kernels, y = problem(seed=seed)
+    found = svm_weights(kernels, y, C, tol=1e-7, svm_tol=1e-8)
+    value, weights = qcqp(kernels, y, C)
+    assert found.status == "optimal"
+    assert found.solution.value == pytest.approx(value, rel=1e-6)
+    np.testing.assert_allclose(found.weights, weights, atol=5e-3)
+    assert found.n_svm <= 20
+
+
+@pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 4.0])
+@pytest.mark.parametrize("tol", [1e-2, 1e-3, 1e-5])
+def test_gap_is_below_the_tolerance_and_recomputed_from_scratch(p, tol):
+    kernels, y = problem(seed=3)
+    C = 2.0
+    found = svm_weights(kernels, y, C, p=p, tol=tol, svm_tol=1e-6)
+    assert found.status == "optimal"
+    K = np.einsum("m,mij->ij", found.theta, kernels)
+    # an upper bound of the optimum: the primal objective of a machine that is feasible at these weights
+    c, b = found.solution.dual, found.solution.intercept
+    primal = 0.5 * c @ K @ c + C * np.maximum(0, 1 - y * (K @ c + b)).sum()
+    # a lower bound: the dual objective of this alpha, with the worst weights of the ball by Hoelder's inequality
+    q = np.array([c @ matrix @ c for matrix in kernels])
+    dual_norm = q.max() if p == 1 else np.sum(q ** (p / (p - 1))) ** ((p - 1) / p)
+    bound = abs(c).sum() - 0.5 * len(kernels) ** (1 / p - 1) * dual_norm
+    assert abs(c.sum()) < 1e-9
+    assert 0 <= (y * c).min() <= (y * c).max() <= C * (1 + 1e-12)
+    assert primal >= found.solution.value * (1 - 1e-9)
+    assert (primal - bound) / primal <= tol + 1e-4 * (tol > 1e-4) + 1e-5
+    assert found.gap <= tol
+    assert found.gap == pytest.approx((found.solution.value - bound) / found.solution.value, abs=1e-9)
+    assert duality_gap(kernels, c, found.theta, p) == pytest.approx(found.gap, abs=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(found.theta, p), len(kernels) ** (1 / p - 1))
+
+
+def test_gap_of_equal_weights_is_not_zero():
+    """What a certificate has to notice."""
+    kernels, y = problem()
+    equal = np.full(len(kernels), 1 / len(kernels))
+    c = solve_svm(np.einsum("m,mij->ij", equal, kernels), y, 2.0, 1e-8).dual
+    assert duality_gap(kernels, c, equal) > 0.05
+    assert svm_weights(kernels, y, 2.0, max_iter=0).status == "max_iter"
+
+
+def test_objective_decreases_along_the_history():
+    kernels, y = problem(P=12, seed=5)
+    found = svm_weights(kernels, y, 5.0, tol=1e-6, svm_tol=1e-6)
+    assert len(found.history) > 2
+    assert np.diff(found.history).max() <= 1e-9 * found.history[0]
+    random = np.random.default_rng(0).dirichlet(np.ones(12), size=20)
+    others = [solve_svm(np.einsum("m,mij->ij", theta, kernels), y, 5.0, 1e-6).value for theta in random]
+    assert found.solution.value <= min(others) * (1 + 1e-6)
+
+
+def test_few_machines_are_solved():
+    counts = [svm_weights(*problem(seed=seed), 3.0, tol=1e-3).n_svm for seed in range(6)]
+    assert max(counts) <= 12
+    assert np.median(counts) <= 8
+
+
+def test_large_p_gives_equal_weights_and_a_single_kernel_weight_one():
+    kernels, y = problem()
+    np.testing.assert_allclose(svm_weights(kernels, y, 1.0, p=np.inf).theta, 1 / len(kernels))
+    alone = svm_weights(kernels[:1], y, 1.0)
+    assert (alone.weights, alone.n_svm, alone.status) == (pytest.approx([1.0]), 1, "optimal")
+
+
+def test_permuted_kernels_and_swapped_classes():
+    kernels, y = problem()
+    order = np.random.default_rng(1).permutation(len(kernels))
+    one = svm_weights(kernels, y, 1.0, tol=1e-6, svm_tol=1e-8)
+    two = svm_weights(kernels[order], -y, 1.0, tol=1e-6, svm_tol=1e-8)
+    np.testing.assert_allclose(one.weights[order], two.weights, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"kernels": np.ones((3, 4, 5))}, DataError, r"\(3, 4, 5\)"),
+        ({"kernels": np.full((2, 9, 9), np.nan)}, DataError, "not finite"),
+        ({"signs": np.ones(9)}, NotApplicable, "one class"),
+        ({"signs": np.ones(8)}, DataError, "9 labels"),
+        ({"signs": np.arange(9.0)}, DataError, "-1 or 1"),
+        ({"C": 0.0}, ConfigError, "`C`"),
+        ({"C": -1.0}, ConfigError, "`C`"),
+        ({"p": 0.5}, ConfigError, "`p`"),
+        ({"tol": 0.0}, ConfigError, "`tol`"),
+        ({"max_iter": -1}, ConfigError, "`max_iter`"),
+    ],
+)
+def test_messages_name_the_error(change, error, message):
+    given = {"kernels": np.array([np.eye(9)] * 2), "signs": np.where(np.arange(9) < 4, 1.0, -1.0), "C": 1.0} | change
+    with pytest.raises(error, match=message):
+        svm_weights(**given)
