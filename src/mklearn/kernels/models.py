@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from mklearn.contract.model import Registered, Slug
+from mklearn.contract.model import NamePattern, Registered, Slug
 
 Positive = Annotated[float, Field(gt=0)]
 
@@ -29,8 +29,8 @@ class DescriptorKernel(Kernel):
 
     bookkeeping: ClassVar[frozenset[str]] = frozenset({"descriptor"})
 
-    descriptor: Slug | Annotated[list[Slug], Field(min_length=1)] = "each"
-    """The descriptor that it compares samples by; a list, or ``each``, makes one kernel of each."""
+    descriptor: NamePattern | Annotated[list[NamePattern], Field(min_length=1)] = "each"
+    """The descriptor that it compares samples by; a list, a name with ``*``, or ``each``, makes one kernel of each."""
 
     def measure_for(self, suited: str) -> str:
         """Return the pairwise measure that the kernel needs, where ``suited`` is the distance of its descriptor."""

@@ -1,8 +1,10 @@
-"""Names of the kernels that an entry of a study's `kernels` stands for."""
+"""Names of the kernels and descriptors that an entry of a study stands for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
 
@@ -11,19 +13,48 @@ def kernel_names(
 ) -> Iterator[tuple[str, str, float | None]]:
     """Return (name, descriptor, bandwidth) of every kernel that an entry stands for.
 
-    A list of descriptors (or ``each``) appends the descriptor's name, a list of bandwidths the multiple:
-    ``gauss-hog-0.5``. An entry for one descriptor and one bandwidth keeps its own name; so does a product, which has
-    no descriptor.
+    A list of descriptors (or ``each``, or a name with ``*``) appends the descriptor's name, a list of bandwidths the
+    multiple: ``gauss-hog-0.5``. An entry for one descriptor and one bandwidth keeps its own name; so does a product,
+    which has no descriptor.
     """
     if kernel.get("kind") == "product":
         yield kernel_id, "", None
         return
     chosen = kernel.get("descriptor", "each")
-    several = chosen == "each" or isinstance(chosen, list)
-    names = descriptors if chosen == "each" else chosen if isinstance(chosen, list) else [chosen]
+    several = chosen == "each" or isinstance(chosen, list) or "*" in chosen
+    names = descriptors if chosen == "each" else matching(chosen, descriptors)
     bandwidth = kernel.get("bandwidth")
     multiples = bandwidth if isinstance(bandwidth, list) else [bandwidth]
     for name in names:
         for multiple in multiples:
             full = f"{kernel_id}-{name}" if several else kernel_id
             yield (f"{full}-{multiple:g}" if len(multiples) > 1 else full), name, multiple
+
+
+def matching(chosen: Any, available: Iterable[str]) -> list[str]:
+    """Return the names that a name, or a list of names, stands for; ``*`` in a name stands for any characters."""
+    known, found = list(available), []
+    for name in chosen if isinstance(chosen, list) else [chosen]:
+        several = isinstance(name, str) and "*" in name
+        found += [other for other in known if fnmatchcase(other, name) and other not in found] if several else [name]
+    return found
+
+
+def expanded_descriptors(descriptors: Any) -> Any:
+    """Replace ``patch: each`` of a study's descriptors by an entry for each patch of the grid, ``NAME-ROW-COLUMN``."""
+    if not isinstance(descriptors, Mapping):
+        return descriptors
+    found = {}
+    for name, spec in descriptors.items():
+        if not isinstance(spec, Mapping) or spec.get("kind") != "patches" or spec.get("patch") != "each":
+            found[name] = spec
+            continue
+        try:
+            rows, columns = map(range, spec.get("grid"))  # type: ignore[arg-type]
+        except (TypeError, ValueError):  # the model says what is valid
+            found[name] = spec
+            continue
+        shared = {field: value for field, value in spec.items() if field != "grid"}
+        places = list(itertools.product(rows, columns))
+        found |= {f"{name}-{row}-{column}": {**shared, "patch": [row, column]} for row, column in places}
+    return found
