@@ -65,8 +65,9 @@ CLASSES_LESS_ONE = 3
 ONE_CLASS_IS_FITTED = {"shrinkage_lda", "standardised_shrinkage_lda"}
 """scikit-learn's discriminant analysis fits a single class and fails to predict; the workflow refuses it, see below."""
 NEEDS_MORE_FEATURES_THAN_SAMPLES = {"null_space_lda"}
-OVERFITS = {("fisherface", "unit"): 0.75}
-"""All 50 principal components of 60 samples leave little within-class variance, and unit length hides how little."""
+OVERFITS = {("fisherface", "unit"): 0.75, ("majority", ""): 0.25}
+"""What some reach on digits. All 50 principal components of 60 samples leave little within-class variance, and unit
+length hides how little; the majority class is one of four."""
 
 
 def enough(digits: Digits, kind: str) -> Digits:
@@ -216,7 +217,7 @@ def test_kernels_of_specs_equal_those_precomputed(digits: Digits, kind: str) -> 
     specs = [{"kind": "gaussian"}, {"kind": "gaussian", "columns": list(range(32))}, {"kind": "linear", "centre": True}]
     transform = StackTransform(specs).fit(X)
     others = list(MODELS[kind].inputs)[1:]
-    beside, beside_test = ({name: Z for name in others} for Z in (X, X_test))
+    beside, beside_test = (dict.fromkeys(others, Z) for Z in (X, X_test))
     given = made(kind, parameters(kind)).fit(transform.stack_train_.as_last_axis(), y, **beside)
     computed = implementation(MODELS[kind])(**parameters(kind), kernels=specs).fit(X, y, **beside)
     expected = apply(kind, given, transform.transform(X_test).as_last_axis(), **beside_test)
@@ -287,7 +288,7 @@ def test_what_is_learned_of_samples_does_not_depend_on_test_samples(digits: Digi
     one, two = (next(iter(result.rules.values())) for result in results)
     assert (one.position, one.component, one.candidate) == (two.position, two.component, two.candidate)
     first, second = (found.predictions.by_component for found in (one, two))
-    assert not np.array_equal(first, second)
+    assert kind == "majority" or not np.array_equal(first, second)
     for model_1, model_2 in zip(one.fitted.outcome.estimators, two.fitted.outcome.estimators, strict=True):
         for X in (samples[digits.train], samples[digits.test]):
             np.testing.assert_array_equal(apply(kind, model_1, X), apply(kind, model_2, X))

@@ -9,7 +9,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.conformance.conftest import Digits
 
-from mklearn.classifiers import EmbeddedLinearSVC, KernelRidgeClassifier, KernelSAMME, KernelVoting, LedoitWolfLDA
+from mklearn.classifiers import (
+    EmbeddedLinearSVC,
+    KernelRidgeClassifier,
+    KernelSAMME,
+    KernelVoting,
+    LedoitWolfLDA,
+    MajorityClassifier,
+)
 from mklearn.kernels.specs import compute_stack
 from mklearn.subspace import (
     LDE,
@@ -80,6 +87,7 @@ def integer_gram_matrices(estimator):
         KernelRidgeClassifier(),
         EmbeddedLinearSVC(kernels=TWO),
         EmbeddedLinearSVC(),
+        MajorityClassifier(),
     ],
     expected_failed_checks=integer_gram_matrices,
 )

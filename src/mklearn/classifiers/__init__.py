@@ -15,6 +15,7 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "ledoit_wolf_lda": ["LedoitWolfLDA"],
         "linear_svc": ["linear_svc"],
         "logistic_regression": ["logistic_regression"],
+        "majority": ["MajorityClassifier"],
         "shrinkage_lda": ["ShrinkageLDA"],
         "standardised_shrinkage_lda": ["standardised_shrinkage_lda"],
     },

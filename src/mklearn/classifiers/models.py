@@ -210,6 +210,16 @@ class StandardisedShrinkageLDA(ConcatenationMethod, Classifier):
     shrinkage: Tuned[Literal["auto"] | Share] = "auto"
 
 
+class Majority(ConcatenationMethod, Classifier):
+    """The largest class of the training samples for every sample: the rate that others have to beat."""
+
+    title = "Majority class"
+    reference = "Witten, Frank, Hall 2011 (ZeroR)"
+    implementation = "mklearn.classifiers.majority:MajorityClassifier"
+
+    kind: Literal["majority"]
+
+
 METHODS: tuple[type[Method], ...] = (
     KernelVoting,
     KernelSAMME,
@@ -224,5 +234,6 @@ METHODS: tuple[type[Method], ...] = (
     LinearSVC,
     LogisticRegression,
     StandardisedShrinkageLDA,
+    Majority,
 )
 """The methods of this room that a study can name: a new one adds its line."""

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from pydantic import Field, field_validator, model_validator
 
 from mklearn.contract.fit_spec import Components, Implementation, InnerFolds, InputKind, KernelChoice
-from mklearn.contract.model import Registered, Slug
+from mklearn.contract.model import NamePattern, Registered, Slug
 
 Value = TypeVar("Value")
 
@@ -156,9 +156,9 @@ class KernelMethod(Method):
     bookkeeping: ClassVar[frozenset[str]] = Method.bookkeeping | {"kernels"}
     inputs: ClassVar[Mapping[str, Input]] = {"kernels": Input("kernels")}
 
-    kernels: Literal["all", "each"] | Annotated[list[Slug], Field(min_length=1)] = "all"
-    """The kernels it takes: all, these, or ``each``: then it is run once for every kernel. Product kernels are
-    combinations already: ``all`` and ``each`` leave them out, and a list may name them."""
+    kernels: Literal["all", "each"] | Annotated[list[NamePattern], Field(min_length=1)] = "all"
+    """The kernels it takes: all, these (``gauss-*`` stands for several), or ``each``: then it is run once for every
+    kernel. Product kernels are combinations already: ``all`` and ``each`` leave them out, and a list may name them."""
 
 
 class FixedCombination(KernelMethod):

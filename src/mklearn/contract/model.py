@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$", max_length=60)]
 """Name of a data set, descriptor, kernel, method, protocol or study."""
+NamePattern = Annotated[str, Field(pattern=r"^[a-z0-9*]([a-z0-9._*-]*[a-z0-9*])?$", max_length=60)]
+"""A name, or several: ``*`` stands for any characters."""
 
 
 class Strict(BaseModel):

@@ -23,6 +23,7 @@ READERS = (
     "deng_cai_mat",
     "digits",
     "feature_tables",
+    "gauss4",
     "image_archive",
     "image_folder",
     "nested_archive",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from mklearn.contract.model import Registered, Slug
 from mklearn.kernels.costs import point_set_seconds_per_pair
@@ -67,13 +67,23 @@ class Patches(Descriptor):
     title = "Patches"
     reference = "Gonen, Alpaydin 2008"
     implementation = "mklearn.descriptors.patches:patches"
+    bookkeeping: ClassVar[frozenset[str]] = frozenset({"grid"})
 
     kind: Literal["patches"]
     size: Count
     """Pixels per side of a patch."""
-    patch: tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]] | None = None
-    """Row and column of one patch of the grid, from 0; by default all of them."""
+    patch: tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]] | Literal["each"] | None = None
+    """Row and column of one patch of the grid, from 0; by default all of them. ``each`` makes a descriptor of each
+    patch: ``NAME-0-0``, ``NAME-0-1``, ..., which kernels name ``NAME-*``."""
+    grid: tuple[Count, Count] | None = None
+    """Rows and columns of patches, for ``patch: each``."""
     statistics: Literal["pixels", "mean_std"] = "pixels"
+
+    @model_validator(mode="after")
+    def _a_grid_of_each(self) -> Patches:
+        if (self.patch == "each") != (self.grid is not None):
+            raise ValueError("patch: each and grid: [rows, columns] need each other.")
+        return self
 
 
 class HOG(Descriptor):

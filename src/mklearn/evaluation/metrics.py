@@ -134,6 +134,18 @@ def _balanced_accuracy(y: Any, labels: Any) -> float:
     return float(np.mean([np.mean(labels[y == code] == code) for code in np.unique(y)]))
 
 
+def _minority_recall(y_train: Any, y: Any, labels: Any) -> float:
+    """Return the recall of the class with the fewest training samples; of several such classes the mean."""
+    import numpy as np
+
+    classes, counts = np.unique(y_train, return_counts=True)
+    fewest = classes[counts == counts.min()]
+    missing = np.setdiff1d(fewest, y)
+    if missing.size:
+        raise NotApplicable(f"the recall of the smallest class needs test samples of it; class {missing[0]!s} has none")
+    return float(np.mean([np.mean(labels[y == code] == code) for code in fewest]))
+
+
 def _macro_f1(y: Any, labels: Any) -> float:
     """Return the mean F1 score over the classes that test samples have or are predicted to have."""
     from sklearn.metrics import f1_score
@@ -202,6 +214,7 @@ METRICS = {
     for metric in (
         ACCURACY,
         Metric("balanced_accuracy", "Balanced accuracy", ("y", "labels"), _balanced_accuracy),
+        Metric("minority_recall", "Recall of the smallest class", ("y_train", "y", "labels"), _minority_recall),
         Metric("macro_f1", "Macro F1", ("y", "labels"), _macro_f1),
         Metric(
             "log_loss",

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from mklearn.contract.model import Registered, Slug
+from mklearn.contract.model import NamePattern, Registered, Slug
 
 Positive = Annotated[float, Field(gt=0)]
 Scaling = Literal["none", "standard", "unit", "rank"]
@@ -30,8 +30,8 @@ class DescriptorKernel(Kernel):
 
     bookkeeping: ClassVar[frozenset[str]] = frozenset({"descriptor", "feature_scaling"})
 
-    descriptor: Slug | Annotated[list[Slug], Field(min_length=1)] = "each"
-    """The descriptor that it compares samples by; a list, or ``each``, makes one kernel of each."""
+    descriptor: NamePattern | Annotated[list[NamePattern], Field(min_length=1)] = "each"
+    """The descriptor that it compares samples by; a list, a name with ``*``, or ``each``, makes one kernel of each."""
     feature_scaling: Scaling | Annotated[list[Scaling], Field(min_length=1)] = "none"
     """Scaling of the descriptor's features, fitted on the training samples: mean 0 and standard deviation 1
     (``standard``), each sample to length 1 (``unit``), or quantiles among the training samples (``rank``). A list makes

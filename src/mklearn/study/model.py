@@ -11,6 +11,7 @@ from mklearn.contract.model import Slug, Strict
 from mklearn.contract.table_specs import Calibration, PublishedValue, Tolerance
 from mklearn.evaluation.metrics import metric_mistakes
 from mklearn.study.datasets import DatasetConfig, normalise_datasets
+from mklearn.study.naming import expanded_descriptors
 from mklearn.study.published import Published, Remark
 from mklearn.study.registry import DescriptorConfig, KernelConfig, MethodConfig, ProtocolConfig
 
@@ -96,6 +97,7 @@ class Study(Strict):
     report: Report = Report()
 
     _datasets = field_validator("datasets", mode="before")(normalise_datasets)
+    _descriptors = field_validator("descriptors", mode="before")(expanded_descriptors)
 
     def published_values(self) -> list[PublishedValue]:
         """Return the published values, one for each cell."""

@@ -15,7 +15,7 @@ from mklearn.descriptors.models import image_descriptors
 from mklearn.study.datasets import normalise_datasets
 from mklearn.study.mistakes import Mistake, nearest, one_of
 from mklearn.study.model import DEFAULT_METHODS
-from mklearn.study.naming import kernel_names
+from mklearn.study.naming import expanded_descriptors, kernel_names, matching
 
 
 def broken_references(raw: Mapping[str, Any]) -> list[Mistake]:
@@ -47,7 +47,7 @@ class _Names:
     def of(cls, raw: Mapping[str, Any]) -> _Names:
         """Collect the names of a raw study."""
         datasets = _mapping(normalise_datasets(raw.get("datasets")))
-        descriptors, kernels = _mapping(raw.get("descriptors")), _mapping(raw.get("kernels"))
+        descriptors, kernels = _mapping(expanded_descriptors(raw.get("descriptors"))), _mapping(raw.get("kernels"))
         methods = _mapping(raw.get("methods")) or DEFAULT_METHODS
         matrices = {name for spec in datasets.values() for name in _mapping(_mapping(spec).get("matrices"))}
         descriptor_names = (set(descriptors) or _default_descriptors(datasets)) | matrices
@@ -66,7 +66,7 @@ class _Names:
 
 
 def _refer(path: str, name: Any, valid: set[str], what: str) -> Iterator[Mistake]:
-    if isinstance(name, str) and name not in valid:
+    if isinstance(name, str) and not valid.intersection(matching(name, valid)):
         yield Mistake(path, f"there is no {what} {name!r}.{nearest(name, valid)} Expected: {one_of(valid)}.")
 
 

@@ -208,3 +208,15 @@ def test_a_metric_of_an_installed_package() -> None:
 def test_a_metric_that_nobody_has() -> None:
     with pytest.raises(ConfigError, match="there is no metric 'worst_class'; valid: accuracy"):
         metric_named("worst_class")
+
+
+def test_recall_of_the_smallest_training_class() -> None:
+    score = METRICS["minority_recall"].function
+    y_train, y = np.array([0, 0, 0, 1, 1, 2, 2, 2]), np.array([0, 1, 1, 1, 2])
+    labels = np.array([0, 1, 0, 1, 1])
+    assert score(y_train, y, labels) == pytest.approx(2 / 3)
+    assert score(y_train[:5], y, labels) == pytest.approx(2 / 3)
+    both = np.array([0, 0, 0, 1, 1, 2, 2])  # classes 1 and 2 are the smallest
+    assert score(both, y, labels) == pytest.approx(np.mean([2 / 3, 0]))
+    with pytest.raises(NotApplicable, match="class 1 has none"):
+        score(y_train, y[y != 1], labels[y != 1])

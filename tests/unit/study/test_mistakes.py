@@ -255,7 +255,7 @@ def test_nearest(word: Any, valid: list[str], expected: str) -> None:
         ({"evaluation": {"neighbours": ["cosinus"]}},
          "evaluation.neighbours[0]: invalid value 'cosinus'. Did you mean 'cosine'? Expected one of: cosine"),
         ({"evaluation": {"metrics": ["accuracy", "acu"]}},
-         "evaluation: metrics: there is no metric 'acu'; valid: accuracy, balanced_accuracy, macro_f1, "),
+         "evaluation: metrics: there is no metric 'acu'; valid: accuracy, balanced_accuracy, minority_recall, "),
         ({"evaluation": {"metrics": ["auc", "auc"], "choose_by": "auc"}},
          "evaluation: metrics: metric 'auc' is named twice."),
         ({"evaluation": {"choose_by": "auc"}},

@@ -20,6 +20,7 @@ from mklearn.study.expansion.datasets import PlannedDataset
 from mklearn.study.expansion.kernels import pairwise_of
 from mklearn.study.expansion.protocols import PlannedProtocol
 from mklearn.study.model import Evaluation
+from mklearn.study.naming import matching
 
 Spec = dict[str, Any]
 Descriptors = Mapping[str, tuple[str, Descriptor]]
@@ -185,14 +186,15 @@ def _variants(method_id: str, method: Method, kernels: Sequence[Spec], dataset: 
 
 
 def _named_kernels(method_id: str, names: list[str], kernels: Sequence[Spec], dataset: PlannedDataset) -> list[Spec]:
-    there = {kernel["id"] for kernel in kernels}
-    missing = [name for name in names if name not in there]
+    there = [kernel["id"] for kernel in kernels]
+    chosen = matching(names, there)
+    missing = [name for name in names if not set(matching(name, there)) & set(there)]
     if missing:
         raise ConfigError(
             f"methods.{method_id}.kernels: data set {dataset.id!r} has no kernel {', '.join(missing)}; "
             f"it has {', '.join(sorted(there))}."
         )
-    return [kernel for kernel in kernels if kernel["id"] in names]
+    return [kernel for kernel in kernels if kernel["id"] in chosen]
 
 
 def _kernel_weights(method_id: str, method: KernelMethod, kernels: list[Spec]) -> Spec:

@@ -1,0 +1,83 @@
+"""Names that stand for several: a descriptor of each patch, and patterns of descriptors and kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mklearn.errors import ConfigError
+from mklearn.study.expansion.plan import Plan, plan_study
+from mklearn.study.naming import matching
+from mklearn.study.reading import check_study
+
+STUDY: dict[str, Any] = {
+    "study": "s",
+    "datasets": ["digits"],
+    "descriptors": {
+        "p4": {"kind": "patches", "size": 4, "patch": "each", "grid": [2, 2], "statistics": "mean_std"},
+        "r2": {"kind": "multiresolution", "resolutions": [2]},
+        "r4": {"kind": "multiresolution", "resolutions": [4]},
+    },
+    "kernels": {
+        "lin": {"kind": "linear"},
+        "gauss": {"kind": "gaussian", "descriptor": "p4-*-1"},
+        "some": {"kind": "linear", "descriptor": ["r4", "r*"]},
+    },
+    "methods": {
+        "patches": {"kind": "kernel_fda", "kernels": ["lin-p4-*"]},
+        "several": {"kind": "kernel_fda", "kernels": ["gauss-*", "lin-r2", "lin-r*"]},
+    },
+    "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
+}
+PATCHES = ["p4-0-0", "p4-0-1", "p4-1-0", "p4-1-1"]
+
+
+def planned(**changes: Any) -> Plan:
+    return plan_study(check_study(STUDY | changes))
+
+
+def kernels_of(plan: Plan, method: str) -> list[str]:
+    return [kernel["id"] for fit in plan.fits.values() if fit.method_id == method for kernel in fit.spec.kernels]
+
+
+def test_each_patch_is_a_descriptor() -> None:
+    study = check_study(STUDY)
+    assert list(study.descriptors) == [*PATCHES, "r2", "r4"]
+    assert study.descriptors["p4-1-0"].parameters() == {"size": 4, "patch": (1, 0), "statistics": "mean_std"}
+    alone = STUDY["descriptors"]["p4"] | {"patch": [1, 0]}
+    del alone["grid"]
+    keys = {key for _, key in planned().descriptors}
+    same = planned(descriptors=STUDY["descriptors"] | {"p4-1-0": alone} | {"p4": STUDY["descriptors"]["p4"]})
+    assert {key for _, key in same.descriptors} == keys
+
+
+def test_patterns_stand_for_kernels_in_the_order_of_the_study() -> None:
+    plan = planned()
+    assert kernels_of(plan, "patches") == [f"lin-{name}" for name in PATCHES]
+    assert kernels_of(plan, "several") == ["lin-r2", "lin-r4", "gauss-p4-0-1", "gauss-p4-1-1"]
+    names = [kernel["id"] for kernel in plan_study(check_study(STUDY | {"methods": {"m": {"kind": "kernel_fda"}}})
+             ).fits.popitem()[1].spec.kernels]  # fmt: skip
+    assert names[-2:] == ["some-r4", "some-r2"]
+
+
+def test_a_pattern_matches_each_name_once() -> None:
+    assert matching(["b", "a*", "*"], ["a1", "a2", "b", "c"]) == ["b", "a1", "a2", "c"]
+    assert matching("x", ["a"]) == ["x"]
+    assert matching("x*", ["a"]) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"kernels": {"k": {"kind": "linear", "descriptor": "q*"}}, "methods": {"m": {"kind": "kernel_fda"}}},
+         r"kernels\.k\.descriptor: there is no descriptor 'q\*'"),
+        ({"methods": {"m": {"kind": "kernel_fda", "kernels": ["none-*"]}}}, r"there is no kernel 'none-\*'"),
+        ({"descriptors": {"p": {"kind": "patches", "size": 4, "patch": "each"}}}, "patch: each and grid"),
+        ({"descriptors": {"p": {"kind": "patches", "size": 4, "grid": [2, 2]}}}, "patch: each and grid"),
+        ({"descriptors": {"p": {"kind": "patches", "size": 4, "patch": "each", "grid": 2}}}, r"descriptors\.p"),
+    ],
+)  # fmt: skip
+def test_mistakes(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        check_study(STUDY | changes)
