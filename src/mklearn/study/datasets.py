@@ -32,6 +32,8 @@ Merged = Literal["rest"] | Annotated[list[str], Field(min_length=1)]
 class Dataset(Strict):
     """What every data set of a study can set."""
 
+    title: Annotated[str, Field(min_length=1)] | None = None
+    """Name in tables and figures."""
     splits_of: Slug | None = None
     """Another entry of the study, with the same samples in the same order, whose splits it has. Without it, entries of
     one registered data set have the same splits, and your own data have splits of their own; its own name gives a

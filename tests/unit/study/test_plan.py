@@ -386,6 +386,7 @@ KEPT = [
     (("methods", "mkl-lda", "kernels"), ["blocks", "pixels"]),
     (("datasets", "digits", "kind"), "registered"),
     (("datasets", "digits", "name"), "digits"),
+    (("datasets", "digits", "title"), "Ten digits"),
     (("descriptors", "pixels", "norm"), "none"),
 ]
 """Changes of a study that change no number, and therefore no file."""

@@ -53,7 +53,7 @@ def planned_dataset(dataset_id: str, config: DatasetConfig, layout: Layout, mirr
     ConfigError
         A file or folder of the user does not exist, or Snakemake can't take its name.
     """
-    raw = config.model_dump()
+    raw = config.model_dump(exclude={"title"})
     if isinstance(config, RegisteredDataset):
         raw["name"] = config.name or dataset_id
     fields = dataset_spec(raw)
@@ -69,11 +69,10 @@ def planned_dataset(dataset_id: str, config: DatasetConfig, layout: Layout, mirr
         family, tables = known.family, known.tables
     else:
         family, tables = config.family, list(config.tables) if isinstance(config, FeatureTables) else []
-    planned = PlannedDataset(
-        dataset_id, final, original, family, tables, read, resize, title=f"{dataset_id} (your own {OWN[family]})"
-    )
+    title = config.title or f"{dataset_id} (your own {OWN[family]})"
+    planned = PlannedDataset(dataset_id, final, original, family, tables, read, resize, title)
     if isinstance(config, RegisteredDataset):
-        return _registered(planned, raw, layout, mirror)
+        return _registered(planned, config, raw, layout, mirror)
     if isinstance(config, ImageFolder):
         return replace(planned, read=read.model_copy(update={"listing": _listing(dataset_id, config.path)}))
     return replace(planned, files=_own_files(dataset_id, config))
@@ -100,7 +99,9 @@ def splits_source(dataset_id: str, datasets: Mapping[str, DatasetConfig]) -> str
     return splits_source(config.splits_of, datasets)
 
 
-def _registered(planned: PlannedDataset, raw: dict[str, object], layout: Layout, mirror: str | None) -> PlannedDataset:
+def _registered(
+    planned: PlannedDataset, config: RegisteredDataset, raw: dict[str, object], layout: Layout, mirror: str | None
+) -> PlannedDataset:
     """Add what the registry says: downloads, title, number of samples."""
     known = entry(str(raw["name"]))
     downloads = {
@@ -109,10 +110,11 @@ def _registered(planned: PlannedDataset, raw: dict[str, object], layout: Layout,
         )
         for file in known.packaging(os.environ.get(MIRROR_VARIABLE) or mirror)  # the order of the download
     }
+    usual = known.title if planned.id == known.id else f"{known.title}, {planned.id}"  # two draws are two columns
     return replace(
         planned,
         files=list(downloads),
-        title=known.title if planned.id == known.id else f"{known.title}, {planned.id}",  # two draws are two columns
+        title=config.title or usual,
         downloads=downloads,
         n_samples=known.n_samples(raw),
         about={name: getattr(known, name) for name in ("licence", "citation", "homepage", "note")},
