@@ -148,6 +148,16 @@ def test_one_class() -> None:
         evaluate_draw(FEATURES, method(), np.zeros(N, dtype=int), [split], evaluation=EVALUATION)
 
 
+def test_labels_of_the_test_part_choose_nothing() -> None:
+    models, spec = splits(), method(grid={"threshold": THRESHOLDS})
+    other = Y.copy()
+    other[models[0].test] = 1 - other[models[0].test]
+    one, two = (evaluate_draw(FEATURES, spec, y, models, evaluation=EVALUATION) for y in (Y, other))
+    for first, second in zip(one, two, strict=True):
+        assert first.rules[""].candidate == second.rules[""].candidate
+        assert first.rules[""].chosen_score("accuracy") == pytest.approx(1 - second.rules[""].chosen_score("accuracy"))
+
+
 def kernels(n: int = 3) -> Inputs:
     rng = np.random.default_rng(0)
     features = [X + rng.normal(scale=scale, size=X.shape) for scale in np.linspace(0.1, 6, n)]
