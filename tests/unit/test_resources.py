@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mklearn.contract.fit_spec import Implementation, InputSpec, MethodSpec, Setting
+from mklearn.contract.fit_spec import EvaluationSpec, FitSpec, Implementation, InputSpec, MethodSpec, Setting
 from mklearn.contract.specs import ReadSpec, SplitSpec
 from mklearn.datasets.samples import SampleSet
 from mklearn.optimize.kernel_weights import ENUMERATION_LIMIT
@@ -238,3 +238,19 @@ def test_licences_are_claimed_by_methods_that_may_solve_semidefinite_programs(de
 def test_limits_are_those_of_the_solver_and_of_the_step() -> None:
     assert resources.ENUMERATED_KERNELS == ENUMERATION_LIMIT
     assert resources.BATCH == BATCH
+
+
+def test_models_of_a_draw_fit_each_candidate_once() -> None:
+    parameters = {"folds": 4, "deals": 5, "repeats": 3}
+    validated = SplitSpec(kind="validation_folds", implementation="x:x", parameters=parameters, seed=0)
+    folds = SplitSpec(kind="k_fold", implementation="x:x", parameters={"folds": 4, "repeats": 3}, seed=0)
+    assert resources.number_of_splits(validated) == 60
+    method = MethodSpec(
+        id="m", implementation="x:x", grid={"C": [1, 2, 3]}, inputs={"features": InputSpec(kind="features")},
+        sweep=Implementation(implementation="x:x"),
+    )  # fmt: skip
+    evaluation = EvaluationSpec(neighbours=["cosine"], inner_folds=3)
+    spec = FitSpec(dataset="d", settings=[Setting(protocol="p", train_size=None)], method=method,
+                   evaluation=evaluation, seed=0)  # fmt: skip
+    once, nested = (resources.fit_seconds(spec, protocol, 100) for protocol in (validated, folds))
+    assert once / nested == pytest.approx(60 * 3 / (12 * (1 + 3 * 3)))

@@ -65,7 +65,8 @@ class Split:
 
     def converted(self, convert: Callable[[np.ndarray], np.ndarray]) -> Split:
         """Return the split with each of its parts converted."""
-        return replace(self, **{role: convert(part) for role, part in self.parts})
+        held = None if self.validation is None else convert(self.validation)
+        return replace(self, train=convert(self.train), test=convert(self.test), validation=held)
 
     @property
     def name(self) -> str:

@@ -39,9 +39,8 @@ Failure = NotApplicable | SolverFailed
 
 
 def evaluate_draw(
-    inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], splits: Sequence[Split], *, evaluation: EvaluationSpec,
-    seed: int,
-) -> list[SplitResult | Exception]:  # fmt: skip
+    inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], splits: Sequence[Split], *, evaluation: EvaluationSpec
+) -> list[SplitResult | Exception]:
     """Fit one method on the training part of every split and compute its metrics on the test part.
 
     Parameters
@@ -50,8 +49,6 @@ def evaluate_draw(
         As for :func:`mklearn.evaluation.split.evaluate_split`; ``evaluation.inner_folds`` is not used.
     splits : sequence of Split
         Of one repeat and training size, all with a validation part.
-    seed : int
-        Not used, as there are no inner folds; for methods with nothing to choose.
 
     Returns
     -------
@@ -78,11 +75,12 @@ def evaluate_draw(
     rules = fits.sweep.rules(evaluation.neighbours)
     open_components = fits.sweep.has_components and evaluation.components != "all"
     if len(grid) == 1 and not open_components:  # there is nothing to choose
-        return [_alone(inputs, method, y, split, evaluation, seed) for split in splits]
+        return [_alone(inputs, method, y, split, evaluation) for split in splits]
     started = time.perf_counter()
     models = [_Model.fitted(inputs, method, y, split, grid, evaluation) for split in splits]
     seconds = (time.perf_counter() - started) / len(models)
     message = ""
+    chosen: dict[str, tuple[int, int | None]] = dict.fromkeys(rules, (0, None))
     try:
         chosen = {
             rule: (selection.candidate, -1 if selection.all_dimensions else selection.dimension - 1)
@@ -91,7 +89,7 @@ def evaluate_draw(
     except SolverFailed as reason:
         if len(grid) > 1:
             raise
-        chosen, message = dict.fromkeys(rules, (0, None)), str(reason)  # report all components where it was fitted
+        message = str(reason)  # report all components where it was fitted
     return [model.result(chosen, seconds, message) for model in models]
 
 
@@ -179,10 +177,11 @@ def _select(models: Sequence[_Model], rule: str, n_candidates: int, evaluation: 
 
 
 def _alone(
-    inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], split: Split, evaluation: EvaluationSpec, seed: int
+    inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], split: Split, evaluation: EvaluationSpec
 ) -> SplitResult | Exception:
+    """Evaluate a model with nothing to choose: the seed of the inner folds does not matter."""
     try:
-        return evaluate_split(inputs, method, y, split.train, split.test, evaluation=evaluation, seed=seed)
+        return evaluate_split(inputs, method, y, split.train, split.test, evaluation=evaluation, seed=0)
     except EXPECTED as reason:
         reason.__traceback__ = reason.__cause__ = reason.__context__ = None
         return reason

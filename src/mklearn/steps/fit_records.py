@@ -147,9 +147,7 @@ class FitAtSize:
             return [self._evaluate(self.inputs, split) for split in models]
         results = self._guarded(
             models[0].name,
-            lambda: evaluate_draw(
-                self.inputs, self.spec.method, self.y, models, evaluation=self.spec.evaluation, seed=self.spec.seed
-            ),
+            lambda: evaluate_draw(self.inputs, self.spec.method, self.y, models, evaluation=self.spec.evaluation),
         )
         return [results for _ in models] if isinstance(results, Exception) else results
 

@@ -82,7 +82,7 @@ def by_hand(models: list[Split], role: str) -> np.ndarray:
 
 def test_models_of_a_draw_share_the_threshold_of_the_best_mean() -> None:
     models = splits()
-    results = evaluate_draw(FEATURES, method(grid={"threshold": THRESHOLDS}), Y, models, evaluation=EVALUATION, seed=0)
+    results = evaluate_draw(FEATURES, method(grid={"threshold": THRESHOLDS}), Y, models, evaluation=EVALUATION)
     best = int(by_hand(models, "validation").mean(axis=1).argmax())
     values = by_hand(models, "test")[best]
     assert 0 < best < 3
@@ -102,7 +102,7 @@ def test_the_choice_of_a_model_alone_can_differ() -> None:
 
 def test_every_candidate_is_fitted_once_for_each_model() -> None:
     models = splits()
-    evaluate_draw(FEATURES, method(grid={"threshold": THRESHOLDS}), Y, models, evaluation=EVALUATION, seed=0)
+    evaluate_draw(FEATURES, method(grid={"threshold": THRESHOLDS}), Y, models, evaluation=EVALUATION)
     expected = {(t, X[split.train].tobytes()) for t in THRESHOLDS for split in models}
     assert len(Threshold.fits) == len(expected)
     assert set(Threshold.fits) == expected
@@ -114,17 +114,17 @@ def test_every_candidate_is_fitted_once_for_each_model() -> None:
 def test_ties_go_to_the_first_candidate() -> None:
     models = splits()
     for grid in ([9.0, -9.0], [-9.0, 9.0]):  # all in one class: half of the balanced validation parts is right
-        results = evaluate_draw(FEATURES, method(grid={"threshold": grid}), Y, models, evaluation=EVALUATION, seed=0)
+        results = evaluate_draw(FEATURES, method(grid={"threshold": grid}), Y, models, evaluation=EVALUATION)
         assert {result.rules[""].candidate.parameters["threshold"] for result in results} == {grid[0]}
 
 
 def test_a_candidate_that_fails_on_one_model_is_out() -> None:
     models = splits()
     assert 0 < sum(0 in split.train for split in models) < 3
-    free = evaluate_draw(FEATURES, method(grid={"threshold": THRESHOLDS}), Y, models, evaluation=EVALUATION, seed=0)
+    free = evaluate_draw(FEATURES, method(grid={"threshold": THRESHOLDS}), Y, models, evaluation=EVALUATION)
     best = free[0].rules[""].candidate.parameters["threshold"]
     failing = method(grid={"threshold": THRESHOLDS}, parameters={"fails_on": best})
-    results = evaluate_draw(FEATURES, failing, Y, models, evaluation=EVALUATION, seed=0)
+    results = evaluate_draw(FEATURES, failing, Y, models, evaluation=EVALUATION)
     (other,) = {result.rules[""].candidate.parameters["threshold"] for result in results}
     assert other != best
     rest = [t for t in THRESHOLDS if t != best]
@@ -136,8 +136,8 @@ def test_all_candidates_fail() -> None:
     failing = method(grid={"threshold": [9.0]}, parameters={"fails_on": 9.0})
     two = failing.model_copy(update={"grid": {"threshold": [9.0], "shift": [0.0, 1.0]}})
     with pytest.raises(SolverFailed, match=r"every candidate failed.*no threshold"):
-        evaluate_draw(FEATURES, two, Y, splits(), evaluation=EVALUATION, seed=0)
-    results = evaluate_draw(FEATURES, failing, Y, splits(), evaluation=EVALUATION, seed=0)  # nothing to choose
+        evaluate_draw(FEATURES, two, Y, splits(), evaluation=EVALUATION)
+    results = evaluate_draw(FEATURES, failing, Y, splits(), evaluation=EVALUATION)  # nothing to choose
     failed = [0 in split.train for split in splits()]
     assert [isinstance(result, SolverFailed) for result in results] == failed
 
@@ -145,7 +145,17 @@ def test_all_candidates_fail() -> None:
 def test_one_class() -> None:
     split = splits()[0]
     with pytest.raises(NotApplicable, match="of one class only"):
-        evaluate_draw(FEATURES, method(), np.zeros(N, dtype=int), [split], evaluation=EVALUATION, seed=0)
+        evaluate_draw(FEATURES, method(), np.zeros(N, dtype=int), [split], evaluation=EVALUATION)
+
+
+def test_labels_of_the_test_part_choose_nothing() -> None:
+    models, spec = splits(), method(grid={"threshold": THRESHOLDS})
+    other = Y.copy()
+    other[models[0].test] = 1 - other[models[0].test]
+    one, two = (evaluate_draw(FEATURES, spec, y, models, evaluation=EVALUATION) for y in (Y, other))
+    for first, second in zip(one, two, strict=True):
+        assert first.rules[""].candidate == second.rules[""].candidate
+        assert first.rules[""].chosen_score("accuracy") == pytest.approx(1 - second.rules[""].chosen_score("accuracy"))
 
 
 def kernels(n: int = 3) -> Inputs:
@@ -173,7 +183,7 @@ def test_the_best_single_kernel_and_components_of_an_embedding() -> None:
     models, inputs = splits(), kernels()
     spec = kernel_method("mklearn.subspace.kernel_pca:KernelPCA", "LeadingDimensions", kernel_choice="best_single",
                          parameters={"n_components": 4})  # fmt: skip
-    results = evaluate_draw(inputs, spec, Y, models, evaluation=EVALUATION, seed=0)
+    results = evaluate_draw(inputs, spec, Y, models, evaluation=EVALUATION)
     alone = kernel_method("mklearn.subspace.kernel_pca:KernelPCA", "LeadingDimensions", parameters={"n_components": 4})
 
     def curve(kernel: int, split: Split, part: np.ndarray) -> np.ndarray:
@@ -198,7 +208,7 @@ def test_weights_by_validation_accuracy_are_shared() -> None:
     models, inputs = splits(), kernels()
     spec = kernel_method(KFD, "LeadingDimensions", kernel_choice="cv_accuracy")
     evaluation = EVALUATION.model_copy(update={"components": "all"})
-    results = evaluate_draw(inputs, spec, Y, models, evaluation=evaluation, seed=0)
+    results = evaluate_draw(inputs, spec, Y, models, evaluation=evaluation)
     alone = kernel_method(KFD, "LeadingDimensions")
     accuracies = [
         np.mean([
@@ -392,4 +402,4 @@ def test_splits_of_a_file_are_evaluated_as_drawn(tmp_path: Path) -> None:
     assert values[0] == values[1]
     assert fit_of(at_size(spec, held).spec, Setting(protocol="p", train_size=None))["metric"] == ""
     assert all(isinstance(result, SplitResult) for result in evaluate_draw(
-        FEATURES, spec, Y, held[:3], evaluation=EVALUATION, seed=0))  # fmt: skip
+        FEATURES, spec, Y, held[:3], evaluation=EVALUATION))  # fmt: skip

@@ -202,7 +202,7 @@ def test_lost_fits_have_rows_in_the_order_of_the_plan(inputs: dict[str, Any], tm
         "fits": sizes, "status": "lost", "message": "killed; log: x", "reason": "killed", "log": "x",
         "key": ("d", "p", "gone"), "outdated": None,
     }  # fmt: skip
-    drawn = LostFit(**entry, position=2, splits=[[(0, 0, 20, 10)], [(0, 0, 19, 11)]])
+    drawn = LostFit(**entry, position=2, splits=[[(0, 0, 20, 10)], [(0, 1, 19, 11, 5, 0)]])
     spec = ScoresSpec(study="s", lost=[drawn, LostFit(**entry, position=0, splits=[[], []])])
     both = [inputs["scores"]], [inputs["predictions"]]
     scores(*both, tmp_path / "table.parquet", tmp_path / "predicted.parquet", spec=spec)
@@ -211,6 +211,8 @@ def test_lost_fits_have_rows_in_the_order_of_the_plan(inputs: dict[str, Any], tm
     assert len(table) == 2 + len(frame) + 2
     assert table.iloc[[0, 1, -2, -1]]["status"].eq("lost").all()
     assert table.iloc[-2:][["train_size", "n_train", "n_test"]].to_numpy().tolist() == [[3, 20, 10], [4, 19, 11]]
+    parts = table.iloc[-2:][["fold", "n_validation", "test_part"]]
+    assert parts.to_numpy().tolist() == [[0, 0, 0], [1, 5, 0]]
     assert table.iloc[:2]["protocol"].tolist() == ["p-p3", "p-p4"]
     assert metadata["spec"] == spec.as_dict()
     scores(*both, tmp_path / "whole.parquet", tmp_path / "predicted.parquet", spec=ScoresSpec(study="s"))
