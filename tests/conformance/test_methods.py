@@ -216,7 +216,7 @@ def test_kernels_of_specs_equal_those_precomputed(digits: Digits, kind: str) -> 
     specs = [{"kind": "gaussian"}, {"kind": "gaussian", "columns": list(range(32))}, {"kind": "linear", "centre": True}]
     transform = StackTransform(specs).fit(X)
     others = list(MODELS[kind].inputs)[1:]
-    beside, beside_test = ({name: Z for name in others} for Z in (X, X_test))
+    beside, beside_test = (dict.fromkeys(others, Z) for Z in (X, X_test))
     given = made(kind, parameters(kind)).fit(transform.stack_train_.as_last_axis(), y, **beside)
     computed = implementation(MODELS[kind])(**parameters(kind), kernels=specs).fit(X, y, **beside)
     expected = apply(kind, given, transform.transform(X_test).as_last_axis(), **beside_test)
