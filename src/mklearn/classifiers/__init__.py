@@ -11,6 +11,7 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "kernel_svc": ["KernelSVC"],
         "lmkl_svc": ["LMKLSVC"],
         "mkl_svc": ["MKLSVC"],
+        "weighted_svc": ["ConvexMKLDRSVC", "EasyMKL"],
         "embedded_linear_svc": ["EmbeddedLinearSVC"],
         "ledoit_wolf_lda": ["LedoitWolfLDA"],
         "linear_svc": ["linear_svc"],

@@ -97,6 +97,46 @@ class MKLSVC(KernelMethod, Classifier):
         return True
 
 
+class WeightedSVC(KernelMethod, Classifier):
+    """Support vector machines on kernels whose weights another method learns first."""
+
+    C: Tuned[Positive] = 10.0
+    """In the unit that ``C_scale`` says."""
+    C_scale: Literal["variance", "none"] = "variance"
+    """C is for a kernel whose variance of the training samples in feature space is 1, or for the kernel as it is."""
+
+    def learns_weights(self) -> bool:
+        """Return True."""
+        return True
+
+
+class ConvexMKLDRSVC(WeightedSVC):
+    """A support vector machine on the kernel weights of convex MKL-DR."""
+
+    title = "Convex MKL-DR weights + SVC"
+    reference = "Ye, Ji, Chen 2008; Cortes, Vapnik 1995"
+    implementation = "mklearn.classifiers.weighted_svc:ConvexMKLDRSVC"
+
+    kind: Literal["convex_mkl_dr_svc"]
+    p: Tuned[Annotated[float, Field(ge=1)]] = 2.0
+    """Norm of the kernel weights: 1 is sparse, larger ones are ever closer to the uniform average."""
+    denominator: Literal["total", "within"] = "total"
+    ridge: Tuned[Positive] = 1e-2
+    """On the feature-space norm, relative to the kernels' mean centred trace."""
+
+
+class EasyMKL(WeightedSVC):
+    """A support vector machine on the kernel weights of EasyMKL."""
+
+    title = "EasyMKL"
+    reference = "Aiolli, Donini 2015"
+    implementation = "mklearn.classifiers.weighted_svc:EasyMKL"
+
+    kind: Literal["easy_mkl"]
+    trade_off: Tuned[Annotated[float, Field(gt=0, le=1)]] = 0.1
+    """1 weights kernels by the distance of the class means, small values by that of the classes' convex hulls."""
+
+
 class LMKLSVC(KernelMethod, Classifier):
     """A support vector machine with kernel weights that a gate gives to each sample, one class against the rest."""
 
@@ -227,6 +267,8 @@ METHODS: tuple[type[Method], ...] = (
     KernelSVC,
     MKLSVC,
     LMKLSVC,
+    ConvexMKLDRSVC,
+    EasyMKL,
     EmbeddedLinearSVC,
     NearestNeighbour,
     LedoitWolfLDA,

@@ -11,6 +11,7 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "kernel_weights": ["KernelWeights", "kernel_weights"],
         "convex_ratio_trace": ["ConvexRatioTrace", "RatioTraceObjective", "between_factor", "convex_ratio_trace"],
         "leave_one_out_ridge": ["LeaveOneOutRidge", "LeaveOneOutWeights", "class_targets", "leave_one_out_weights"],
+        "easy_mkl": ["EasyMKLWeights", "easy_mkl_weights"],
         "localized_mkl": ["GatedSVM", "LocalizedMKL", "localized_mkl"],
         "svm_weights": ["SVMWeights", "duality_gap", "svm_weights"],
         "simplex_qp": ["SimplexQP", "simplex_qp"],

@@ -49,18 +49,21 @@ def _rectangular(kernels: Kernels, row_gates: Floats, by_kernel: Floats, out: Fl
 
 
 def _products(kernels: Kernels, support: NDArray[np.intp], weighted: Floats, out: Floats) -> None:
-    """Compute ``weighted[i, m] sum_j kernels[m, S_i, S_j] weighted[j, m]`` for the positions S of ``support``."""
-    n_kernels, n = kernels.shape[0], len(support)
-    column = np.empty(n)
+    """Compute ``weighted[i, m] sum_j kernels[m, S_i, S_j] weighted[j, m]`` for the positions S of ``support``.
+
+    Whole rows are read, with weights 0 outside S: gathering the columns S is slower unless S is a fifth or less.
+    """
+    n_kernels, n = kernels.shape[0], kernels.shape[2]
+    column = np.zeros(n)
     for m in range(n_kernels):
-        for i in range(n):
-            column[i] = weighted[i, m]
-        for i in range(n):
+        for i in range(len(support)):
+            column[support[i]] = weighted[i, m]
+        for i in range(len(support)):
             entries = kernels[m, support[i]]
             total = 0.0
             for j in range(n):
-                total += entries[support[j]] * column[j]
-            out[i, m] = column[i] * total
+                total += entries[j] * column[j]
+            out[i, m] = weighted[i, m] * total
 
 
 symmetric = compile_loop(_symmetric)

@@ -140,7 +140,7 @@ def test_gradient_reads_support_rows_only():
     S = solution.support
     assert 2 < len(S) < len(y)
     spoilt = np.full_like(kernels, np.nan)
-    spoilt[:, S[:, None], S] = kernels[:, S[:, None], S]
+    spoilt[:, S] = kernels[:, S]
     found = gate_gradient(spoilt, eta, solution.dual, S, G, "sigmoid")
     np.testing.assert_array_equal(found, gate_gradient(kernels, eta, solution.dual, S, G, "sigmoid"))
 
@@ -245,7 +245,7 @@ def test_permuted_kernels_permute_the_gates(gate):
 @pytest.mark.parametrize("solver", ["line_search", "lbfgs"])
 @pytest.mark.parametrize("ridge", [0.0, 0.05])
 def test_more_gating_features_than_samples_are_rotated_exactly(solver, ridge):
-    """Features of 0 change nothing but take the rotated path; what V0 has in them stays, unless it is penalised."""
+    """Features that are 0 change nothing but take the rotated path; what V0 has in them stays."""
     kernels, y, G = problem(n=40)
     wide = np.hstack([G, np.zeros((40, 60))])
     V0 = start(5, wide.shape[1])

@@ -1,0 +1,143 @@
+"""Support vector classification on kernels whose weights another method learns first."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.base.kernel_input import KernelInput
+from mklearn.base.parameters import POSITIVE, Interval, one_of
+from mklearn.classifiers.kernel_svc import CombinedSVC, CScale
+from mklearn.classifiers.one_vs_rest import one_vs_rest_signs
+from mklearn.kernels.stack import KernelStack
+from mklearn.optimize.easy_mkl import easy_mkl_weights
+from mklearn.subspace.convex_mkldr import ConvexMKLDR, Denominator
+
+
+class ConvexMKLDRSVC(CombinedSVC):
+    """scikit-learn's support vector classifier on the kernel weights of convex MKL-DR.
+
+    Parameters
+    ----------
+    kernels
+        As for `mklearn.subspace.ConvexMKLDR`.
+    p, denominator, ridge
+        Of `mklearn.subspace.ConvexMKLDR`, which learns the weights.
+    C, C_scale
+        As for `KernelSVC`.
+
+    Attributes
+    ----------
+    learner_ : ConvexMKLDR
+    kernel_weights_, kernel_ids_, classes_, svc_, support_, n_features_in_
+        As for `KernelSVC`.
+
+    Raises
+    ------
+    DataError, NotApplicable, ConfigError
+        As for `KernelSVC` and `mklearn.subspace.ConvexMKLDR`.
+
+    References
+    ----------
+    Those of `mklearn.subspace.ConvexMKLDR`. Cortes, Vapnik, "Support-vector networks", Machine Learning 20, 1995.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **KernelInput._parameter_constraints,
+        "p": [Interval(Real, 1, np.inf, closed="both")],
+        "denominator": [one_of(Denominator)],
+        "ridge": [POSITIVE],
+        "C": [POSITIVE],
+        "C_scale": [one_of(CScale)],
+    }
+
+    def __init__(
+        self,
+        *,
+        kernels: Any = "precomputed",
+        p: float = 2.0,
+        denominator: Denominator = "total",
+        ridge: float = 1e-2,
+        C: float = 10.0,
+        C_scale: CScale = "variance",
+    ) -> None:
+        self.kernels = kernels
+        self.p = p
+        self.denominator = denominator
+        self.ridge = ridge
+        self.C = C
+        self.C_scale = C_scale
+
+    def _weights(self, stack: KernelStack, codes: NDArray[np.intp]) -> NDArray[np.floating[Any]]:
+        learner = ConvexMKLDR(p=self.p, denominator=self.denominator, ridge=self.ridge)
+        self.learner_ = learner.fit(stack.as_last_axis(), codes)
+        return np.asarray(learner.kernel_weights_, dtype=np.float64)
+
+
+class EasyMKL(CombinedSVC):
+    """scikit-learn's support vector classifier on the kernel weights of EasyMKL.
+
+    Parameters
+    ----------
+    kernels
+        As for `KernelSVC`; positive semidefinite, and scaled alike, for instance to unit diagonal.
+    trade_off : float
+        lambda, above 0 and at most 1: 1 weights by the distance of the class means, small values by that of the nearest
+        points of the classes' convex hulls.
+    C, C_scale
+        As for `KernelSVC`.
+
+    Attributes
+    ----------
+    kernel_weights_by_class_ : array of shape (n_machines, n_kernels)
+        Weights of the two classes, or of each class against the rest.
+    kernel_weights_ : array of shape (n_kernels,), sum 1
+        Their mean.
+    kernel_ids_, classes_, svc_, support_, n_features_in_
+        As for `KernelSVC`.
+
+    Raises
+    ------
+    DataError, NotApplicable, ConfigError
+        As for `KernelSVC`; `NotApplicable` also if no kernel separates the classes.
+    SolverFailed
+        Kernels far from positive semidefinite.
+
+    References
+    ----------
+    Aiolli, Donini, "EasyMKL: a scalable multiple kernel learning algorithm", Neurocomputing 169, 2015.
+
+    Notes
+    -----
+    Deviations: the paper classifies by the same problem on the weighted kernel; here a support vector machine does, as
+    for the other methods of this room. Of more than two classes the machines share the mean weights.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **KernelInput._parameter_constraints,
+        "trade_off": [Interval(Real, 0, 1, closed="right")],
+        "C": [POSITIVE],
+        "C_scale": [one_of(CScale)],
+    }
+
+    def __init__(
+        self,
+        *,
+        kernels: Any = "precomputed",
+        trade_off: float = 0.1,
+        C: float = 10.0,
+        C_scale: CScale = "variance",
+    ) -> None:
+        self.kernels = kernels
+        self.trade_off = trade_off
+        self.C = C
+        self.C_scale = C_scale
+
+    def _weights(self, stack: KernelStack, codes: NDArray[np.intp]) -> NDArray[np.floating[Any]]:
+        signs = one_vs_rest_signs(codes, len(self.classes_))
+        found = [easy_mkl_weights(stack.matrices, each, trade_off=self.trade_off) for each in signs]
+        self.kernel_weights_by_class_ = np.array([each.weights for each in found])
+        return np.asarray(self.kernel_weights_by_class_.mean(axis=0))

@@ -1,0 +1,63 @@
+"""Support vector machines on weights of convex MKL-DR and EasyMKL: the learner's weights, then `KernelSVC`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mklearn.classifiers import ConvexMKLDRSVC, EasyMKL, KernelSVC
+from mklearn.errors import NotApplicable
+from mklearn.kernels.specs import StackTransform
+from mklearn.optimize.easy_mkl import easy_mkl_weights
+from mklearn.subspace import ConvexMKLDR
+
+SPECS = [{"kind": "gaussian", "bandwidth": 0.3}, {"kind": "gaussian", "bandwidth": 2.0}, "linear"]
+
+
+def integer_gram_matrices(estimator):
+    if isinstance(estimator, ConvexMKLDRSVC) and estimator.kernels == "precomputed":
+        return {"check_estimators_dtypes": "rounds the Gram matrix to integers, which makes it indefinite"}
+    return {}
+
+
+@parametrize_with_checks(
+    [ConvexMKLDRSVC(), EasyMKL(kernels=["gaussian", "linear"])], expected_failed_checks=integer_gram_matrices
+)
+@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(n_class=5, return_X_y=True)
+    transform = StackTransform(SPECS).fit(X[:200])
+    K, K_test = transform.stack_train_.as_last_axis(), transform.transform(X[200:]).as_last_axis()
+    return np.array(K), y[:200], np.array(K_test), y[200:]
+
+
+@pytest.mark.parametrize("C_scale", ["variance", "none"])
+def test_learns_weights_then_fits_the_machine(digits, C_scale):
+    K, y, K_test, y_test = digits
+    options = {"C": 3.0, "C_scale": C_scale}
+    dr = ConvexMKLDR(p=1.5, ridge=0.1).fit(K, y).kernel_weights_
+    kernels = np.ascontiguousarray(np.moveaxis(K, -1, 0))
+    easy = [easy_mkl_weights(kernels, np.where(y == code, 1.0, -1.0), trade_off=0.3).weights for code in range(5)]
+    for model, weights in (
+        (ConvexMKLDRSVC(p=1.5, ridge=0.1, **options), dr), (EasyMKL(trade_off=0.3, **options), np.mean(easy, axis=0)),
+    ):  # fmt: skip
+        model.fit(K, y)
+        np.testing.assert_allclose(model.kernel_weights_, weights)
+        assert np.ptp(weights) > 0.01
+        alone = KernelSVC(kernel_weights=weights, **options).fit(K, y)
+        np.testing.assert_array_equal(model.predict(K_test), alone.predict(K_test))
+        assert model.score(K_test, y_test) > 0.9
+
+
+def test_constant_kernels_are_refused():
+    y = np.arange(30) % 2
+    for model in (ConvexMKLDRSVC(), EasyMKL()):
+        with pytest.raises(NotApplicable):
+            model.fit(np.ones((30, 30)), y)
