@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -108,6 +108,8 @@ class LMKLSVC(KernelClassifier):
         What gates: the ``gating`` of ``fit``, or X, or the rows of the average of precomputed kernels.
     gating_mean_, gating_scale_ : arrays of shape (n_gating_features,)
         Mean and sample standard deviation over the training samples (1 for constant features).
+    objective_ : float
+        The machines' objectives, ridge included, summed.
     objective_history_ : tuple of arrays
         Of each machine: the objective at the start and after every accepted step.
     n_svm_ : int
@@ -226,6 +228,7 @@ class LMKLSVC(KernelClassifier):
             self._fit_uniform(stack, uniform, features, signs)
         else:
             self._fit_gates(stack, features, signs)
+        self.objective_ = float(self.machines_.objective.sum())
         mean = self.machines_.eta.mean(axis=(0, 1))
         self.kernel_weights_ = mean / mean.sum()
         self.support_ = np.flatnonzero(self.machines_.dual.any(axis=0))
@@ -392,6 +395,6 @@ def _machines(found: list[LocalizedMKL]) -> GatedMachines:
 
 def _generator(random_state: Any) -> np.random.Generator:
     """Return NumPy's generator of a seed; a RandomState of scikit-learn's gives the seed."""
-    if random_state is None or isinstance(random_state, (Integral, np.random.Generator)):
-        return np.random.default_rng(random_state)
-    return np.random.default_rng(random_state.randint(2**31))
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    return np.random.default_rng(random_state)

@@ -49,8 +49,10 @@ class MKLSVC(KernelClassifier):
     gap_ : float
         Relative duality gap, the largest over the machines. Read the weights with it: for a small C it may be below
         ``tol`` at equal weights, from which the solver starts.
-    objective_ : array of shape (n_machines,)
-        Dual objective of each machine.
+    certificate_ : dict
+        "gap", the same.
+    objective_ : float
+        Dual objective, the sum over the machines.
     n_iter_ : int
         Number of iterates, equal weights included; the largest over the machines.
     n_svm_ : int
@@ -128,7 +130,8 @@ class MKLSVC(KernelClassifier):
         self.kernel_weights_by_class_ = np.array([each.weights for each in found])
         self.kernel_weights_ = self.kernel_weights_by_class_.mean(axis=0)
         self.gap_ = max(each.gap for each in found)
-        self.objective_ = np.array([each.solution.value for each in found])
+        self.certificate_ = {"gap": self.gap_}
+        self.objective_ = sum(each.solution.value for each in found)
         self.n_iter_ = max(len(each.history) for each in found)
         self.n_svm_ = sum(each.n_svm for each in found)
         self.status_ = next((each.status for each in found if each.status != "optimal"), "optimal")

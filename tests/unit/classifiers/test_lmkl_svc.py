@@ -66,6 +66,7 @@ def test_decisions_by_hand(cancer, options):
     kernel = np.einsum("im,ijm,jm->ij", eta_test, K_test, eta)
     by_hand = kernel @ model.machines_.dual[0] + model.machines_.intercept[0]
     np.testing.assert_allclose(values, by_hand, atol=1e-9)
+    assert model.objective_ == model.objective_history_[0][-1] < model.objective_history_[0][0]
     np.testing.assert_allclose(model.kernel_weights_, eta.mean(axis=0) / eta.mean(axis=0).sum())
     # the machine is scikit-learn's on the gated kernel
     gated = gated_kernel(np.ascontiguousarray(np.moveaxis(K, -1, 0)), eta)

@@ -52,6 +52,9 @@ def test_two_classes(cancer):
     assert duality_gap(np.moveaxis(K, -1, 0), dual, model.theta_[0]) == pytest.approx(model.gap_, abs=1e-9)
     assert model.gap_ <= 1e-4
     assert model.n_svm_ <= 15
+    assert model.certificate_ == {"gap": model.gap_}
+    gated = np.abs(dual).sum() - 0.5 * dual @ (K @ model.theta_[0]) @ dual
+    assert model.objective_ == pytest.approx(gated)
     # a machine on the kernel of these weights, by scikit-learn
     alone = KernelSVC(C=1.0, C_scale="none", kernel_weights=model.kernel_weights_).fit(K, names)
     np.testing.assert_allclose(values, alone.decision_function(K_test), atol=5e-3)
