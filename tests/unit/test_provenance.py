@@ -96,6 +96,7 @@ BUILT_ON = {
     "kernel_voting": {"kernel_fda"},
     "kernel_samme": {"kernel_fda"},
     "embedded_linear_svc": {"kernel_fda"},
+    "convex_mkl_dr_svc": {"convex_mkl_dr"},
     "standardised_shrinkage_lda": {"shrinkage_lda"},
 }
 """Methods that are built on other methods and fitted again with them."""

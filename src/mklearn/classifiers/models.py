@@ -115,7 +115,7 @@ class ConvexMKLDRSVC(WeightedSVC):
 
     title = "Convex MKL-DR weights + SVC"
     reference = "Ye, Ji, Chen 2008; Cortes, Vapnik 1995"
-    implementation = "mklearn.classifiers.weighted_svc:ConvexMKLDRSVC"
+    implementation = "mklearn.classifiers.convex_mkl_dr_svc:ConvexMKLDRSVC"
 
     kind: Literal["convex_mkl_dr_svc"]
     p: Tuned[Annotated[float, Field(ge=1)]] = 2.0
@@ -130,7 +130,7 @@ class EasyMKL(WeightedSVC):
 
     title = "EasyMKL"
     reference = "Aiolli, Donini 2015"
-    implementation = "mklearn.classifiers.weighted_svc:EasyMKL"
+    implementation = "mklearn.classifiers.easy_mkl:EasyMKL"
 
     kind: Literal["easy_mkl"]
     trade_off: Tuned[Annotated[float, Field(gt=0, le=1)]] = 0.1
