@@ -1,152 +1,201 @@
-"""Draw what kernel weights and gates look like: MKL weights over patches, gate maps of several starts, and GAUSS4.
+"""Draw what kernel weights and gates look like: MKL weights over patches, gates of several starts, and GAUSS4.
 
-    python docs/draw_lmkl.py FOLDER
+    MKLEARN_MIRROR=path/to/mirror python docs/draw_lmkl.py FOLDER
 
-Faces are of the data set ``olivetti`` (from ``MKLEARN_MIRROR``, a folder that mirrors the data sets). Maps of softmax
-gates may differ between starts: never read those of a single one.
+Needs the files of the data sets ``olivetti-gender`` and ``usps-3-vs-58`` in the mirror. No picture of a data set is
+drawn. Gates of softmax may differ between starts: never read those of a single one.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from PIL import Image, ImageDraw
+from numpy.typing import NDArray
 
 from mklearn.classifiers import LMKLSVC, MKLSVC
+from mklearn.datasets.grouped_splits import validation_folds
 from mklearn.datasets.read import read_dataset
-from mklearn.datasets.registry import entry
+from mklearn.datasets.readers import gauss4
+from mklearn.datasets.registry import dataset_spec, entry
+from mklearn.datasets.samples import SampleSet
+from mklearn.descriptors.multiresolution import multiresolution
+from mklearn.descriptors.patches import patches
+from mklearn.report.rendering import write_figure
+from mklearn.report.theme import LIGHT, vega_config
 
-WOMEN = ("8", "10", "32", "35")
-"""Persons of Olivetti, from 1; assigned by eye to match the 36 men and 4 women of the LMKL paper."""
+Floats = NDArray[np.floating[Any]]
+Rows = list[dict[str, Any]]
+
+AS_PUBLISHED = {"feature_scaling": "standard", "normalise": "unit_diagonal", "centre": False, "psd": "none"}
+"""The kernels of the authors' code: standardised features, then samples of length 1."""
+LINEAR_AND_QUADRATIC = [
+    {"kind": "linear", **AS_PUBLISHED},
+    {"kind": "polynomial", "degree": 2, "scale": 1.0, "offset": 1.0, **AS_PUBLISHED},
+]
 STARTS = 3
-GAUSS4_MEANS = ((-3, 1), (1, 1), (-1, -2.2), (3, -2.2))
-GAUSS4_VARIANCES = ((0.8, 2), (0.8, 2), (0.8, 4), (0.8, 4))
-"""This library's choice: the paper prints none. The first two components are the positive class."""
-INK, PAPER = (24, 68, 122), (250, 247, 240)
-POSITIVE, NEGATIVE, GATE, BOUNDARY = (24, 68, 122), (190, 80, 30), (120, 120, 120), (0, 0, 0)
+CELL = 22
+"""Pixels per side of a patch in a map."""
 
 
-def shaded(values: np.ndarray, size: int) -> Image.Image:
-    """Return a grid of values from 0 to 1 as squares: the larger, the darker."""
-    colours = np.asarray(PAPER) + values[..., None] * (np.asarray(INK) - np.asarray(PAPER))
-    return Image.fromarray(np.uint8(colours.round())).resize(
-        (size * values.shape[1], size * values.shape[0]), Image.Resampling.NEAREST
-    )
+def read(name: str) -> SampleSet:
+    """Read a registered data set from the mirror."""
+    mirror, known = Path(os.environ["MKLEARN_MIRROR"]), entry(name)
+    files = {file.name: mirror / str(file.mirror) for file in known.packaging(str(mirror))}
+    return read_dataset(dataset_spec({"name": name}), files)
 
 
-def side_by_side(rows: list[list[Image.Image]], gap: int = 6) -> Image.Image:
-    """Return images of one size as a table."""
-    width, height = rows[0][0].size
-    table = Image.new("RGB", (len(rows[0]) * (width + gap) - gap, len(rows) * (height + gap) - gap), "white")
-    for i, row in enumerate(rows):
-        for j, image in enumerate(row):
-            table.paste(image, (j * (width + gap), i * (height + gap)))
-    return table
+def patch_features(images: Floats, size: int) -> tuple[Floats, list[dict[str, Any]]]:
+    """Return the pixels of all patches, patch by patch, and a linear kernel of each."""
+    features = patches(images, size=size)
+    kernels = [
+        {"kind": "linear", "columns": slice(start, start + size**2), **AS_PUBLISHED}
+        for start in range(0, features.shape[1], size**2)
+    ]
+    return features, kernels
 
 
-def patch_kernels(images: np.ndarray, size: int, train: np.ndarray) -> np.ndarray:
-    """Return linear kernels of standardised patches with rows of norm 1, (n, n_train, n_kernels)."""
-    starts = range(0, images.shape[1], size)
-    kernels = []
-    for i in starts:
-        for j in starts:
-            flat = images[:, i : i + size, j : j + size].reshape(len(images), -1)
-            deviation = flat[train].std(axis=0, ddof=1)
-            Z = (flat - flat[train].mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
-            Z /= np.linalg.norm(Z, axis=1, keepdims=True)
-            kernels.append(Z @ Z[train].T)
-    return np.stack(kernels, axis=2)
+def grid_rows(values: Floats, **labels: Any) -> Rows:
+    """Return one row for each patch of a square grid, as a share of the largest value."""
+    side = round(len(values) ** 0.5)
+    shares = values / values.max()
+    return [labels | {"r": n // side, "c": n % side, "v": round(float(share), 4)} for n, share in enumerate(shares)]
 
 
-def faces(mirror: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return the images (n, 64, 64) in [0, 1] and whether each shows one of `WOMEN`."""
-    known = entry("olivetti")
-    samples = read_dataset(known.spec(), {file.name: mirror / str(file.mirror) for file in known.files})
-    people = np.array([name.split("/")[0] for name in samples.ids])
-    return np.asarray(samples.images, dtype=np.float64) / 255.0, np.isin(people, WOMEN)
+def heat_map(rows: Rows, side: int, *, title: str, subtitle: str, facets: Mapping[str, Any] | None = None) -> Any:
+    """Return maps over patches: the larger the value, the darker."""
+    place = {"type": "ordinal", "axis": None}
+    chart = {
+        "mark": {"type": "rect"},
+        "width": CELL * side,
+        "height": CELL * side,
+        "encoding": {
+            "x": {"field": "c", **place},
+            "y": {"field": "r", **place},
+            "color": {
+                "field": "v",
+                "type": "quantitative",
+                "scale": {"domain": [0, 1], "range": ["#f4f5f7", LIGHT.colours[0]]},
+                "legend": {"title": "share of the largest"},
+            },
+        },
+    }
+    named = {"title": {"text": title, "subtitle": subtitle}, "data": {"values": rows}}
+    return named | ({"facet": dict(facets), "spec": chart} if facets else chart)
 
 
-def draw_weights(images: np.ndarray, y: np.ndarray, train: np.ndarray) -> Image.Image:
-    """Draw MKL weights over 8 x 8 patches of a face, beside the mean face."""
-    kernels = patch_kernels(images, 8, train)[train]
-    weights = MKLSVC(C=10).fit(kernels, y[train]).kernel_weights_.reshape(8, 8)
-    mean = Image.fromarray(np.uint8(255 * images[train].mean(axis=0))).resize((256, 256)).convert("RGB")
-    return side_by_side([[mean, shaded(weights / weights.max(), 32)]])
+def mkl_weights(faces: SampleSet, train: NDArray[np.intp]) -> Any:
+    """Draw MKL's weights over the 64 patches of a face."""
+    features, kernels = patch_features(np.asarray(faces.images), 8)
+    model = MKLSVC(kernels=kernels, C=10).fit(features[train], faces.y[train])
+    return heat_map(
+        grid_rows(model.kernel_weights_), 8, title="MKL weights of 8 x 8 patches",
+        subtitle=f"Olivetti, women against men, first model of the first draw, C = 10; duality gap {model.gap_:.0e}",
+    )  # fmt: skip
 
 
-def draw_gates(images: np.ndarray, y: np.ndarray, train: np.ndarray, gate: str, C: float) -> Image.Image:
-    """Draw the gates of some faces over 16 x 16 patches, a column for each start; the first column is the face."""
-    kernels = patch_kernels(images, 16, train)
-    blocks = images.reshape(len(images), 4, 16, 4, 16).mean(axis=(2, 4)).reshape(len(images), -1)
-    shown = np.array([5, 75, 95, 205])  # women and men
-    columns = [[Image.fromarray(np.uint8(255 * images[i])).resize((128, 128)).convert("RGB") for i in shown]]
+def gate_maps(
+    samples: SampleSet, train: NDArray[np.intp], shown: Sequence[int], *, size: int, gate: str, C: float, name: str
+) -> Any:
+    """Draw the gates of some samples over patches: a row for each sample, a column for each start."""
+    images = np.asarray(samples.images)
+    side = images.shape[1] // size
+    features, kernels = patch_features(images, size)
+    gating = multiresolution(images, resolutions=[side])
+    labels = [f"{samples.classes[samples.y[i]]}, {samples.ids[i]}" for i in shown]
+    rows: Rows = []
     for start in range(STARTS):
-        model = LMKLSVC(gate=gate, C=C, random_state=start).fit(kernels[train], y[train], gating=blocks[train])
-        eta = model.localized_weights(gating=blocks[shown]).reshape(len(shown), 4, 4)
-        columns.append([shaded(each / each.max(), 32) for each in eta])
-    return side_by_side([list(row) for row in zip(*columns, strict=True)])
+        model = LMKLSVC(kernels=kernels, gate=gate, C=C, random_state=start)
+        model.fit(features[train], samples.y[train], gating=gating[train])
+        for label, gates in zip(labels, model.localized_weights(gating=gating[list(shown)]), strict=True):
+            rows += grid_rows(gates, sample=label, start=f"start {start + 1}")
+    facets = {
+        "row": {"field": "sample", "title": None, "sort": labels, "header": {"labelAngle": 0, "labelAlign": "left"}},
+        "column": {"field": "start", "title": None},
+    }
+    return heat_map(
+        rows, side, title=f"{gate.capitalize()} gates over {size} x {size} patches", subtitle=f"{name}, C = {C:g}",
+        facets=facets,
+    )  # fmt: skip
 
 
-def gauss4(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw n points (n, 2) and their classes, 1 for the first two components."""
-    rng = np.random.default_rng(seed)
-    component = np.arange(n) % 4
-    X = rng.normal(size=(n, 2)) * np.sqrt(GAUSS4_VARIANCES)[component] + np.asarray(GAUSS4_MEANS)[component]
-    return X, (component < 2).astype(int)
+def crossings(values: Floats, across: Floats, up: Floats) -> Iterator[tuple[float, float]]:
+    """Yield the points where a field, shape (up, across), changes its sign along a line of its grid."""
+    for field, first, second, swapped in ((values, across, up, False), (values.T, up, across, True)):
+        for line, fixed in zip(field, second, strict=True):
+            for n in np.flatnonzero(np.diff(np.sign(line))):
+                moving = first[n] + (first[n + 1] - first[n]) * line[n] / (line[n] - line[n + 1])
+                yield (float(fixed), float(moving)) if swapped else (float(moving), float(fixed))
 
 
-def linear_and_quadratic(X: np.ndarray, train: np.ndarray) -> np.ndarray:
-    """Return x'z and (1 + x'z)^2 of standardised points, at unit diagonal, shape (n, n_train, 2)."""
-    mean, deviation = train.mean(axis=0), train.std(axis=0, ddof=1)
-    Z, Z_train = (X - mean) / deviation, (train - mean) / deviation
-    products = Z @ Z_train.T
-    norms, norms_train = (Z**2).sum(axis=1), (Z_train**2).sum(axis=1)
-    linear = products / np.sqrt(np.outer(norms, norms_train))
-    return np.stack([linear, (1.0 + products) ** 2 / np.outer(1.0 + norms, 1.0 + norms_train)], axis=2)
-
-
-def draw_gauss4() -> Image.Image:
-    """Draw the classes, the decision boundary (black), the gating boundary (grey) and the support vectors (rings)."""
-    X, y = gauss4(400, seed=0)
-    model = LMKLSVC(C=10).fit(linear_and_quadratic(X, X), y, gating=X)
-    low, scale, side = np.array([-6.5, -8.5]), 40, (520, 600)
-    columns, rows = np.meshgrid(np.arange(side[0]), np.arange(side[1]))
-    points = np.column_stack([columns.ravel(), side[1] - 1 - rows.ravel()]) / scale + low
-    values = model.decision_function(linear_and_quadratic(points, X), gating=points).reshape(side[::-1])
-    eta = model.localized_weights(gating=points)
-    picture = Image.new("RGB", side, "white")
-    pixels = np.array(picture)
-    for field, colour in (((eta[:, 0] - eta[:, 1]).reshape(side[::-1]), GATE), (values, BOUNDARY)):
-        positive = field > 0
-        edge = np.zeros_like(positive)
-        edge[:-1] |= positive[:-1] != positive[1:]
-        edge[:, :-1] |= positive[:, :-1] != positive[:, 1:]
-        edge[1:] |= edge[:-1]
-        edge[:, 1:] |= edge[:, :-1]
-        pixels[edge] = colour
-    picture = Image.fromarray(pixels)
-    drawing = ImageDraw.Draw(picture)
+def gauss4_figure() -> Any:
+    """Draw GAUSS4 with the boundary of the gate, the decision boundary and the support vectors of LMKL."""
+    samples = gauss4.read()
+    X = samples.tables["features"]
+    model = LMKLSVC(kernels=LINEAR_AND_QUADRATIC, C=10).fit(X, samples.y)
+    across, up = np.linspace(-7, 7, 141), np.linspace(-8, 6, 141)
+    points = np.column_stack([grid.ravel() for grid in np.meshgrid(across, up)])
+    decision = model.decision_function(points).reshape(len(up), len(across))
+    eta = model.localized_weights(points)
+    gate = (eta[:, 0] - eta[:, 1]).reshape(decision.shape)
+    lines: Rows = []
+    for name, field in (("decision boundary", decision), ("both kernels weigh the same", gate)):
+        lines += [{"x": round(x, 3), "y": round(y, 3), "k": name} for x, y in crossings(field, across, up)]
     support = set(model.support_.tolist())
-    for i, (x, z) in enumerate((X - low) * scale):
-        place, colour = (x, side[1] - 1 - z), POSITIVE if y[i] else NEGATIVE
-        for radius in (2, 5) if i in support else (2,):
-            box = (place[0] - radius, place[1] - radius, place[0] + radius, place[1] + radius)
-            drawing.ellipse(box, outline=colour, fill=colour if radius == 2 else None)
-    return picture
+    dots: Rows = [
+        {"x": round(float(x), 3), "y": round(float(z), 3), "k": str(samples.classes[code]), "s": number in support}
+        for number, ((x, z), code) in enumerate(zip(X, samples.y, strict=True))
+    ]
+    colours = {
+        "domain": [*map(str, samples.classes), "decision boundary", "both kernels weigh the same"],
+        "range": [LIGHT.colours[1], LIGHT.colours[0], LIGHT.ink, "#9aa1ab"],
+    }
+    position = {axis: {"field": axis, "type": "quantitative", "title": None} for axis in ("x", "y")}
+    coloured = position | {"color": {"field": "k", "type": "nominal", "scale": colours, "legend": {"title": None}}}
+    clip = {"clip": True, "filled": True, "opacity": 1}
+    return {
+        "title": {
+            "text": "GAUSS4: LMKL on a linear and a quadratic kernel",
+            "subtitle": f"softmax gate on the two features, C = 10; rings: {len(support)} support vectors of {len(X)}",
+        },
+        "width": 460,
+        "height": 460,
+        "layer": [
+            {"data": {"values": lines}, "mark": {"type": "circle", "size": 7, **clip}, "encoding": coloured},
+            {"data": {"values": dots}, "mark": {"type": "circle", "size": 18, **clip}, "encoding": coloured},
+            {
+                "data": {"values": [dot for dot in dots if dot["s"]]},
+                "mark": {"type": "point", "size": 70, "strokeWidth": 1},
+                "encoding": coloured,
+            },
+        ],
+    }
 
 
 def main(folder: Path) -> None:
-    """Write every PNG into ``folder``."""
+    """Write every figure into ``folder``, as SVG and PNG."""
     folder.mkdir(parents=True, exist_ok=True)
-    images, y = faces(Path(os.environ["MKLEARN_MIRROR"]))
-    train = np.flatnonzero(np.arange(400) % 10 < 7)  # seven images of each person
-    draw_weights(images, y, train).save(folder / "mkl_weights.png", optimize=True)
-    for gate, C in (("softmax", 100.0), ("sigmoid", 10.0)):
-        draw_gates(images, y, train, gate, C).save(folder / f"gates_{gate}.png", optimize=True)
-    draw_gauss4().save(folder / "gauss4.png", optimize=True)
+    config = vega_config(LIGHT, list(LIGHT.colours), file=True)
+    faces, digits = read("olivetti-gender"), read("usps-3-vs-58")
+    of_faces = validation_folds(faces.y, groups=faces.groups, test_size=2, folds=8, in_order=True, first_seed=1000)
+    of_digits = validation_folds(digits.y, groups=digits.groups, test_share=1 / 3, folds=2, deals=5, first_seed=500)
+    train_faces, train_digits = of_faces[0].train, of_digits[0].train
+    some_faces = [i for code in (0, 1) for i in np.flatnonzero(faces.y == code)[[0, 39]]]
+    some_digits = [i for code in (0, 1) for i in np.flatnonzero(digits.y == code)[[0, -1]]]
+    figures = {"mkl-weights-faces": mkl_weights(faces, train_faces), "gauss4": gauss4_figure()}
+    for gate, C_faces, C_digits in (("softmax", 10.0, 10.0), ("sigmoid", 0.1, 0.1)):
+        figures[f"gates-{gate}-faces"] = gate_maps(
+            faces, train_faces, some_faces, size=8, gate=gate, C=C_faces, name="Olivetti"
+        )
+        figures[f"gates-{gate}-digits"] = gate_maps(
+            digits, train_digits, some_digits, size=4, gate=gate, C=C_digits, name="USPS"
+        )
+    for name, figure in figures.items():
+        write_figure(folder / name, figure, config)
 
 
 if __name__ == "__main__":
