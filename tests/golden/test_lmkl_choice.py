@@ -1,4 +1,4 @@
-"""Support vector machines on the rows of the LMKL paper's recipe: accuracy and share of support vectors.
+"""Choice of C by the validation parts of the LMKL paper's recipe, with scikit-learn's machine on features.
 
 The values were computed by a program that is independent of this package, with the same rows, C from 0.01 to 100 by
 mean validation accuracy and ties to the smallest. One of 640 predictions is 0.16 points; one of 7500 is 0.01.
@@ -28,17 +28,11 @@ RECIPES = {
     "usps-3-vs-58": {"test_share": 1 / 3, "folds": 2, "deals": 5, "first_seed": 500},
 }
 CELLS = [
-    ("olivetti-gender", 4, 100, 93.44, 21.43),
     ("olivetti-gender", 8, 100, 95.47, 14.46),
     ("olivetti-gender", 16, 10, 94.84, 21.07),
-    ("olivetti-gender", 32, 10, 96.72, 24.69),
-    ("usps-3-vs-58", 2, 1, 82.59, None),
-    ("usps-3-vs-58", 4, 10, 91.51, None),
     ("usps-3-vs-58", 8, 1, 96.05, None),
 ]
 GRID = [0.01, 0.1, 1, 10, 100]
-ONE_PREDICTION_APART = {("usps-3-vs-58", 4): GRID[:-1]}
-"""The other program chose 10; here 100 is right about one more of 7490 validation samples, so it is left out."""
 TOLERANCE = {"olivetti-gender": 0.16, "usps-3-vs-58": 0.05}
 
 
@@ -55,7 +49,7 @@ def test_cell(
     splits = list(validation_folds(held.y, **RECIPES[name], groups=held.groups))
     method = MethodSpec(
         id="svm", implementation=f"{__name__}:scaled_svm",
-        grid={"C": ONE_PREDICTION_APART.get((name, resolution), GRID)},
+        grid={"C": GRID},
         inputs={"features": InputSpec(kind="features")},
         sweep=Implementation(implementation="mklearn.evaluation.sweeps:Predictions"),
     )  # fmt: skip
