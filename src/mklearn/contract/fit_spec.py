@@ -19,6 +19,8 @@ Rule = Literal["cosine", "euclidean"]
 Components = Literal["all", "one_standard_error", "best"]
 """How many components are taken: all there are, the most whose score in the inner cross-validation is within one
 standard error of the best, or those with the best score."""
+AUTO_SCALINGS = ("standard", "rank", "unit", "none")
+"""What ``feature_scaling: auto`` of a kernel chooses from; of equally good ones, the first."""
 
 
 class Implementation(Strict):
@@ -52,7 +54,8 @@ class MethodSpec(Implementation):
 
     id: str
     grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}
-    """Candidate values of each parameter that inner cross-validation chooses."""
+    """Candidate values of each parameter that inner cross-validation chooses; ``feature_scaling`` is that of kernels
+    with automatic scaling."""
     kernel_choice: KernelChoice | None = None
     """How evaluation chooses among the kernels or weights them; None: the method takes all of them."""
     inputs: Annotated[dict[str, InputSpec], Field(min_length=1)]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.contract.fit_spec import AUTO_SCALINGS
 from mklearn.kernels.specs import build_stack
 from mklearn.kernels.stack import KernelStack
 
@@ -75,12 +76,22 @@ class KernelInput:
     kernels: Sequence[Mapping[str, Any]]
     features: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
-    def prepare(self, train: Indices, test: Indices) -> PreparedKernels:
-        """Fit the kernels on the training samples and apply them to both."""
+    def prepare(self, train: Indices, test: Indices, scaling: str | None = None) -> PreparedKernels:
+        """Fit the kernels on the training samples and apply them to both; ``scaling`` is that of automatic kernels."""
         started = time.perf_counter()
-        kernels = [dict(kernel) for kernel in self.kernels]
+        kernels = [_with_scaling(kernel, scaling or AUTO_SCALINGS[0]) for kernel in self.kernels]
         stack, test_stack, info = build_stack(self.pairwise, kernels, train, test, self.features)
         return PreparedKernels(stack, test_stack, info, time.perf_counter() - started)
+
+
+def _with_scaling(kernel: Mapping[str, Any], scaling: str) -> dict[str, Any]:
+    """Replace the automatic scaling of a kernel's features, or of its factors'."""
+    changed = dict(kernel)
+    if kernel.get("feature_scaling") == "auto":
+        changed["feature_scaling"] = scaling
+    if "factors" in kernel:
+        changed["factors"] = [_with_scaling(factor, scaling) for factor in kernel["factors"]]
+    return changed
 
 
 @dataclass(frozen=True)
@@ -147,14 +158,17 @@ class Inputs:
             for name, entry in self._inputs.items()
         })  # fmt: skip
 
-    def prepare(self, train: Indices, test: Indices) -> Prepared:
-        """Fit on the training samples whatever depends on them, and apply it to both."""
+    def prepare(self, train: Indices, test: Indices, scaling: str | None = None) -> Prepared:
+        """Fit on the training samples whatever depends on them, and apply it to both.
+
+        ``scaling`` is that of kernels with ``feature_scaling: auto``; by default the first of its candidates.
+        """
         parts: dict[str, Any] = {}
         info: list[dict[str, Any]] = []
         seconds = 0.0
         for name, entry in self._inputs.items():
             if isinstance(entry, KernelInput):
-                parts[name] = entry.prepare(train, test)
+                parts[name] = entry.prepare(train, test, scaling)
                 info, seconds = parts[name].info, parts[name].seconds
             else:
                 parts[name] = entry.samples[train], None if entry.training_only else entry.samples[test]

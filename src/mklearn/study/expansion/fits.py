@@ -17,7 +17,7 @@ from mklearn.errors import ConfigError
 from mklearn.evaluation.metrics import metric_mistakes
 from mklearn.provenance import key
 from mklearn.study.expansion.datasets import PlannedDataset
-from mklearn.study.expansion.kernels import pairwise_of
+from mklearn.study.expansion.kernels import pairwise_of, scalings_to_choose
 from mklearn.study.expansion.protocols import PlannedProtocol
 from mklearn.study.model import Evaluation
 
@@ -86,9 +86,11 @@ def planned_fits(
     if not protocols:
         return []
     for variant in variants:
+        scalings = scalings_to_choose(variant.kernels)
+        grid = method.grid() | ({"feature_scaling": scalings} if scalings else {})
         spec = MethodSpec(
             id=variant.id, implementation=method.implementation, parameters=method.parameters() | variant.parameters,
-            grid=method.grid(), kernel_choice=method.kernel_choice(), inputs=inputs, sweep=method.sweep(),
+            grid=grid, kernel_choice=method.kernel_choice(), inputs=inputs, sweep=method.sweep(),
             iterations=method.iterations(),
         )  # fmt: skip
         fit = FitSpec(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mklearn.contract.fit_spec import AUTO_SCALINGS
 from mklearn.contract.specs import PairwiseSpec
 from mklearn.errors import ConfigError
 from mklearn.kernels.costs import n_blocks_for
@@ -85,6 +86,12 @@ def pairwise_of(kernel: KernelSpec) -> list[str]:
     return [part["pairwise"] for part in kernel.get("factors", [kernel]) if "pairwise" in part]
 
 
+def scalings_to_choose(kernels: Sequence[KernelSpec]) -> list[str]:
+    """Return the scalings of features that inner cross-validation chooses from; none if no kernel asks for that."""
+    parts = [part for kernel in kernels for part in kernel.get("factors", [kernel])]
+    return list(AUTO_SCALINGS) if any(part.get("feature_scaling") == "auto" for part in parts) else []
+
+
 def number_of_matrices(kernels: Sequence[KernelSpec]) -> int:
     """Count the matrices that kernels are made from: cached ones, and those of scaled features in the fit."""
     parts = [part for kernel in kernels for part in kernel.get("factors", [kernel])]
@@ -125,9 +132,9 @@ def _kernel_on_scaled_features(
             "name descriptors of one vector, or omit `feature_scaling`."
         )
     measure = kernel.measure_for("squared_euclidean")
-    if measure == POINT_SET or (measure == "chi2" and named.feature_scaling == "standard"):
+    if measure == POINT_SET or (measure == "chi2" and named.feature_scaling in ("standard", "auto")):
         raise ConfigError(
-            f"{path}: measure {measure} can't compare {named.feature_scaling} features; "
+            f"{path}: measure {measure} can't compare features with scaling {named.feature_scaling}; "
             "use squared_euclidean, or omit `measure`."
         )
     source = {"features": descriptor.key, "feature_scaling": named.feature_scaling}
