@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.folds import Folds, inner_folds
-from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
+from mklearn.contract.fit_spec import EvaluationSpec, FeatureScaling, MethodSpec
 from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.evaluation.inputs import Indices, Inputs, Prepared
@@ -39,7 +39,7 @@ from mklearn.evaluation.sweeps import MethodOutput, Outcome, Sweep, leading_scor
 EXPECTED = (NotApplicable, SolverFailed, np.linalg.LinAlgError)
 """Failures that are results: they become rows of the score table."""
 SCALING = "feature_scaling"
-"""Entry of a grid that is no parameter of the estimator: the scaling of the features that kernels are computed from."""
+"""Entry of a grid that is no parameter of the estimator: the scaling of features, its own or its kernels'."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ class Candidate:
     """One point of the grid: parameters, and the single kernel in use (None: all of them)."""
 
     parameters: dict[str, Any]
-    """Those of the estimator, and ``feature_scaling`` of kernels that have it chosen."""
+    """Those of the estimator, and ``feature_scaling`` where it is chosen."""
     kernel: int | None = None
 
     @property
-    def feature_scaling(self) -> str | None:
-        """Scaling of the features of kernels that have it chosen; None if there are none."""
+    def feature_scaling(self) -> FeatureScaling | None:
+        """Scaling of kernels' and methods' features that have it chosen; None if there are none."""
         return self.parameters.get(SCALING)
 
     @property
@@ -198,12 +198,12 @@ class _Fits:
         self.y = y
         self.sweep: Sweep = load(method.sweep.implementation)(**method.sweep.parameters)
         self.estimator = load(method.implementation)
-        self._prepared: dict[tuple[str | None, bytes], Prepared] = {}
+        self._prepared: dict[tuple[FeatureScaling | None, bytes], Prepared] = {}
 
     def unfitted(self, candidate: Candidate) -> Any:
         return self.estimator(**candidate.estimator_parameters, **self.inputs.parameters)
 
-    def prepared(self, train: Indices, test: Indices, scaling: str | None = None) -> Prepared:
+    def prepared(self, train: Indices, test: Indices, scaling: FeatureScaling | None = None) -> Prepared:
         name = scaling, test.tobytes()
         if name not in self._prepared:  # the inputs do not depend on anything else of the candidate
             self._prepared[name] = self.inputs.prepare(train, test, scaling)

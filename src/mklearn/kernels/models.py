@@ -6,10 +6,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
+from mklearn.contract.fit_spec import FeatureScaling
 from mklearn.contract.model import Registered, Slug
 
 Positive = Annotated[float, Field(gt=0)]
-Scaling = Literal["none", "standard", "unit", "rank"]
 
 
 class Kernel(Registered):
@@ -32,7 +32,7 @@ class DescriptorKernel(Kernel):
 
     descriptor: Slug | Annotated[list[Slug], Field(min_length=1)] = "each"
     """The descriptor that it compares samples by; a list, or ``each``, makes one kernel of each."""
-    feature_scaling: Scaling | Literal["auto"] | Annotated[list[Scaling], Field(min_length=1)] = "none"
+    feature_scaling: FeatureScaling | Literal["auto"] | Annotated[list[FeatureScaling], Field(min_length=1)] = "none"
     """Scaling of the descriptor's features, fitted on the training samples: mean 0 and standard deviation 1
     (``standard``), each sample to length 1 (``unit``), or quantiles among the training samples (``rank``). A list makes
     one kernel of each, as weights can be learned for. ``auto`` is one kernel: inner cross-validation chooses one of the

@@ -134,3 +134,17 @@ def test_automatic_scaling_is_one_kernel_and_an_entry_of_the_grid() -> None:
     assert list(the_fit(plan, "product").spec.method.grid) == ["feature_scaling"]
     with pytest.raises(ConfigError, match="measure chi2 can't compare features with scaling auto"):
         planned(kernels={"k": {"kind": "gaussian", "feature_scaling": "auto", "measure": "chi2"}})
+
+
+def test_scaling_of_a_methods_own_features() -> None:
+    """It is a part of the input, not a parameter of the estimator; without it keys are as before."""
+    methods = {
+        "near": {"kind": "nearest_neighbour", "feature_scaling": "unit"},
+        "auto": {"kind": "logistic_regression", "descriptors": "all", "feature_scaling": "auto", "C": [1, 10]},
+        "raw": {"kind": "nearest_neighbour"},
+    }
+    fits = {fit.method_id: fit.spec.as_dict()["method"] for fit in planned(methods=methods).fits.values()}
+    assert fits["near"]["inputs"]["features"]["feature_scaling"] == "unit"
+    assert fits["near"]["parameters"] == fits["raw"]["parameters"] == {"n_neighbors": 1}
+    assert "feature_scaling" not in fits["raw"]["inputs"]["features"]
+    assert fits["auto"]["grid"] == {"C": [1, 10], "feature_scaling": ["standard", "rank", "unit", "none"]}

@@ -9,15 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mklearn.contract.fit_spec import EvaluationSpec, FitSpec, InputSpec, MethodSpec, Setting
-from mklearn.contract.method import KernelMethod, Method
+from mklearn.contract.fit_spec import AUTO_SCALINGS, EvaluationSpec, FitSpec, InputSpec, MethodSpec, Setting
+from mklearn.contract.method import KernelMethod, Method, ScaledFeatures
 from mklearn.contract.specs import KernelSetSpec
 from mklearn.descriptors.models import Descriptor
 from mklearn.errors import ConfigError
 from mklearn.evaluation.metrics import metric_mistakes
 from mklearn.provenance import key
 from mklearn.study.expansion.datasets import PlannedDataset
-from mklearn.study.expansion.kernels import pairwise_of, scalings_to_choose
+from mklearn.study.expansion.kernels import kernel_parts, pairwise_of
 from mklearn.study.expansion.protocols import PlannedProtocol
 from mklearn.study.model import Evaluation
 
@@ -86,8 +86,9 @@ def planned_fits(
     if not protocols:
         return []
     for variant in variants:
-        scalings = scalings_to_choose(variant.kernels)
-        grid = method.grid() | ({"feature_scaling": scalings} if scalings else {})
+        scaled = [*kernel_parts(variant.kernels), *(entry.model_dump() for entry in inputs.values())]
+        automatic = any(part.get("feature_scaling") == "auto" for part in scaled)
+        grid = method.grid() | ({"feature_scaling": list(AUTO_SCALINGS)} if automatic else {})
         spec = MethodSpec(
             id=variant.id, implementation=method.implementation, parameters=method.parameters() | variant.parameters,
             grid=grid, kernel_choice=method.kernel_choice(), inputs=inputs, sweep=method.sweep(),
@@ -135,7 +136,10 @@ def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors
                 f"({dataset.family}). Omit one of the two."
             )
         descriptor = _descriptors(dataset, method_id, method, name, descriptors) if name in fields else None
-        inputs[name] = InputSpec(kind=entry.kind, descriptor=descriptor, training_only=entry.training_only)
+        inputs[name] = InputSpec(
+            kind=entry.kind, descriptor=descriptor, training_only=entry.training_only,
+            feature_scaling=method.feature_scaling if isinstance(method, ScaledFeatures) else "none",
+        )  # fmt: skip
     return inputs
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mklearn.contract.fit_spec import AUTO_SCALINGS
 from mklearn.contract.specs import PairwiseSpec
 from mklearn.errors import ConfigError
 from mklearn.kernels.costs import n_blocks_for
@@ -81,22 +80,20 @@ def planned_kernels(
     return kernels + _products(dataset, named or {}, [kernel.spec for kernel in kernels])
 
 
+def kernel_parts(kernels: Sequence[KernelSpec]) -> list[KernelSpec]:
+    """Return the specifications that name inputs: the kernels, or their factors."""
+    return [part for kernel in kernels for part in kernel.get("factors", [kernel])]
+
+
 def pairwise_of(kernel: KernelSpec) -> list[str]:
     """Return the names of the pairwise matrices that a kernel is made from; none of one on scaled features."""
-    return [part["pairwise"] for part in kernel.get("factors", [kernel]) if "pairwise" in part]
-
-
-def scalings_to_choose(kernels: Sequence[KernelSpec]) -> list[str]:
-    """Return the scalings of features that inner cross-validation chooses from; none if no kernel asks for that."""
-    parts = [part for kernel in kernels for part in kernel.get("factors", [kernel])]
-    return list(AUTO_SCALINGS) if any(part.get("feature_scaling") == "auto" for part in parts) else []
+    return [part["pairwise"] for part in kernel_parts([kernel]) if "pairwise" in part]
 
 
 def number_of_matrices(kernels: Sequence[KernelSpec]) -> int:
     """Count the matrices that kernels are made from: cached ones, and those of scaled features in the fit."""
-    parts = [part for kernel in kernels for part in kernel.get("factors", [kernel])]
     named = ("pairwise", "features", "feature_scaling", "measure")
-    return len({tuple(part.get(field) for field in named) for part in parts})
+    return len({tuple(part.get(field) for field in named) for part in kernel_parts(kernels)})
 
 
 def _kernels_of_descriptors(
