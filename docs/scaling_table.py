@@ -57,9 +57,6 @@ SECTIONS = (
         {**_scalings("kfd-gauss-{}"), "auto": ("kfd-gauss-auto-{}", "kfd-gauss-{}-none")}, "none, %", DESCRIPTORS,
     ),
     Section(
-        "KFD, linear kernel, pixels: against no scaling", "scaling-images", _scalings("kfd-linear"), "none, %",
-    ),
-    Section(
         "KFD, average of the Gaussian kernels of three descriptors: against no scaling", "scaling-images",
         _scalings("average"), "none, %",
     ),

@@ -136,6 +136,15 @@ def test_automatic_scaling_is_one_kernel_and_an_entry_of_the_grid() -> None:
         planned(kernels={"k": {"kind": "gaussian", "feature_scaling": "auto", "measure": "chi2"}})
 
 
+def test_kernels_by_default_choose_the_scaling_of_tables_only() -> None:
+    plan = planned(datasets=["digits", "wine"], kernels={}, descriptors={
+        "features": {"kind": "table", "table": "features"}, "pixels": {"kind": "pixels"},
+    })  # fmt: skip
+    found = {fit.dataset.id: fit.spec.kernels for fit in plan.fits.values()}
+    assert [(kernel["id"], kernel["feature_scaling"]) for kernel in found["wine"]] == [("features", "auto")]
+    assert [(kernel["id"], "feature_scaling" in kernel) for kernel in found["digits"]] == [("pixels", False)]
+
+
 def test_scaling_of_a_methods_own_features() -> None:
     """It is a part of the input, not a parameter of the estimator; without it keys are as before."""
     methods = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from mklearn.contract.specs import PairwiseSpec
 from mklearn.errors import ConfigError
@@ -99,7 +99,7 @@ def number_of_matrices(kernels: Sequence[KernelSpec]) -> int:
 def _kernels_of_descriptors(
     dataset: PlannedDataset, named: Mapping[str, Kernel] | None, descriptors: Mapping[str, PlannedDescriptor]
 ) -> list[PlannedKernel]:
-    configs: Mapping[str, Kernel] = named or {name: Gaussian(kind="gaussian", descriptor=name) for name in descriptors}
+    configs: Mapping[str, Kernel] = named or {name: _default_kernel(planned) for name, planned in descriptors.items()}
     kernels = []
     for kernel_id, kernel in configs.items():
         if not isinstance(kernel, DescriptorKernel) or isinstance(kernel, PrecomputedKernel):
@@ -117,6 +117,15 @@ def _kernels_of_descriptors(
             source = {"pairwise": pairwise.name}
             kernels.append(PlannedKernel(_spec(named_kernel, kernel, source, measure), pairwise))
     return kernels
+
+
+def _default_kernel(descriptor: PlannedDescriptor) -> Gaussian:
+    """Return the kernel of a descriptor in a study that names none.
+
+    Tables hold features in any units, and inner cross-validation chooses their scaling (``reports/scaling``).
+    """
+    scaling: Literal["auto", "none"] = "auto" if descriptor.config.family == "tables" else "none"
+    return Gaussian(kind="gaussian", descriptor=descriptor.id, feature_scaling=scaling)
 
 
 def _kernel_on_scaled_features(
