@@ -275,16 +275,19 @@ def test_training_embeddings_do_not_depend_on_test_samples(digits: Digits, kind:
     np.testing.assert_array_equal(one.kernel_weights_, two.kernel_weights_)
 
 
+@pytest.mark.parametrize("scaling", ["none", "standard", "rank"])
 @sample_methods
-def test_what_is_learned_of_samples_does_not_depend_on_test_samples(digits: Digits, kind: str) -> None:
+def test_what_is_learned_of_samples_does_not_depend_on_test_samples(digits: Digits, kind: str, scaling: str) -> None:
     """Whatever the test samples and their labels are: in the inner cross-validation, the choice and the fit."""
+    if scaling != "none" and TAKES[kind] != "features":
+        pytest.skip("images are not scaled")
     rng = np.random.default_rng(0)
     digits = enough(digits, kind)
     samples, y = digits.samples(TAKES[kind]), digits.y
     other, other_y = samples.copy(), y.copy()
     other[digits.test] = rng.uniform(1, 100, size=other[digits.test].shape)
     other_y[digits.test] = rng.permutation(y[digits.test])
-    results = [evaluated(digits, kind, X, codes) for X, codes in ((samples, y), (other, other_y))]
+    results = [evaluated(digits, kind, X, codes, scaling) for X, codes in ((samples, y), (other, other_y))]
     one, two = (next(iter(result.rules.values())) for result in results)
     assert (one.position, one.component, one.candidate) == (two.position, two.component, two.candidate)
     first, second = (found.predictions.by_component for found in (one, two))
@@ -294,7 +297,7 @@ def test_what_is_learned_of_samples_does_not_depend_on_test_samples(digits: Digi
             np.testing.assert_array_equal(apply(kind, model_1, X), apply(kind, model_2, X))
 
 
-def evaluated(digits: Digits, kind: str, X: NDArray[Any], y: NDArray[np.int64]) -> SplitResult:
+def evaluated(digits: Digits, kind: str, X: NDArray[Any], y: NDArray[np.int64], scaling: Any) -> SplitResult:
     """A method on samples, on the split into training and test digits as the workflow does it."""
     fields = {"sizes": [2, SIZE]} if SWEEPS[kind] is Refit else {}
     model = MODELS[kind](kind=kind, **fields)
@@ -303,7 +306,7 @@ def evaluated(digits: Digits, kind: str, X: NDArray[Any], y: NDArray[np.int64]) 
         inputs={"X": InputSpec(kind=TAKES[kind])},
     )  # fmt: skip
     evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3)
-    inputs = Inputs({"X": SampleInput(X)})
+    inputs = Inputs({"X": SampleInput(X, feature_scaling=scaling)})
     return evaluate_split(inputs, method, y, digits.train, digits.test, evaluation=evaluation, seed=0)
 
 

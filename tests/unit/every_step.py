@@ -118,7 +118,13 @@ FOLDER = {"study": "folder", "datasets": {"pictures": {"kind": "image_folder", "
 STUDIES = (IMAGES, LEARNED, OWN, TABLE, FOLDER)
 MIRRORED = {
     "study": "mirrored",
-    "datasets": {"orl-resized": {"per_class": 2}, "olivetti": {"per_class": 2}, "usps": {"per_class": 5}, "yale": None},
+    "datasets": {
+        "orl-resized": {"per_class": 2},
+        "olivetti": {"per_class": 2},
+        "usps": {"per_class": 5},
+        "wine": None,
+        "yale": None,
+    },
 }
 """One data set for each reader of files that are downloaded, but for Caltech-101's: that archive has 130 MB."""
 

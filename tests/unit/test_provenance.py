@@ -75,7 +75,7 @@ def test_every_step_and_every_implementation_has_run(every_step: EveryStep) -> N
     missing = {what: set(registered(what)) - seen for what in ("descriptors", "protocols", "kernels")}
     assert not any(missing.values()), missing
     read = {record["spec"]["reader"] for record in records if record["step"] == "read"}
-    downloaded = {"deng_cai_mat", "image_archive", "olivetti_mat", "usps"}
+    downloaded = {"deng_cai_mat", "image_archive", "olivetti_mat", "uci_table", "usps"}
     assert read == set(READERS) - {"nested_archive"} - (downloaded if needs_mirror else set())
     implementations = {model.implementation for model in registered("methods").values()}
     assert {spec["method"]["implementation"] for spec in fits} == implementations
@@ -139,7 +139,7 @@ def test_a_reader_is_code_of_the_data_sets_that_it_reads_and_of_no_other(reader:
     assert reader in code
     others = code - needed - {reader}
     built_on = {"feature_tables": {"tabular"}, "precomputed": {"tabular"}, "deng_cai_mat": {"matlab"},
-                "olivetti_mat": {"matlab"}}  # fmt: skip
+                "olivetti_mat": {"matlab"}, "uci_table": {"matlab"}}  # fmt: skip
     assert others <= built_on.get(reader, set()), others
 
 

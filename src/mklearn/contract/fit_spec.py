@@ -19,6 +19,10 @@ Rule = Literal["cosine", "euclidean"]
 Components = Literal["all", "one_standard_error", "best"]
 """How many components are taken: all there are, the most whose score in the inner cross-validation is within one
 standard error of the best, or those with the best score."""
+FeatureScaling = Literal["none", "standard", "unit", "rank"]
+"""See :class:`mklearn.kernels.feature_scaling.FeatureScaler`."""
+AUTO_SCALINGS: tuple[FeatureScaling, ...] = ("standard", "rank", "unit", "none")
+"""What ``feature_scaling: auto`` chooses from; of equally good ones, the first."""
 
 
 class Implementation(Strict):
@@ -38,6 +42,8 @@ class InputSpec(Strict):
     """Key of the descriptor whose features they are; of several, the features are put side by side in this order."""
     training_only: bool = False
     """Whether the input exists for training samples only, such as privileged features."""
+    feature_scaling: FeatureScaling | Literal["auto"] = "none"
+    """Scaling of features, fitted on the training samples."""
 
     @property
     def descriptors(self) -> list[str]:
@@ -52,7 +58,8 @@ class MethodSpec(Implementation):
 
     id: str
     grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}
-    """Candidate values of each parameter that inner cross-validation chooses."""
+    """Candidate values of each parameter that inner cross-validation chooses; ``feature_scaling`` is that of kernels
+    and features with automatic scaling."""
     kernel_choice: KernelChoice | None = None
     """How evaluation chooses among the kernels or weights them; None: the method takes all of them."""
     inputs: Annotated[dict[str, InputSpec], Field(min_length=1)]

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 
-from mklearn.contract.fit_spec import Components, Implementation, InnerFolds, InputKind, KernelChoice
+from mklearn.contract.fit_spec import Components, FeatureScaling, Implementation, InnerFolds, InputKind, KernelChoice
 from mklearn.contract.model import NamePattern, Registered, Slug
 
 Value = TypeVar("Value")
@@ -190,7 +190,18 @@ class FixedCombination(KernelMethod):
         return super().parameters() | ({"kernel_weights": "uniform"} if self.kernel_choice() else {})
 
 
-class FeatureMethod(Method):
+class ScaledFeatures(Method):
+    """Methods on features, which can be scaled before they take them."""
+
+    bookkeeping: ClassVar[frozenset[str]] = Method.bookkeeping | {"feature_scaling"}
+
+    feature_scaling: FeatureScaling | Literal["auto"] = "none"
+    """Scaling of the features, fitted on the training samples: mean 0 and standard deviation 1 (``standard``), each
+    sample to length 1 (``unit``), quantiles among the training samples (``rank``), or the one that inner
+    cross-validation chooses (``auto``)."""
+
+
+class FeatureMethod(ScaledFeatures):
     """Methods on the features of one descriptor."""
 
     inputs: ClassVar[Mapping[str, Input]] = {"features": Input("features", field="descriptor")}
@@ -199,7 +210,7 @@ class FeatureMethod(Method):
     """The descriptor whose features it takes."""
 
 
-class ConcatenationMethod(Method):
+class ConcatenationMethod(ScaledFeatures):
     """Methods on the features of several descriptors side by side."""
 
     inputs: ClassVar[Mapping[str, Input]] = {"features": Input("features", "descriptors", several=True)}

@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.contract.fit_spec import AUTO_SCALINGS, FeatureScaling
+from mklearn.kernels.feature_scaling import FeatureScaler
 from mklearn.kernels.specs import build_stack
 from mklearn.kernels.stack import KernelStack
 
@@ -75,20 +77,42 @@ class KernelInput:
     kernels: Sequence[Mapping[str, Any]]
     features: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
-    def prepare(self, train: Indices, test: Indices) -> PreparedKernels:
-        """Fit the kernels on the training samples and apply them to both."""
+    def prepare(self, train: Indices, test: Indices, scaling: FeatureScaling | None = None) -> PreparedKernels:
+        """Fit the kernels on the training samples and apply them to both; ``scaling`` is that of automatic kernels."""
         started = time.perf_counter()
-        kernels = [dict(kernel) for kernel in self.kernels]
+        kernels = [_with_scaling(kernel, scaling or AUTO_SCALINGS[0]) for kernel in self.kernels]
         stack, test_stack, info = build_stack(self.pairwise, kernels, train, test, self.features)
         return PreparedKernels(stack, test_stack, info, time.perf_counter() - started)
 
 
+def _with_scaling(kernel: Mapping[str, Any], scaling: str) -> dict[str, Any]:
+    """Replace the automatic scaling of a kernel's features, or of its factors'."""
+    changed = dict(kernel)
+    if kernel.get("feature_scaling") == "auto":
+        changed["feature_scaling"] = scaling
+    if "factors" in kernel:
+        changed["factors"] = [_with_scaling(factor, scaling) for factor in kernel["factors"]]
+    return changed
+
+
 @dataclass(frozen=True)
 class SampleInput:
-    """Features (n, d) or images (n, rows, columns), which do not depend on the split."""
+    """Features (n, d), which may be scaled by the training samples, or images (n, rows, columns)."""
 
     samples: NDArray[Any]
     training_only: bool = False
+    feature_scaling: FeatureScaling | Literal["auto"] = "none"
+
+    def prepare(
+        self, train: Indices, test: Indices, scaling: FeatureScaling | None = None
+    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Return the training samples and the test samples; ``scaling`` is that of automatically scaled features."""
+        known, asked = self.samples[train], None if self.training_only else self.samples[test]
+        chosen = (scaling or AUTO_SCALINGS[0]) if self.feature_scaling == "auto" else self.feature_scaling
+        if chosen == "none":
+            return known, asked
+        scaler = FeatureScaler(chosen).fit(known)
+        return scaler.transform(known), None if asked is None or not len(asked) else scaler.transform(asked)
 
 
 @dataclass(frozen=True)
@@ -147,15 +171,18 @@ class Inputs:
             for name, entry in self._inputs.items()
         })  # fmt: skip
 
-    def prepare(self, train: Indices, test: Indices) -> Prepared:
-        """Fit on the training samples whatever depends on them, and apply it to both."""
+    def prepare(self, train: Indices, test: Indices, scaling: FeatureScaling | None = None) -> Prepared:
+        """Fit on the training samples whatever depends on them, and apply it to both.
+
+        ``scaling`` is that of kernels and features with ``feature_scaling: auto``; by default its first candidate.
+        """
         parts: dict[str, Any] = {}
         info: list[dict[str, Any]] = []
         seconds = 0.0
         for name, entry in self._inputs.items():
             if isinstance(entry, KernelInput):
-                parts[name] = entry.prepare(train, test)
+                parts[name] = entry.prepare(train, test, scaling)
                 info, seconds = parts[name].info, parts[name].seconds
             else:
-                parts[name] = entry.samples[train], None if entry.training_only else entry.samples[test]
+                parts[name] = entry.prepare(train, test, scaling)
         return Prepared(parts, info, seconds)

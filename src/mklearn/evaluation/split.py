@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.folds import Folds, inner_folds
-from mklearn.contract.fit_spec import Components, EvaluationSpec, MethodSpec
+from mklearn.contract.fit_spec import Components, EvaluationSpec, FeatureScaling, MethodSpec
 from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.evaluation.inputs import Indices, Inputs, Prepared
@@ -38,14 +38,27 @@ from mklearn.evaluation.sweeps import MethodOutput, Outcome, Sweep, leading_scor
 
 EXPECTED = (NotApplicable, SolverFailed, np.linalg.LinAlgError)
 """Failures that are results: they become rows of the score table."""
+SCALING = "feature_scaling"
+"""Entry of a grid that is no parameter of the estimator: the scaling of features, its own or its kernels'."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One point of the grid: estimator parameters, and the single kernel in use (None: all of them)."""
+    """One point of the grid: parameters, and the single kernel in use (None: all of them)."""
 
     parameters: dict[str, Any]
+    """Those of the estimator, and ``feature_scaling`` where it is chosen."""
     kernel: int | None = None
+
+    @property
+    def feature_scaling(self) -> FeatureScaling | None:
+        """Scaling of kernels' and methods' features that have it chosen; None if there are none."""
+        return self.parameters.get(SCALING)
+
+    @property
+    def estimator_parameters(self) -> dict[str, Any]:
+        """The parameters without the scaling of features."""
+        return {name: value for name, value in self.parameters.items() if name != SCALING}
 
 
 @dataclass
@@ -190,15 +203,15 @@ class Fits:
         self.y = y
         self.sweep: Sweep = load(method.sweep.implementation)(**method.sweep.parameters)
         self.estimator = load(method.implementation)
-        self._prepared: dict[bytes, Prepared] = {}
+        self._prepared: dict[tuple[FeatureScaling | None, bytes], Prepared] = {}
 
     def unfitted(self, candidate: Candidate) -> Any:
-        return self.estimator(**candidate.parameters, **self.inputs.parameters)
+        return self.estimator(**candidate.estimator_parameters, **self.inputs.parameters)
 
-    def prepared(self, train: Indices, test: Indices) -> Prepared:
-        name = test.tobytes()
-        if name not in self._prepared:  # the inputs do not depend on the candidate
-            self._prepared[name] = self.inputs.prepare(train, test)
+    def prepared(self, train: Indices, test: Indices, scaling: FeatureScaling | None = None) -> Prepared:
+        name = scaling, test.tobytes()
+        if name not in self._prepared:  # the inputs do not depend on anything else of the candidate
+            self._prepared[name] = self.inputs.prepare(train, test, scaling)
         return self._prepared[name]
 
     def fit(self, candidate: Candidate, train: Indices, test: Indices) -> Fitted:
@@ -209,7 +222,7 @@ class Fits:
         NotApplicable, SolverFailed
             Also for a failure of linear algebra: one candidate of a grid may fail, and the others go on.
         """
-        prepared = self.prepared(train, test)
+        prepared = self.prepared(train, test, candidate.feature_scaling)
         try:
             outcome = self.sweep.run(self.unfitted(candidate), prepared.arrays(candidate.kernel), self.y[train])
         except np.linalg.LinAlgError as reason:
@@ -237,9 +250,10 @@ def _choose(
 
     def refits(number: int) -> Refits:
         """Yield embeddings without each training sample in turn, on the kernels of all of them, (n, n, M)."""
-        kernels = fits.prepared(train, test).arrays(grid[number].kernel).X
+        candidate = grid[number]
+        kernels = fits.prepared(train, test, candidate.feature_scaling).arrays(candidate.kernel).X
         order = hardest_first(kernels.mean(axis=2), y[train])
-        return fits.unfitted(grid[number]).leave_one_out(kernels, y[train], order)
+        return fits.unfitted(candidate).leave_one_out(kernels, y[train], order)
 
     def score(*arguments: Any) -> Any:
         Z_train, y_train, Z_test, y_test, rule = arguments
@@ -248,7 +262,7 @@ def _choose(
     numbers = range(len(grid))
     shared = fits.inputs.only_kernels and fits.sweep.leave_one_out(fits.estimator) is not None
     if evaluation.inner_folds == "leave_one_out" and len(folds) == len(train) and shared:
-        fits.prepared(train, test)
+        fits.prepared(train, test, grid[0].feature_scaling)
         selections = select_by_leaving_one_out(refits, numbers, y[train], rules, score, evaluation.components)
     else:
         selections = select_by_race(on_folds, numbers, len(folds), rules, evaluation.components, len(train))

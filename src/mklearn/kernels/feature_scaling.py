@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from mklearn.errors import DataError
 from mklearn.kernels.checks import Array, as_float_matrix, check_choice
 
-Scaling = Literal["none", "standard", "unit", "rank"]
+FeatureScaling = Literal["none", "standard", "unit", "rank"]
 
 
 @dataclass(eq=False)
@@ -44,10 +44,10 @@ class FeatureScaler:
     ``QuantileTransformer``, no subset is drawn and no grid of quantiles is laid, so that nothing depends on chance.
     """
 
-    scaling: Scaling = "none"
+    scaling: FeatureScaling = "none"
 
     def __post_init__(self) -> None:
-        check_choice(self.scaling, "feature_scaling", get_args(Scaling))
+        check_choice(self.scaling, "feature_scaling", get_args(FeatureScaling))
 
     def fit(self, X: ArrayLike) -> Self:
         """Fit on the features of the training samples, shape (n, d).

@@ -6,10 +6,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
+from mklearn.contract.fit_spec import FeatureScaling
 from mklearn.contract.model import NamePattern, Registered, Slug
 
 Positive = Annotated[float, Field(gt=0)]
-Scaling = Literal["none", "standard", "unit", "rank"]
 
 
 class Kernel(Registered):
@@ -32,10 +32,11 @@ class DescriptorKernel(Kernel):
 
     descriptor: NamePattern | Annotated[list[NamePattern], Field(min_length=1)] = "each"
     """The descriptor that it compares samples by; a list, a name with ``*``, or ``each``, makes one kernel of each."""
-    feature_scaling: Scaling | Annotated[list[Scaling], Field(min_length=1)] = "none"
+    feature_scaling: FeatureScaling | Literal["auto"] | Annotated[list[FeatureScaling], Field(min_length=1)] = "none"
     """Scaling of the descriptor's features, fitted on the training samples: mean 0 and standard deviation 1
     (``standard``), each sample to length 1 (``unit``), or quantiles among the training samples (``rank``). A list makes
-    one kernel of each, and a method with ``kernel_weights: best_single`` chooses by inner cross-validation."""
+    one kernel of each, as weights can be learned for. ``auto`` is one kernel: inner cross-validation chooses one of the
+    four, the same for all kernels of a method that have ``auto``, together with the method's own grid."""
 
     def measure_for(self, suited: str) -> str:
         """Return the pairwise measure that the kernel needs, where ``suited`` is the distance of its features."""

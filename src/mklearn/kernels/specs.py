@@ -18,7 +18,7 @@ from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.checks import Array, as_float_matrix, check_choice, check_keys
 from mklearn.kernels.distances import MEASURES
-from mklearn.kernels.feature_scaling import FeatureScaler, Scaling
+from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
 from mklearn.kernels.gaussian import GaussianKernel
 from mklearn.kernels.linear import LinearKernel
 from mklearn.kernels.polynomial import PolynomialKernel
@@ -91,8 +91,8 @@ class _Sources:
                     f"the features {name!r} are of {len(table)} samples, but the first input of {n_samples}"
                 )
         self.dtype = np.float32 if all(array.dtype == np.float32 for array in arrays) else np.float64
-        self._scaled: dict[tuple[str, Scaling], tuple[Array, Array]] = {}
-        self._blocks: dict[tuple[str, Scaling, str], tuple[Array, Array, Array]] = {}
+        self._scaled: dict[tuple[str, FeatureScaling], tuple[Array, Array]] = {}
+        self._blocks: dict[tuple[str, FeatureScaling, str], tuple[Array, Array, Array]] = {}
 
     def blocks(self, part: Mapping[str, Any], measure: str) -> tuple[Array, Array, Array]:
         """Return a measure among training samples, of test samples (rows) with these, and of each with itself."""
@@ -107,7 +107,7 @@ class _Sources:
             self._blocks[name, scaling, measure] = compute(known), rows, _squared_norms(asked)
         return self._blocks[name, scaling, measure]
 
-    def _scaled_features(self, name: str, scaling: Scaling) -> tuple[Array, Array]:
+    def _scaled_features(self, name: str, scaling: FeatureScaling) -> tuple[Array, Array]:
         if (name, scaling) not in self._scaled:
             known, asked = (self._features[name][index] for index in (self.train, self.test))
             scaler = FeatureScaler(scaling).fit(known)

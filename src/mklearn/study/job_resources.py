@@ -59,7 +59,9 @@ class JobResources:
         if not fit.spec.kernels:
             return resources.asked_mb(resources.sample_fit_mb(input.size_mb), attempt)
         n, n_train = self._fit_samples(wildcards)
-        data = resources.kernel_fit_mb(n, max(n_train), number_of_matrices(fit.spec.kernels), len(fit.spec.kernels))
+        scalings = max(1, len(fit.spec.method.grid.get("feature_scaling", [])))  # the kernels of each are kept
+        n_kernels = scalings * len(fit.spec.kernels)
+        data = resources.kernel_fit_mb(n, max(n_train), number_of_matrices(fit.spec.kernels), n_kernels)
         if fit.spec.kernel_features:
             data += resources.sample_fit_mb(input.size_mb)
         return resources.asked_mb(data, attempt)

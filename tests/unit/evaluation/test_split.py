@@ -233,6 +233,47 @@ def test_features_are_scaled_again_in_each_inner_fold(digits: Any) -> None:
         np.testing.assert_allclose(last.X, expected[-1][0], atol=1e-9)
 
 
+@pytest.mark.parametrize("choice", [None, "best_single", "cv_accuracy"])
+@pytest.mark.parametrize("informative", ["standard", "unit"])
+def test_automatic_scaling_is_chosen_by_inner_cross_validation(choice: Any, informative: str) -> None:
+    """One scaling for all kernels, the one that is good inside the training samples; the fit is the one with it."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 40)
+    if informative == "standard":  # the second feature is noise of a large scale
+        X = np.column_stack([0.2 * rng.normal(size=80) + y, 1e3 * rng.normal(size=80)])
+    else:  # the class is in the direction, the length is noise
+        angle = rng.normal(size=80) * 0.2 + 0.8 * y
+        X = np.exp(2 * rng.normal(size=80))[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    train, test = np.flatnonzero(np.arange(80) % 2 == 0), np.flatnonzero(np.arange(80) % 2)
+    specs = [
+        {"id": f"k{width}", "features": "t", "feature_scaling": "auto", "bandwidth": width} for width in (1.0, 2.0)
+    ]
+    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, components="all")
+    scalings = ["none", "standard", "unit", "rank"]
+    method = method_of(kernel_choice=choice, ridge=[1e-3, 1e-1], feature_scaling=scalings)
+
+    def accuracy(kernels: Any, method: MethodSpec) -> RuleResult:
+        inputs = Inputs({"kernels": KernelInput({}, kernels, {"t": X})})
+        return evaluate_split(inputs, method, y, train, test, evaluation=evaluation, seed=0).rules["euclidean"]
+
+    found = accuracy(specs, method)
+    chosen = found.candidate.feature_scaling
+    assert chosen == informative
+    assert set(found.candidate.estimator_parameters) == {
+        "ridge",
+        *({"kernel_weights"} if choice == "cv_accuracy" else ()),
+    }
+    assert {info["feature_scaling"] for info in found.fitted.kernel_info} == {chosen}
+    fixed = [spec | {"feature_scaling": chosen} for spec in specs]
+    expected = accuracy(fixed, method_of(kernel_choice=choice, ridge=[1e-3, 1e-1]))
+    if choice != "cv_accuracy":  # whose weights are those of the first scaling
+        assert (found.candidate.kernel, found.candidate.estimator_parameters) == (
+            expected.candidate.kernel, expected.candidate.parameters
+        )  # fmt: skip
+        np.testing.assert_array_equal(embeddings(found)[1], embeddings(expected)[1])
+    assert found.scores["accuracy"][-1] > 0.8
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_labels_of_test_samples_change_neither_choice_nor_embedding(digits: Any, way: dict[str, Any]) -> None:
     pairwise, y, train, test = digits

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler, normalize
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels import models
 from mklearn.kernels.distances import MEASURES
-from mklearn.kernels.feature_scaling import FeatureScaler, Scaling
+from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
 from mklearn.kernels.specs import KERNELS, StackTransform, build_stack
 
 SCALINGS = ("standard", "unit", "rank")
@@ -30,7 +30,7 @@ def X() -> np.ndarray:
 
 
 def test_the_study_knows_the_same_scalings() -> None:
-    assert get_args(Scaling) == get_args(models.Scaling) == ("none", *SCALINGS)
+    assert get_args(FeatureScaling) == get_args(models.FeatureScaling) == ("none", *SCALINGS)
 
 
 def test_standard(X: np.ndarray) -> None:

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from sklearn.metrics import f1_score, log_loss
+from sklearn.neighbors import KNeighborsClassifier
 
 from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
 from mklearn.contract.fit_spec import FitSpec
@@ -18,6 +19,7 @@ from mklearn.contract.loading import load
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import DataError, SolverFailed
 from mklearn.kernels.distances import MEASURES
+from mklearn.kernels.feature_scaling import FeatureScaler
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
 from mklearn.steps import fit as step
 from mklearn.study.registry import registered
@@ -192,6 +194,21 @@ def test_kernels_on_scaled_features(files: dict[str, Any]) -> None:
     assert set(read_parquet(files["scores"])[0]["status"]) == {"ok"}
     with pytest.raises(DataError, match="input 'kernels' needs 2 files of features among sources"):
         step.fit(**files | {"sources": files["sources"][:1]}, spec=found)
+
+
+def test_features_of_a_method_are_scaled_by_the_training_samples(files: dict[str, Any]) -> None:
+    found = of_tables("nearest_neighbour", ["gating-0a", "more-0a"]).as_dict()
+    found["method"]["inputs"]["features"]["feature_scaling"] = "rank"
+    found["evaluation"]["metrics"] = ["accuracy"]
+    step.fit(**files | {"manifest": None, "matrices": None}, spec=FitSpec.model_validate(found))
+    values = read_parquet(files["scores"])[0].set_index("repeat")["value"]
+    X = np.concatenate([read_npz(path, ("features",))["features"] for path in files["sources"]], axis=1)
+    labels = read_parquet(files["labels"])[0]
+    y = labels["y"].to_numpy()
+    for split in Splits.load(files["splits"], labels["id"].to_numpy(dtype=str)):
+        scaler = FeatureScaler("rank").fit(X[split.train])
+        model = KNeighborsClassifier(1).fit(scaler.transform(X[split.train]), y[split.train])
+        assert values[split.repeat] == model.score(scaler.transform(X[split.test]), y[split.test])
 
 
 def test_a_missing_table_of_several(files: dict[str, Any]) -> None:

@@ -93,7 +93,7 @@ def test_scaled_factors_of_a_product() -> None:
         ({"kind": "gaussian", "feature_scaling": "robust"}, "feature_scaling: invalid value 'robust'"),
         ({"kind": "gaussian", "feature_scaling": []}, "feature_scaling: invalid value []"),
         ({"kind": "gaussian", "feature_scaling": "standard", "measure": "chi2"},
-         "k.feature_scaling: measure chi2 can't compare standard features; use squared_euclidean"),
+         "k.feature_scaling: measure chi2 can't compare features with scaling standard; use"),
         ({"kind": "gaussian", "feature_scaling": "rank", "measure": "point_set"}, "measure point_set can't compare"),
         ({"kind": "precomputed", "feature_scaling": "unit"}, "feature_scaling: invalid value 'unit'"),
         ({"kind": "product", "feature_scaling": "unit"}, "unknown key 'feature_scaling'"),
@@ -110,3 +110,50 @@ def test_point_sets_and_matrices_have_no_features(matrices: dict[str, Any]) -> N
         planned(kernels=kernels, descriptors={"points": {"kind": "geometric_blur"}})
     with pytest.raises(ConfigError, match=r"kernels\.k\.feature_scaling: 'a' is a matrix and has no features"):
         planned(kernels=kernels, datasets={"mine": matrices | {"measure": "distance"}}, descriptors={})
+
+
+def test_automatic_scaling_is_one_kernel_and_an_entry_of_the_grid() -> None:
+    kernels = {
+        "gauss": {"kind": "gaussian", "feature_scaling": "auto"},
+        "raw": {"kind": "linear", "descriptor": "pixels"},
+        "p": {"kind": "product"},
+    }
+    methods = {
+        "average": {"kind": "kernel_fda", "ridge": [1e-3, 1e-2]},
+        "raw": {"kind": "kernel_fda", "kernels": ["raw"]},
+        "product": {"kind": "kernel_fda", "kernels": ["p"]},
+    }
+    plan = planned(kernels=kernels, methods=methods)
+    fit = the_fit(plan)
+    assert [kernel["id"] for kernel in fit.spec.kernels] == ["gauss-pixels", "gauss-lbp", "raw"]
+    assert [kernel.get("feature_scaling") for kernel in fit.spec.kernels] == ["auto", "auto", None]
+    assert list(fit.spec.method.grid) == ["ridge", "feature_scaling"]
+    assert set(fit.spec.method.grid["feature_scaling"]) == {"none", "standard", "unit", "rank"}
+    assert fit.spec.method.n_candidates(3) == 8
+    assert the_fit(plan, "raw").spec.method.grid == {}
+    assert list(the_fit(plan, "product").spec.method.grid) == ["feature_scaling"]
+    with pytest.raises(ConfigError, match="measure chi2 can't compare features with scaling auto"):
+        planned(kernels={"k": {"kind": "gaussian", "feature_scaling": "auto", "measure": "chi2"}})
+
+
+def test_kernels_by_default_choose_the_scaling_of_tables_only() -> None:
+    plan = planned(datasets=["digits", "wine"], kernels={}, descriptors={
+        "features": {"kind": "table", "table": "features"}, "pixels": {"kind": "pixels"},
+    })  # fmt: skip
+    found = {fit.dataset.id: fit.spec.kernels for fit in plan.fits.values()}
+    assert [(kernel["id"], kernel["feature_scaling"]) for kernel in found["wine"]] == [("features", "auto")]
+    assert [(kernel["id"], "feature_scaling" in kernel) for kernel in found["digits"]] == [("pixels", False)]
+
+
+def test_scaling_of_a_methods_own_features() -> None:
+    """It is a part of the input, not a parameter of the estimator; without it keys are as before."""
+    methods = {
+        "near": {"kind": "nearest_neighbour", "feature_scaling": "unit"},
+        "auto": {"kind": "logistic_regression", "descriptors": "all", "feature_scaling": "auto", "C": [1, 10]},
+        "raw": {"kind": "nearest_neighbour"},
+    }
+    fits = {fit.method_id: fit.spec.as_dict()["method"] for fit in planned(methods=methods).fits.values()}
+    assert fits["near"]["inputs"]["features"]["feature_scaling"] == "unit"
+    assert fits["near"]["parameters"] == fits["raw"]["parameters"] == {"n_neighbors": 1}
+    assert "feature_scaling" not in fits["raw"]["inputs"]["features"]
+    assert fits["auto"]["grid"] == {"C": [1, 10], "feature_scaling": ["standard", "rank", "unit", "none"]}

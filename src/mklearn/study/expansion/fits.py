@@ -9,15 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mklearn.contract.fit_spec import EvaluationSpec, FitSpec, InputSpec, MethodSpec, Setting
-from mklearn.contract.method import KernelMethod, Method
+from mklearn.contract.fit_spec import AUTO_SCALINGS, EvaluationSpec, FitSpec, InputSpec, MethodSpec, Setting
+from mklearn.contract.method import KernelMethod, Method, ScaledFeatures
 from mklearn.contract.specs import KernelSetSpec
 from mklearn.descriptors.models import Descriptor
 from mklearn.errors import ConfigError
 from mklearn.evaluation.metrics import metric_mistakes
 from mklearn.provenance import key
 from mklearn.study.expansion.datasets import PlannedDataset
-from mklearn.study.expansion.kernels import pairwise_of
+from mklearn.study.expansion.kernels import kernel_parts, pairwise_of
 from mklearn.study.expansion.protocols import PlannedProtocol
 from mklearn.study.model import Evaluation
 from mklearn.study.naming import matching
@@ -87,9 +87,12 @@ def planned_fits(
     if not protocols:
         return []
     for variant in variants:
+        scaled = [*kernel_parts(variant.kernels), *(entry.model_dump() for entry in inputs.values())]
+        automatic = any(part.get("feature_scaling") == "auto" for part in scaled)
+        grid = method.grid() | ({"feature_scaling": list(AUTO_SCALINGS)} if automatic else {})
         spec = MethodSpec(
             id=variant.id, implementation=method.implementation, parameters=method.parameters() | variant.parameters,
-            grid=method.grid(), kernel_choice=method.kernel_choice(), inputs=inputs, sweep=method.sweep(),
+            grid=grid, kernel_choice=method.kernel_choice(), inputs=inputs, sweep=method.sweep(),
             iterations=method.iterations(),
         )  # fmt: skip
         fit = FitSpec(
@@ -134,7 +137,10 @@ def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors
                 f"({dataset.family}). Omit one of the two."
             )
         descriptor = _descriptors(dataset, method_id, method, name, descriptors) if name in fields else None
-        inputs[name] = InputSpec(kind=entry.kind, descriptor=descriptor, training_only=entry.training_only)
+        inputs[name] = InputSpec(
+            kind=entry.kind, descriptor=descriptor, training_only=entry.training_only,
+            feature_scaling=method.feature_scaling if isinstance(method, ScaledFeatures) else "none",
+        )  # fmt: skip
     return inputs
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from mklearn.contract.specs import PairwiseSpec
 from mklearn.errors import ConfigError
@@ -80,22 +80,26 @@ def planned_kernels(
     return kernels + _products(dataset, named or {}, [kernel.spec for kernel in kernels])
 
 
+def kernel_parts(kernels: Sequence[KernelSpec]) -> list[KernelSpec]:
+    """Return the specifications that name inputs: the kernels, or their factors."""
+    return [part for kernel in kernels for part in kernel.get("factors", [kernel])]
+
+
 def pairwise_of(kernel: KernelSpec) -> list[str]:
     """Return the names of the pairwise matrices that a kernel is made from; none of one on scaled features."""
-    return [part["pairwise"] for part in kernel.get("factors", [kernel]) if "pairwise" in part]
+    return [part["pairwise"] for part in kernel_parts([kernel]) if "pairwise" in part]
 
 
 def number_of_matrices(kernels: Sequence[KernelSpec]) -> int:
     """Count the matrices that kernels are made from: cached ones, and those of scaled features in the fit."""
-    parts = [part for kernel in kernels for part in kernel.get("factors", [kernel])]
     named = ("pairwise", "features", "feature_scaling", "measure")
-    return len({tuple(part.get(field) for field in named) for part in parts})
+    return len({tuple(part.get(field) for field in named) for part in kernel_parts(kernels)})
 
 
 def _kernels_of_descriptors(
     dataset: PlannedDataset, named: Mapping[str, Kernel] | None, descriptors: Mapping[str, PlannedDescriptor]
 ) -> list[PlannedKernel]:
-    default = {name: Gaussian(kind="gaussian", descriptor=name) for name in descriptors}
+    default = {name: _default_kernel(planned) for name, planned in descriptors.items()}
     configs: Mapping[str, Kernel] = default if named is None else named
     kernels = []
     for kernel_id, kernel in configs.items():
@@ -116,6 +120,15 @@ def _kernels_of_descriptors(
     return kernels
 
 
+def _default_kernel(descriptor: PlannedDescriptor) -> Gaussian:
+    """Return the kernel of a descriptor in a study that names none.
+
+    Tables hold features in any units, and inner cross-validation chooses their scaling (``reports/scaling``).
+    """
+    scaling: Literal["auto", "none"] = "auto" if descriptor.config.family == "tables" else "none"
+    return Gaussian(kind="gaussian", descriptor=descriptor.id, feature_scaling=scaling)
+
+
 def _kernel_on_scaled_features(
     kernel_id: str, kernel: DescriptorKernel, named: NamedKernel, descriptor: PlannedDescriptor
 ) -> PlannedKernel:
@@ -126,9 +139,9 @@ def _kernel_on_scaled_features(
             "name descriptors of one vector, or omit `feature_scaling`."
         )
     measure = kernel.measure_for("squared_euclidean")
-    if measure == POINT_SET or (measure == "chi2" and named.feature_scaling == "standard"):
+    if measure == POINT_SET or (measure == "chi2" and named.feature_scaling in ("standard", "auto")):
         raise ConfigError(
-            f"{path}: measure {measure} can't compare {named.feature_scaling} features; "
+            f"{path}: measure {measure} can't compare features with scaling {named.feature_scaling}; "
             "use squared_euclidean, or omit `measure`."
         )
     source = {"features": descriptor.key, "feature_scaling": named.feature_scaling}
