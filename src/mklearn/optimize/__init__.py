@@ -1,4 +1,4 @@
-"""Solvers on arrays: eigenproblems, trace ratio, kernel weights, and the choice of a convex solver."""
+"""Solvers on arrays: eigenproblems, trace ratio, kernel weights, linear machines, and the choice of a convex solver."""
 
 import lazy_loader as _lazy
 
@@ -12,5 +12,7 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "convex_ratio_trace": ["ConvexRatioTrace", "RatioTraceObjective", "between_factor", "convex_ratio_trace"],
         "leave_one_out_ridge": ["LeaveOneOutRidge", "LeaveOneOutWeights", "class_targets", "leave_one_out_weights"],
         "simplex_qp": ["SimplexQP", "simplex_qp"],
+        "hinge_program": ["LinearMachine", "hinge_machine"],
+        "radius_margin": ["r_svm_plus", "r_svm_plus_mu"],
     },
 )
