@@ -65,8 +65,9 @@ CLASSES_LESS_ONE = 3
 ONE_CLASS_IS_FITTED = {"shrinkage_lda", "standardised_shrinkage_lda"}
 """scikit-learn's discriminant analysis fits a single class and fails to predict; the workflow refuses it, see below."""
 NEEDS_MORE_FEATURES_THAN_SAMPLES = {"null_space_lda"}
-OVERFITS = {("fisherface", "unit"): 0.75}
-"""All 50 principal components of 60 samples leave little within-class variance, and unit length hides how little."""
+OVERFITS = {("fisherface", "unit"): 0.75, ("fsvc", "alternating"): 0.75}
+"""All 50 principal components of 60 samples leave little within-class variance, and unit length hides how little. For
+two classes F-SVM has 30 samples in 29 dimensions: whitened, they are a regular simplex."""
 
 
 def enough(digits: Digits, kind: str) -> Digits:
@@ -207,7 +208,7 @@ def test_on_digits(digits: Digits, kind: str, way: dict[str, Any]) -> None:
         assert model.kernel_weights_.sum() == pytest.approx(1)
         np.testing.assert_array_equal(again.kernel_weights_, model.kernel_weights_)
 
-    assert np.mean(predicted == y_test) >= OVERFITS.get((kind, way.get("scaling", "")), 0.85)  # chance is 0.25
+    assert np.mean(predicted == y_test) >= OVERFITS.get((kind, way.get("scaling", way.get("solver", ""))), 0.85)  # chance is 0.25
 
 
 @kernel_methods

@@ -9,7 +9,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.conformance.conftest import Digits
 
-from mklearn.classifiers import EmbeddedLinearSVC, KernelRidgeClassifier, KernelSAMME, KernelVoting, LedoitWolfLDA
+from mklearn.classifiers import (
+    FSVC,
+    RMMSVC,
+    EmbeddedLinearSVC,
+    KernelRidgeClassifier,
+    KernelSAMME,
+    KernelVoting,
+    LedoitWolfLDA,
+    LedoitWolfSVC,
+    RSVMPlus,
+    RSVMPlusMu,
+)
 from mklearn.kernels.specs import compute_stack
 from mklearn.subspace import (
     LDE,
@@ -80,6 +91,14 @@ def integer_gram_matrices(estimator):
         KernelRidgeClassifier(),
         EmbeddedLinearSVC(kernels=TWO),
         EmbeddedLinearSVC(),
+        FSVC(),
+        FSVC(power=0.25, scale="standard"),
+        FSVC(solver="alternating", step="armijo", n_iter=3),
+        RMMSVC(),
+        RMMSVC(B="inf"),
+        RSVMPlus(),
+        RSVMPlusMu(),
+        LedoitWolfSVC(),
     ],
     expected_failed_checks=integer_gram_matrices,
 )

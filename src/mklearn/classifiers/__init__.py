@@ -15,5 +15,10 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "logistic_regression": ["logistic_regression"],
         "shrinkage_lda": ["ShrinkageLDA"],
         "standardised_shrinkage_lda": ["standardised_shrinkage_lda"],
+        "fsvc": ["FSVC"],
+        "rmm_svc": ["RMMSVC"],
+        "r_svm_plus": ["RSVMPlus"],
+        "r_svm_plus_mu": ["RSVMPlusMu"],
+        "ledoit_wolf_svc": ["LedoitWolfSVC"],
     },
 )
