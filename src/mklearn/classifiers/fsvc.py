@@ -68,8 +68,8 @@ class FSVC(OneVsOneLinear):
     solver : {"exact", "alternating"}
         "alternating": the published algorithm, stopped after ``n_iter`` steps.
     scale : {"minmax", "standard", "none"}
-        Scaling of each feature, fitted on the training samples: to 0..1, to mean 0 and variance 1, or none. It does not
-        matter to the exact F-SVM.
+        Scaling of each feature, fitted on the training samples: to 0..1, to mean 0 and variance 1, or none. To the
+        exact F-SVM it matters only for which eigenvalues of S are below the cutoff.
     rho : float
         Weight of tr(M S). Only C'/sqrt(rho) matters: it changes the reported C' and, of the alternation, the step rule
         "geometric".

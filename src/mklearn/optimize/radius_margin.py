@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import clarabel
@@ -45,7 +46,11 @@ _PER_ROUND = 12
 _BLOCK = 1000
 # Feature weights below this, relative to the largest, count as this.
 _SMALLEST_WEIGHT = 1e-12
-_CONIC_TOLERANCE = 1e-11
+# CLARABEL's tolerances: the second where the first leaves a gap that is not small enough.
+_CONIC_TOLERANCES = (1e-9, 1e-11)
+_SMALL_ENOUGH = 2e-7
+# Squared distances this close, relatively, are the same.
+_SAME = 1e-10
 # Entries of w up to this, for outputs of size 1 and features of size 1, count as 0.
 _NEGLIGIBLE = 1e-8
 
@@ -83,7 +88,7 @@ def r_svm_plus(X: Floats, y: Floats, C: float, lam: float, *, all_pairs: bool = 
         bound = lower_bound(X, y, C, np.inf, spreads, _normalised(multipliers, lam))
         return machine(w, b, objective, bound, n_iter, multipliers), w**2
 
-    return _generate(X, solve, all_pairs)
+    return _generate(X, solve, _first_pairs(X, all_pairs))[0]
 
 
 def r_svm_plus_mu(X: Floats, y: Floats, C: float, lam: float, *, all_pairs: bool = False) -> LinearMachine:
@@ -100,11 +105,12 @@ def r_svm_plus_mu(X: Floats, y: Floats, C: float, lam: float, *, all_pairs: bool
     """
     _check(X, y, C, lam)
 
-    def solve(spreads: Floats) -> tuple[LinearMachine, Floats]:
-        w, b, mu, multipliers, n_iter = _solve_mu(X, y, C, lam, spreads)
-        constant = 1.0 if y.sum() >= 0 else -1.0
-        if np.abs(w).max() <= _NEGLIGIBLE or not mu.max() > 0:
-            w, b, mu = np.zeros_like(w), constant, np.ones_like(w)
+    def solve(tolerance: float, spreads: Floats) -> tuple[LinearMachine, Floats]:
+        w, b, mu, multipliers, n_iter = _solve_mu(X, y, C, lam, spreads, tolerance)
+        if np.abs(w).max() <= _NEGLIGIBLE:
+            w, b = np.zeros_like(w), 1.0 if y.sum() >= 0 else -1.0
+        if not mu.max() > 0:
+            mu = np.ones_like(mu)
         mu = np.maximum(mu / mu.max(), _SMALLEST_WEIGHT)
         norm, radius = float((w**2 / mu).sum()), squared_diameter(X, mu)
         if norm > 0:
@@ -114,7 +120,12 @@ def r_svm_plus_mu(X: Floats, y: Floats, C: float, lam: float, *, all_pairs: bool
         found = machine(w, b, objective, _mu_bound(X, y, C, spreads, multipliers), n_iter, multipliers)
         return replace(found, feature_weights=mu), mu
 
-    return _generate(X, solve, all_pairs)
+    pairs = _first_pairs(X, all_pairs)
+    for tolerance in _CONIC_TOLERANCES:
+        found, pairs = _generate(X, partial(solve, tolerance), pairs)
+        if found.gap <= _SMALL_ENOUGH:
+            break
+    return found
 
 
 def squared_diameter(X: Floats, weights: Floats) -> float:
@@ -147,12 +158,17 @@ def _farthest(X: Floats, weights: Floats) -> tuple[Floats, NDArray[np.intp]]:
     return np.maximum(largest, 0.0), partner
 
 
-def _generate(X: Floats, solve: Callable[[Floats], tuple[LinearMachine, Floats]], all_pairs: bool) -> LinearMachine:
-    """Solve with more and more pairs; ``solve`` returns a solution and the weights of its distances."""
+def _first_pairs(X: Floats, all_pairs: bool) -> Pairs:
+    """Return the farthest pair, or all pairs."""
     if all_pairs:
-        pairs = [(i, j) for i in range(len(X)) for j in range(i + 1, len(X))]
-    else:
-        pairs = _new_pairs(X, np.ones(X.shape[1]), [], 0.0)[:1]
+        return [(i, j) for i in range(len(X)) for j in range(i + 1, len(X))]
+    return _new_pairs(X, np.ones(X.shape[1]), [], 0.0)[:1]
+
+
+def _generate(
+    X: Floats, solve: Callable[[Floats], tuple[LinearMachine, Floats]], pairs: Pairs
+) -> tuple[LinearMachine, Pairs]:
+    """Solve with more and more pairs; ``solve`` returns a solution and the weights of its distances."""
     n_iter, best = 0, None
     for _ in range(_ROUNDS):
         spreads = np.array([(X[i] - X[j]) ** 2 for i, j in pairs])
@@ -161,18 +177,18 @@ def _generate(X: Floats, solve: Callable[[Floats], tuple[LinearMachine, Floats]]
         if best is None or found.gap < best.gap:
             best = replace(found, n_pairs=len(pairs))
         new = _new_pairs(X, weights, pairs, float((spreads @ weights).max()))
-        if all_pairs or best.gap <= _TARGET or not new:
+        if best.gap <= _TARGET or not new:
             break
         pairs = pairs + new
     assert best is not None
-    return replace(best, n_iter=n_iter)
+    return replace(best, n_iter=n_iter), pairs
 
 
 def _new_pairs(X: Floats, weights: Floats, pairs: Pairs, radius: float) -> Pairs:
     """Return the farthest pairs, at most one per sample, that are farther apart than all present ones."""
     largest, partner = _farthest(X, weights)
     ordered = np.argsort(-largest, kind="stable")
-    ordered = ordered[largest[ordered] > radius]
+    ordered = ordered[largest[ordered] > radius * (1 + _SAME)]
     known, new = set(pairs), []
     for i in ordered:
         pair = (int(min(i, partner[i])), int(max(i, partner[i])))
@@ -198,7 +214,7 @@ def _mu_bound(X: Floats, y: Floats, C: float, spreads: Floats, multipliers: Mult
 
 
 def _solve_mu(
-    X: Floats, y: Floats, C: float, lam: float, spreads: Floats
+    X: Floats, y: Floats, C: float, lam: float, spreads: Floats, tolerance: float
 ) -> tuple[Floats, float, Floats, Multipliers, int]:
     """Solve R-SVM+_mu for some pairs.
 
@@ -221,7 +237,7 @@ def _solve_mu(
     cones = [clarabel.NonnegativeConeT(2 * n + len(spreads)), *[clarabel.SecondOrderConeT(3)] * d]
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    settings.tol_gap_rel = settings.tol_gap_abs = settings.tol_feas = _CONIC_TOLERANCE
+    settings.tol_gap_rel = settings.tol_gap_abs = settings.tol_feas = tolerance
     P = sparse.csc_matrix((len(cost), len(cost)))
     solved = clarabel.DefaultSolver(P, cost, A, right, cones, settings).solve()
     x, z = np.array(solved.x), np.array(solved.z)

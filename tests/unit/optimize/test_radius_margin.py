@@ -127,6 +127,18 @@ def test_mu_has_a_threshold_below_which_w_is_zero():
     assert np.abs(r_svm_plus_mu(X, y, 1.0, 1.0).w).max() > 0.1
 
 
+def test_pairs_are_generated_also_where_w_is_zero():
+    """The farthest pair is equal in the second feature, which has no weight before another pair is there."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), np.repeat([1.0, -1.0], 15)
+    X[:, 1] += y
+    X[0], X[-1] = (9.0, 1.0), (-9.0, 1.0)
+    found = r_svm_plus_mu(X, y, 0.02, 1.0)
+    assert np.abs(found.w).max() < 1e-6
+    assert found.gap <= GAP
+    assert found.n_pairs > 1
+
+
 def test_identical_columns_share_an_l1_norm():
     """They give min sqrt(2 lam) D |sum w| + C hinge, never a plain SVM."""
     x = IRIS[0][:, :1]
