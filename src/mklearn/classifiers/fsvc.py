@@ -200,7 +200,8 @@ class FSVC(OneVsOneLinear):
         scale = whitening.scale
         joint = joint_optimum(Z / scale, y, scale * machine.w, machine.b, self.C * scale**2, self.rho)
         w, b, objective, gap = whitening.normal(machine.w), machine.b, machine.objective, machine.gap
-        history, rises = np.zeros(0), 0
+        history: Floats = np.zeros(0)
+        rises = 0
         if self.solver == "alternating" and np.isfinite(joint.C):
             found = alternate(
                 whitening.coordinates(X), y, whitening.eigenvalues, joint.C,
