@@ -20,5 +20,9 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "r_svm_plus": ["RSVMPlus"],
         "r_svm_plus_mu": ["RSVMPlusMu"],
         "ledoit_wolf_svc": ["LedoitWolfSVC"],
+        "kernel_fsvc": ["KernelFSVC"],
+        "kernel_rmm_svc": ["KernelRMMSVC"],
+        "kernel_r_svm_plus": ["KernelRSVMPlus"],
+        "kernel_r_svm_plus_mu": ["KernelRSVMPlusMu"],
     },
 )

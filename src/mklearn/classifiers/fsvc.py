@@ -20,7 +20,7 @@ FSVMSolver = Literal["exact", "alternating"]
 
 
 class RegularSimplexWarning(UserWarning):
-    """The whitened training samples are a regular simplex, so that F-SVM does not depend on C."""
+    """The whitened training samples are a regular simplex, so that the direction does not depend on C."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +109,7 @@ class FSVC(OneVsOneLinear):
     Warns
     -----
     RegularSimplexWarning
-        S has rank n - 1 (as many features as samples, or more): for every C the direction is S^+ (m1 - m2), and the
-        outputs of all training samples are 1 and -1.
+        S has rank n - 1 (as many features as samples, or more): the direction is S^+ (m1 - m2) for every C.
 
     References
     ----------
@@ -192,7 +191,7 @@ class FSVC(OneVsOneLinear):
         if whitening.is_simplex:
             warnings.warn(
                 f"the spread of {len(X)} samples has rank {whitening.rank}: whitened, they are a regular simplex, and "
-                "F-SVM does not depend on C; use fewer features or components, or power < 1/2",
+                "the direction does not depend on C; use fewer features or components, or power < 1/2",
                 RegularSimplexWarning,
                 stacklevel=2,
             )

@@ -65,7 +65,7 @@ class OneVsOneLinear(ClassScores, BaseEstimator):
     status_ : {"ok", "inaccurate"}
         "inaccurate" if a gap is above 1e-6.
     message_ : str
-        Why the fit is inaccurate, or which columns are ignored; may be empty.
+        Why the fit is inaccurate, which classes have one sample, which columns are ignored; empty if there is nothing.
     n_features_in_ : int
 
     Raises
@@ -73,7 +73,7 @@ class OneVsOneLinear(ClassScores, BaseEstimator):
     DataError
         X or y malformed.
     NotApplicable
-        One class only, a class of one sample, or two classes whose features are all constant.
+        One class only, or two classes whose features are all constant.
     SolverFailed
         The solver ended without a usable solution.
     """
@@ -95,12 +95,6 @@ class OneVsOneLinear(ClassScores, BaseEstimator):
         features = checked_array(self, X, reset=True).astype(np.float64)
         classes = class_structure(checked_labels(self, y, len(features)))
         self.classes_ = classes.labels
-        single = classes.labels[classes.counts < 2]
-        if len(single):
-            raise NotApplicable(
-                f"class {single[0]!s} has one training sample: the spread of a class needs two; give more samples per "
-                "class, or leave the class out"
-            )
         centre, spread = _centre_and_spread(features, self.scale)
         varying = np.ptp(features, axis=0) > 0
         self.constant_features_ = np.flatnonzero(~varying)
@@ -114,7 +108,7 @@ class OneVsOneLinear(ClassScores, BaseEstimator):
         self.intercept_ = np.array([fit.b for fit in fits]) - self.coef_ @ centre
         self.objective_ = np.array([fit.objective for fit in fits])
         self.gap_ = np.array([fit.gap for fit in fits])
-        self._set_status()
+        self._set_status(classes.labels[classes.counts < 2])
         self._collect(fits)
         return self
 
@@ -164,15 +158,23 @@ class OneVsOneLinear(ClassScores, BaseEstimator):
         w[varying] = fit.w
         return replace(fit, w=w)
 
-    def _set_status(self) -> None:
+    def _set_status(self, single: NDArray[Any]) -> None:
+        """Set status and message; ``single`` are labels of classes with one sample."""
         worst, ignored = float(self.gap_.max()), self.constant_features_
-        self.status_, self.message_ = "ok", ""
-        if len(ignored):
-            columns = ", ".join(map(str, ignored[:10])) + (", ..." if len(ignored) > 10 else "")
-            self.message_ = f"ignored columns that are constant over the training samples: {columns}"
+        self.status_, remarks = "ok", []
         if worst > GAP:
             self.status_ = "inaccurate"
-            self.message_ = f"the relative duality gap is {worst:.1e}, above {GAP:g}: choose a smaller C"
+            remarks.append(f"the relative duality gap is {worst:.1e}, above {GAP:g}: choose a smaller C")
+        if len(single):
+            remarks.append(f"only one training sample of class {_listed(single)}: give more, or leave the class out")
+        if len(ignored):
+            remarks.append(f"ignored columns that are constant over the training samples: {_listed(ignored)}")
+        self.message_ = "; ".join(remarks)
+
+
+def _listed(values: NDArray[Any]) -> str:
+    """Return the first ten values, separated by commas."""
+    return ", ".join(map(str, values[:10])) + (", ..." if len(values) > 10 else "")
 
 
 def _centre_and_spread(X: Floats, scale: FeatureScaling) -> tuple[Floats, Floats]:
