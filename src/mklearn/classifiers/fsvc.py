@@ -93,12 +93,14 @@ class FSVC(OneVsOneLinear):
         (F - F*) / F*.
     n_rises_ : array of shape (n_pairs,)
         How often F rose: never with "armijo".
+    history_ : list of dict
+        Of the alternation, for each step: ``objective``, the sum of F over the pairs, and ``lambda_min``, that of F*.
     C0_ : array of shape (n_pairs,)
         Largest C' for which w = 0 is optimal. Computed when it is first read.
     zero_is_optimal_ : array of shape (n_pairs,)
         Whether w = 0 is optimal for C', too.
-    classes_, pairs_, coef_, intercept_, constant_features_, objective_, gap_, status_, message_, n_features_in_
-        As for `mklearn.classifiers.one_vs_one.OneVsOneLinear`. ``objective_`` is that of the support vector machine
+    classes_, pairs_, coef_, intercept_, objectives_, gap_, status_, message_ and others
+        As for `mklearn.classifiers.one_vs_one.OneVsOneLinear`. ``objectives_`` are those of the support vector machine
         for "exact", and F for "alternating".
 
     Raises
@@ -222,3 +224,9 @@ class FSVC(OneVsOneLinear):
         self.objective_history_ = [fit.history for fit in joint]
         self.distance_from_optimum_ = [fit.history / fit.optimum - 1 for fit in joint]
         self.n_rises_ = np.array([fit.rises for fit in joint], dtype=np.intp)
+        paths = [fit for fit in joint if len(fit.history)]
+        lowest = sum(fit.optimum for fit in paths)
+        self.history_ = [
+            {"step": "machine", "objective": float(value), "lambda_min": float(lowest)}
+            for value in sum((fit.history for fit in paths), start=np.zeros(self.n_iter + 1 if paths else 0))
+        ]

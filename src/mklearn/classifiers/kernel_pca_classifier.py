@@ -35,8 +35,8 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
     kernel_pca_ : KernelPCA
     machine_ : OneVsOneLinear
         The linear classifier on the components.
-    gap_, status_, message_
-        Those of the linear classifier.
+    gap_, objective_, certificate_, history_, status_, message_
+        Those of the linear classifier; the history is empty of all but the alternating F-SVM.
     n_features_in_ : int
 
     Raises
@@ -72,8 +72,10 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
         most = components.shape[1]
         self.n_components_ = most if self.n_components == "all" else min(most, int(self.n_components))
         # Labels themselves, in the order of ``classes_``, so that messages name them.
-        self.machine_ = self._machine().fit(components[:, : self.n_components_], self.classes_[codes])
-        self.gap_, self.status_, self.message_ = self.machine_.gap_, self.machine_.status_, self.machine_.message_
+        machine = self._machine().fit(components[:, : self.n_components_], self.classes_[codes])
+        self.machine_ = machine
+        self.gap_, self.objective_, self.certificate_ = machine.gap_, machine.objective_, machine.certificate_
+        self.status_, self.message_, self.history_ = machine.status_, machine.message_, getattr(machine, "history_", [])
 
     def class_scores(self, X: ArrayLike) -> Floats:
         """Compute the linear classifier's score of each class, shape (m, n_classes).

@@ -42,7 +42,7 @@ class LedoitWolfSVC(OneVsOneLinear):
     ----------
     shrinkage_ : array of shape (n_pairs,)
         From 0 to 1.
-    classes_, pairs_, coef_, intercept_, constant_features_, objective_, gap_, status_, message_, n_features_in_
+    classes_, pairs_, coef_, intercept_, objectives_, gap_, status_, message_ and others
         As for `mklearn.classifiers.one_vs_one.OneVsOneLinear`.
 
     Raises

@@ -58,10 +58,14 @@ class OneVsOneLinear(ClassScores, BaseEstimator):
     intercept_ : array of shape (n_pairs,)
     constant_features_ : array of int
         Columns that are constant over the training samples: ignored.
-    objective_ : array of shape (n_pairs,)
-        The solver's objective.
+    objectives_ : array of shape (n_pairs,)
+        The solver's objective of each pair.
+    objective_ : float
+        Their sum.
     gap_ : array of shape (n_pairs,)
         Relative duality gap, recomputed outside the solver.
+    certificate_ : dict
+        The solver and the largest gap.
     status_ : {"ok", "inaccurate"}
         "inaccurate" if a gap is above 1e-6.
     message_ : str
@@ -79,6 +83,7 @@ class OneVsOneLinear(ClassScores, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"scale": [one_of(FeatureScaling)]}
+    _solver: ClassVar[str] = "interior point"
 
     scale: FeatureScaling
 
@@ -106,8 +111,10 @@ class OneVsOneLinear(ClassScores, BaseEstimator):
             fits.append(self._fit_varying(scaled[rows], np.where(classes.codes[rows] == first, 1.0, -1.0)))
         self.coef_ = np.array([fit.w for fit in fits]) / spread
         self.intercept_ = np.array([fit.b for fit in fits]) - self.coef_ @ centre
-        self.objective_ = np.array([fit.objective for fit in fits])
+        self.objectives_ = np.array([fit.objective for fit in fits])
+        self.objective_ = float(self.objectives_.sum())
         self.gap_ = np.array([fit.gap for fit in fits])
+        self.certificate_ = {"solver": self._solver, "gap": float(self.gap_.max())}
         self._set_status(classes.labels[classes.counts < 2])
         self._collect(fits)
         return self
@@ -168,13 +175,14 @@ class OneVsOneLinear(ClassScores, BaseEstimator):
         if len(single):
             remarks.append(f"only one training sample of class {_listed(single)}: give more, or leave the class out")
         if len(ignored):
-            remarks.append(f"ignored columns that are constant over the training samples: {_listed(ignored)}")
+            many = f"{len(ignored)} of {self.n_features_in_} columns"
+            remarks.append(f"constant over the training samples, so ignored: {many} ({_listed(ignored)})")
         self.message_ = "; ".join(remarks)
 
 
 def _listed(values: NDArray[Any]) -> str:
-    """Return the first ten values, separated by commas."""
-    return ", ".join(map(str, values[:10])) + (", ..." if len(values) > 10 else "")
+    """Return the first five values, separated by commas."""
+    return ", ".join(map(str, values[:5])) + (", ..." if len(values) > 5 else "")
 
 
 def _centre_and_spread(X: Floats, scale: FeatureScaling) -> tuple[Floats, Floats]:

@@ -46,7 +46,7 @@ class RSVMPlus(OneVsOneLinear):
     ----------
     n_sample_pairs_ : array of shape (n_pairs,)
         Pairs of samples whose constraints were generated.
-    classes_, pairs_, coef_, intercept_, constant_features_, objective_, gap_, status_, message_, n_features_in_
+    classes_, pairs_, coef_, intercept_, objectives_, gap_, status_, message_ and others
         As for `mklearn.classifiers.one_vs_one.OneVsOneLinear`.
 
     Raises

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from mklearn.classifiers.one_vs_one import Floats
 from mklearn.classifiers.r_svm_plus import RSVMPlus
 from mklearn.optimize.hinge_program import LinearMachine
@@ -22,6 +24,8 @@ class RSVMPlusMu(RSVMPlus):
     Do, Kalousis, "Convex formulations of radius-margin based support vector machines", ICML 2013. Its equations were
     not available: this is a reconstruction from descriptions, see `mklearn.optimize.radius_margin`.
     """
+
+    _solver: ClassVar[str] = "CLARABEL"
 
     def _machine(self, X: Floats, y: Floats) -> LinearMachine:
         return r_svm_plus_mu(X, y, self.C, self.lam)

@@ -46,9 +46,12 @@ _PER_ROUND = 12
 _BLOCK = 1000
 # Feature weights below this, relative to the largest, count as this.
 _SMALLEST_WEIGHT = 1e-12
-# CLARABEL's tolerances: the second where the first leaves a gap that is not small enough.
+# CLARABEL's tolerances: the second where the first leaves a gap that is not small enough. The problem is divided by C,
+# and where the gap is still too large by sqrt(lam): better for separable classes.
 _CONIC_TOLERANCES = (1e-9, 1e-11)
 _SMALL_ENOUGH = 2e-7
+# Share of the pair weights that is spread evenly over all pairs in the lower bound.
+_SHARED = 1e-9
 # Squared distances this close, relatively, are the same.
 _SAME = 1e-10
 # Entries of w up to this, for outputs of size 1 and features of size 1, count as 0.
@@ -105,8 +108,8 @@ def r_svm_plus_mu(X: Floats, y: Floats, C: float, lam: float, *, all_pairs: bool
     """
     _check(X, y, C, lam)
 
-    def solve(tolerance: float, spreads: Floats) -> tuple[LinearMachine, Floats]:
-        w, b, mu, multipliers, n_iter = _solve_mu(X, y, C, lam, spreads, tolerance)
+    def solve(tolerance: float, unit: float, spreads: Floats) -> tuple[LinearMachine, Floats]:
+        w, b, mu, multipliers, n_iter = _solve_mu(X, y, C, lam, spreads, tolerance, unit)
         if np.abs(w).max() <= _NEGLIGIBLE:
             w, b = np.zeros_like(w), 1.0 if y.sum() >= 0 else -1.0
         if not mu.max() > 0:
@@ -121,10 +124,17 @@ def r_svm_plus_mu(X: Floats, y: Floats, C: float, lam: float, *, all_pairs: bool
         return replace(found, feature_weights=mu), mu
 
     pairs = _first_pairs(X, all_pairs)
-    for tolerance in _CONIC_TOLERANCES:
-        found, pairs = _generate(X, partial(solve, tolerance), pairs)
+    if not all_pairs:  # a feature in which all pairs are equal would have no bound
+        extremes = np.sort(np.column_stack([X.argmin(axis=0), X.argmax(axis=0)]), axis=1)
+        pairs = list(dict.fromkeys([*pairs, *((int(i), int(j)) for i, j in extremes)]))
+    found = None
+    for tolerance, unit in ((_CONIC_TOLERANCES[0], C), (_CONIC_TOLERANCES[1], C), (_CONIC_TOLERANCES[1], np.sqrt(lam))):
+        again, pairs = _generate(X, partial(solve, tolerance, unit), pairs)
+        if found is None or again.gap < found.gap:
+            found = again
         if found.gap <= _SMALL_ENOUGH:
             break
+    assert found is not None
     return found
 
 
@@ -208,17 +218,20 @@ def _mu_bound(X: Floats, y: Floats, C: float, spreads: Floats, multipliers: Mult
     if not level > 0:
         return 0.0
     alpha = alpha * np.where(y > 0, level / plus, level / minus)
-    size, limit = np.abs(X.T @ (y * alpha)), np.sqrt(2 * (multipliers.spread @ spreads))
+    # A little of every pair bounds features that the others leave at rounding errors.
+    total, theta = multipliers.spread.sum(), multipliers.spread
+    theta = (1 - _SHARED) * theta + _SHARED * total / len(theta)
+    size, limit = np.abs(X.T @ (y * alpha)), np.sqrt(2 * (theta @ spreads))
     exceeding = size > limit
     return float(alpha.sum()) * float((limit[exceeding] / size[exceeding]).min(initial=1.0))
 
 
 def _solve_mu(
-    X: Floats, y: Floats, C: float, lam: float, spreads: Floats, tolerance: float
+    X: Floats, y: Floats, C: float, lam: float, spreads: Floats, tolerance: float, unit: float
 ) -> tuple[Floats, float, Floats, Multipliers, int]:
     """Solve R-SVM+_mu for some pairs.
 
-    Variables: w, b, xi, sqrt(lam) mu, t and sqrt(lam) r with w_k^2 <= mu_k t_k; the objective is divided by C.
+    Variables: w, b, xi, sqrt(lam) mu, t and sqrt(lam) r with w_k^2 <= mu_k t_k; the objective is divided by ``unit``.
     """
     n, d = X.shape
     eye = sparse.identity
@@ -232,8 +245,8 @@ def _solve_mu(
     ]
     A = sparse.bmat(rows, format="csc")
     right = np.concatenate([-np.ones(n), np.zeros(n + len(spreads) + 3 * d)])
-    level = np.sqrt(lam) / C
-    cost = np.concatenate([np.zeros(d + 1), np.ones(n), np.zeros(d), np.full(d, 0.5 * level), [level]])
+    hinge_cost, level = C / unit, np.sqrt(lam) / unit
+    cost = np.concatenate([np.zeros(d + 1), np.full(n, hinge_cost), np.zeros(d), np.full(d, 0.5 * level), [level]])
     cones = [clarabel.NonnegativeConeT(2 * n + len(spreads)), *[clarabel.SecondOrderConeT(3)] * d]
     settings = clarabel.DefaultSettings()
     settings.verbose = False
@@ -241,7 +254,7 @@ def _solve_mu(
     P = sparse.csc_matrix((len(cost), len(cost)))
     solved = clarabel.DefaultSolver(P, cost, A, right, cones, settings).solve()
     x, z = np.array(solved.x), np.array(solved.z)
-    multipliers = Multipliers(C * z[:n], np.zeros(n), np.zeros(n), z[2 * n : 2 * n + len(spreads)])
+    multipliers = Multipliers(unit * z[:n], np.zeros(n), np.zeros(n), z[2 * n : 2 * n + len(spreads)])
     return x[:d], float(x[d]), x[d + 1 + n : 2 * d + 1 + n] / np.sqrt(lam), multipliers, int(solved.iterations)
 
 

@@ -139,7 +139,10 @@ def test_alternating_solves_the_same_problem(step):
         assert distance.min() >= -1e-9
         assert distance[-1] < distance[0]
     assert step != "armijo" or not found.n_rises_.any()
-    np.testing.assert_array_equal(found.objective_, [history[-1] for history in found.objective_history_])
+    assert [entry["objective"] for entry in found.history_] == pytest.approx(sum(found.objective_history_))
+    assert {entry["lambda_min"] for entry in found.history_} == {found.optimum_.sum()}
+    assert exact.history_ == []
+    np.testing.assert_array_equal(found.objectives_, [history[-1] for history in found.objective_history_])
 
 
 def test_the_published_path_ends_elsewhere_than_the_optimum():
@@ -155,7 +158,7 @@ def test_constant_columns_are_ignored_and_named():
     padded = np.column_stack([np.full(len(X), 3.0), X, np.zeros(len(X))])
     found = FSVC().fit(padded, y)
     np.testing.assert_array_equal(found.constant_features_, [0, 14])
-    assert "columns that are constant over the training samples: 0, 14" in found.message_
+    assert "constant over the training samples, so ignored: 2 of 15 columns (0, 14)" in found.message_
     assert found.status_ == "ok"
     np.testing.assert_allclose(found.coef_[:, 1:-1], FSVC().fit(X, y).coef_, rtol=1e-4, atol=1e-8)
     assert not found.coef_[:, [0, 14]].any()

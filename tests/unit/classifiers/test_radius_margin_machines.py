@@ -48,7 +48,7 @@ def test_rmm_bounds_the_outputs_of_the_training_samples(B):
         rows = np.isin(y, (first, second))
         assert np.abs(found.outputs(X[rows])[:, column]).max() == pytest.approx(B, rel=1e-4)
         assert np.abs(free.outputs(X[rows])[:, column]).max() > B
-    assert (found.objective_ > free.objective_).all()
+    assert (found.objectives_ > free.objectives_).all()
 
 
 def test_r_svm_plus_shrinks_the_diameter():
