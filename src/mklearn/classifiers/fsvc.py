@@ -224,6 +224,10 @@ class FSVC(OneVsOneLinear):
         self.objective_history_ = [fit.history for fit in joint]
         self.distance_from_optimum_ = [fit.history / fit.optimum - 1 for fit in joint]
         self.n_rises_ = np.array([fit.rises for fit in joint], dtype=np.intp)
+        simplices = sum(fit.Z.shape[1] == len(fit.Z) - 1 for fit in joint)
+        if simplices:
+            remark = f"rank n - 1 in {simplices} of {len(fits)} pairs of classes, whose directions do not depend on C"
+            self.message_ = "; ".join(filter(None, [self.message_, remark]))
         paths = [fit for fit in joint if len(fit.history)]
         lowest = sum(fit.optimum for fit in paths)
         self.history_ = [

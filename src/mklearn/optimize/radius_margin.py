@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from mklearn.errors import SolverFailed
 from mklearn.optimize.hinge_program import (
     Floats,
     LinearMachine,
@@ -127,15 +128,21 @@ def r_svm_plus_mu(X: Floats, y: Floats, C: float, lam: float, *, all_pairs: bool
     if not all_pairs:  # a feature in which all pairs are equal would have no bound
         extremes = np.sort(np.column_stack([X.argmin(axis=0), X.argmax(axis=0)]), axis=1)
         pairs = list(dict.fromkeys([*pairs, *((int(i), int(j)) for i, j in extremes)]))
-    found = None
+    solutions: list[LinearMachine] = []
+    failure = None
     for tolerance, unit in ((_CONIC_TOLERANCES[0], C), (_CONIC_TOLERANCES[1], C), (_CONIC_TOLERANCES[1], np.sqrt(lam))):
-        again, pairs = _generate(X, partial(solve, tolerance, unit), pairs)
-        if found is None or again.gap < found.gap:
-            found = again
+        try:
+            found, pairs = _generate(X, partial(solve, tolerance, unit), pairs)
+        except SolverFailed as error:
+            failure = error
+            continue
+        solutions.append(found)
         if found.gap <= _SMALL_ENOUGH:
             break
-    assert found is not None
-    return found
+    if not solutions:
+        assert failure is not None
+        raise failure
+    return min(solutions, key=lambda each: each.gap)
 
 
 def squared_diameter(X: Floats, weights: Floats) -> float:

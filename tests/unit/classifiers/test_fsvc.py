@@ -180,6 +180,7 @@ def test_more_features_than_samples_warn_and_their_direction_does_not_depend_on_
     with pytest.warns(RegularSimplexWarning):
         two = FSVC(1e3).fit(X, y)
     np.testing.assert_allclose(one.coef_, two.coef_, atol=1e-5 * np.abs(one.coef_).max())
+    assert "rank n - 1 in 1 of 1 pairs of classes" in one.message_
     np.testing.assert_allclose(two.decision_function(X), np.where(y == 1, 1, -1), atol=1e-5)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

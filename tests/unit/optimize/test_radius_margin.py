@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
 
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import ConfigError, DataError, SolverFailed
 from mklearn.optimize.hinge_program import GAP, hinge_loss, hinge_machine
 from mklearn.optimize.radius_margin import r_svm_plus, r_svm_plus_mu, squared_diameter
 
@@ -155,6 +155,27 @@ def test_squared_diameter_over_several_blocks(monkeypatch):
     monkeypatch.setattr("mklearn.optimize.radius_margin._BLOCK", 7)
     X, weights = WINE[0], np.linspace(0, 2, WINE[0].shape[1])
     assert squared_diameter(X, weights) == pytest.approx((every_pair(X) @ weights).max())
+
+
+def test_failures_of_clarabel(monkeypatch):
+    """A solution that is not finite is tried again on another scale; if all are, the error says so."""
+    import mklearn.optimize.radius_margin as module
+
+    X, y = IRIS
+    solve, calls = module._solve_mu, []
+
+    def fails_first(*arguments):
+        calls.append(arguments[-2:])
+        w, *others = solve(*arguments)
+        return (w * np.nan if len(calls) == 1 else w), *others
+
+    monkeypatch.setattr(module, "_solve_mu", fails_first)
+    assert r_svm_plus_mu(X, y, 8.0, 1.0).gap <= GAP
+    assert calls[0] == (1e-9, 8.0)
+    assert calls[1] == (1e-11, 8.0)
+    monkeypatch.setattr(module, "_solve_mu", lambda *arguments: (solve(*arguments)[0] * np.nan, *solve(*arguments)[1:]))
+    with pytest.raises(SolverFailed, match="diverged"):
+        r_svm_plus_mu(X, y, 8.0, 1.0)
 
 
 @pytest.mark.parametrize("solver", [r_svm_plus, r_svm_plus_mu])
