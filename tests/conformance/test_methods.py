@@ -65,9 +65,10 @@ CLASSES_LESS_ONE = 3
 ONE_CLASS_IS_FITTED = {"shrinkage_lda", "standardised_shrinkage_lda"}
 """scikit-learn's discriminant analysis fits a single class and fails to predict; the workflow refuses it, see below."""
 NEEDS_MORE_FEATURES_THAN_SAMPLES = {"null_space_lda"}
-OVERFITS = {("fisherface", "unit"): 0.75, ("majority", ""): 0.25}
+OVERFITS = {("fisherface", "unit"): 0.75, ("fsvc", "alternating"): 0.75, ("majority", ""): 0.25}
 """What some reach on digits. All 50 principal components of 60 samples leave little within-class variance, and unit
-length hides how little; the majority class is one of four."""
+length hides how little; of two classes F-SVM has 30 samples in 29 dimensions, whitened a regular simplex; the
+majority class is one of four."""
 
 
 def enough(digits: Digits, kind: str) -> Digits:
@@ -208,7 +209,8 @@ def test_on_digits(digits: Digits, kind: str, way: dict[str, Any]) -> None:
         assert model.kernel_weights_.sum() == pytest.approx(1)
         np.testing.assert_array_equal(again.kernel_weights_, model.kernel_weights_)
 
-    assert np.mean(predicted == y_test) >= OVERFITS.get((kind, way.get("scaling", "")), 0.85)  # chance is 0.25
+    expected = OVERFITS.get((kind, way.get("scaling", way.get("solver", ""))), 0.85)  # chance is 0.25
+    assert np.mean(predicted == y_test) >= expected
 
 
 @kernel_methods

@@ -10,12 +10,21 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.conformance.conftest import Digits
 
 from mklearn.classifiers import (
+    FSVC,
+    RMMSVC,
     EmbeddedLinearSVC,
+    KernelFSVC,
     KernelRidgeClassifier,
+    KernelRMMSVC,
+    KernelRSVMPlus,
+    KernelRSVMPlusMu,
     KernelSAMME,
     KernelVoting,
     LedoitWolfLDA,
+    LedoitWolfSVC,
     MajorityClassifier,
+    RSVMPlus,
+    RSVMPlusMu,
 )
 from mklearn.kernels.specs import compute_stack
 from mklearn.subspace import (
@@ -88,6 +97,19 @@ def integer_gram_matrices(estimator):
         EmbeddedLinearSVC(kernels=TWO),
         EmbeddedLinearSVC(),
         MajorityClassifier(),
+        FSVC(),
+        FSVC(power=0.25, scale="standard"),
+        FSVC(solver="alternating", step="armijo", n_iter=3),
+        RMMSVC(),
+        RMMSVC(B="inf"),
+        RSVMPlus(),
+        RSVMPlusMu(),
+        LedoitWolfSVC(),
+        KernelFSVC(kernels=TWO),
+        KernelFSVC(),
+        KernelRMMSVC(kernels=TWO),
+        KernelRSVMPlus(),
+        KernelRSVMPlusMu(kernels=GAUSSIAN),
     ],
     expected_failed_checks=integer_gram_matrices,
 )

@@ -22,7 +22,7 @@ from mklearn.contract.method import (
     Share,
     Tuned,
 )
-from mklearn.contract.model import Slug
+from mklearn.contract.model import Slug, Strict
 
 
 class KernelVoting(KernelMethod, Classifier):
@@ -260,6 +260,142 @@ class Majority(ConcatenationMethod, Classifier):
     kind: Literal["majority"]
 
 
+class OneVsOneMethod(FeatureMethod, Classifier):
+    """Linear machines on features, one class against one."""
+
+    C: Tuned[Positive] = 1.0
+    """For samples of mean squared norm 1 about the mean of two classes, after any whitening."""
+    scale: Literal["minmax", "standard", "none"] = "minmax"
+    """Scaling of each feature, fitted on the training samples: to 0..1, to mean 0 and variance 1, or none."""
+
+
+class FSVMParameters(Strict):
+    """What the linear and the kernel F-SVM have in common."""
+
+    power: Tuned[Annotated[float, Field(ge=0, le=0.5)]] = 0.5
+    """p of S^-p: 0 is a support vector machine, 0.25 semi-whitening, 0.5 the exact F-SVM."""
+    solver: Literal["exact", "alternating"] = "exact"
+    """``alternating`` is the published algorithm, from semi-whitened samples; it has no power."""
+    rho: Tuned[Positive] = 1.0
+    """Changes the alternation with geometric steps only."""
+    step: Literal["fixed", "decaying", "geometric", "armijo"] = "decaying"
+    """Step lengths of the alternation."""
+    step_size: Tuned[Positive] = 0.5
+    n_iter: Annotated[int, Field(ge=0)] = 15
+    """Steps of the alternation."""
+
+
+class FSVC(FSVMParameters, OneVsOneMethod):
+    """F-SVM, exactly or by its alternation; with another power a support vector machine on whitened samples."""
+
+    title = "F-SVM"
+    reference = "Wu, Zuo, Lin, Jia, Zhang 2018"
+    implementation = "mklearn.classifiers.fsvc:FSVC"
+
+    kind: Literal["fsvc"]
+
+
+class RMMSVC(OneVsOneMethod):
+    """Relative margin machine: outputs of the training samples are bounded."""
+
+    title = "RMM"
+    reference = "Shivaswamy, Jebara 2010"
+    implementation = "mklearn.classifiers.rmm_svc:RMMSVC"
+
+    kind: Literal["rmm_svc"]
+    B: Tuned[Literal["inf"] | Annotated[float, Field(gt=1)]] = 2.0
+    """Bound of the outputs; ``inf`` is a support vector machine."""
+
+
+class RSVMPlus(OneVsOneMethod):
+    """Margin and radius of the samples weighted by w, our reconstruction."""
+
+    title = "R-SVM+ (reconstruction)"
+    reference = "Do, Kalousis 2013"
+    implementation = "mklearn.classifiers.r_svm_plus:RSVMPlus"
+
+    kind: Literal["r_svm_plus"]
+    lam: Tuned[Positive] = 1.0
+    """Weight of the squared radius."""
+
+
+class RSVMPlusMu(OneVsOneMethod):
+    """Feature weights learned from margin and radius, our reconstruction."""
+
+    title = "R-SVM+_mu (reconstruction)"
+    reference = "Do, Kalousis 2013"
+    implementation = "mklearn.classifiers.r_svm_plus_mu:RSVMPlusMu"
+
+    kind: Literal["r_svm_plus_mu"]
+    lam: Tuned[Positive] = 1.0
+    """Only C^2 / lam matters."""
+
+
+class LedoitWolfSVC(OneVsOneMethod):
+    """A support vector machine on samples whitened by the shrunk within-class covariance."""
+
+    title = "Ledoit-Wolf whitening and SVC"
+    reference = "Ledoit, Wolf 2004"
+    implementation = "mklearn.classifiers.ledoit_wolf_svc:LedoitWolfSVC"
+
+    kind: Literal["ledoit_wolf_svc"]
+
+
+class KernelPCAMethod(FixedCombination, Classifier):
+    """Linear machines on leading kernel principal components, one class against one."""
+
+    n_components: Tuned[Count | Literal["all"]] = 20
+    """Components that are taken, at most as many as there are."""
+    C: Tuned[Positive] = 1.0
+    """For samples of mean squared norm 1 about the mean of two classes, after any whitening."""
+
+
+class KernelFSVC(FSVMParameters, KernelPCAMethod):
+    """F-SVM on kernel principal components; with power 0 and all of them a support vector machine."""
+
+    title = "Kernel F-SVM"
+    reference = "Wu, Zuo, Lin, Jia, Zhang 2018"
+    implementation = "mklearn.classifiers.kernel_fsvc:KernelFSVC"
+
+    kind: Literal["kernel_fsvc"]
+
+
+class KernelRMMSVC(KernelPCAMethod):
+    """Relative margin machine on kernel principal components."""
+
+    title = "Kernel RMM"
+    reference = "Shivaswamy, Jebara 2010"
+    implementation = "mklearn.classifiers.kernel_rmm_svc:KernelRMMSVC"
+
+    kind: Literal["kernel_rmm_svc"]
+    B: Tuned[Literal["inf"] | Annotated[float, Field(gt=1)]] = 2.0
+    """Bound of the outputs; ``inf`` is a support vector machine."""
+
+
+class KernelRSVMPlus(KernelPCAMethod):
+    """R-SVM+, our reconstruction, on kernel principal components."""
+
+    title = "Kernel R-SVM+ (reconstruction)"
+    reference = "Do, Kalousis 2013"
+    implementation = "mklearn.classifiers.kernel_r_svm_plus:KernelRSVMPlus"
+
+    kind: Literal["kernel_r_svm_plus"]
+    lam: Tuned[Positive] = 1.0
+    """Weight of the squared radius."""
+
+
+class KernelRSVMPlusMu(KernelPCAMethod):
+    """R-SVM+_mu, our reconstruction, on kernel principal components."""
+
+    title = "Kernel R-SVM+_mu (reconstruction)"
+    reference = "Do, Kalousis 2013"
+    implementation = "mklearn.classifiers.kernel_r_svm_plus_mu:KernelRSVMPlusMu"
+
+    kind: Literal["kernel_r_svm_plus_mu"]
+    lam: Tuned[Positive] = 1.0
+    """Only C^2 / lam matters."""
+
+
 METHODS: tuple[type[Method], ...] = (
     KernelVoting,
     KernelSAMME,
@@ -277,5 +413,14 @@ METHODS: tuple[type[Method], ...] = (
     LogisticRegression,
     StandardisedShrinkageLDA,
     Majority,
+    FSVC,
+    RMMSVC,
+    RSVMPlus,
+    RSVMPlusMu,
+    LedoitWolfSVC,
+    KernelFSVC,
+    KernelRMMSVC,
+    KernelRSVMPlus,
+    KernelRSVMPlusMu,
 )
 """The methods of this room that a study can name: a new one adds its line."""

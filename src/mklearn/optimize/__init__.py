@@ -1,4 +1,4 @@
-"""Solvers on arrays: eigenproblems, trace ratio, kernel weights, and the choice of a convex solver."""
+"""Solvers on arrays: eigenproblems, trace ratio, kernel weights, linear machines, and the choice of a convex solver."""
 
 import lazy_loader as _lazy
 
@@ -15,5 +15,9 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "localized_mkl": ["GatedSVM", "LocalizedMKL", "localized_mkl"],
         "svm_weights": ["SVMWeights", "duality_gap", "svm_weights"],
         "simplex_qp": ["SimplexQP", "simplex_qp"],
+        "hinge_program": ["LinearMachine", "hinge_machine"],
+        "radius_margin": ["r_svm_plus", "r_svm_plus_mu"],
+        "fsvm": ["Alternation", "JointOptimum", "alternate", "joint_optimum", "zero_threshold"],
+        "whitening": ["Whitening", "power_whitening"],
     },
 )

@@ -31,3 +31,12 @@ def test_equals_scikit_learn() -> None:
     )
     np.testing.assert_array_equal(ours.coef_, theirs.coef_)
     assert (ours.status_, ours.message_) == ("ok", "")
+
+
+def test_shrinkage_0_is_plain_discriminant_analysis() -> None:
+    """A study's LDA without shrinkage; a constant and a repeated column too."""
+    X, y = samples(30)
+    X = np.column_stack([X, np.ones(len(X)), X[:, 0]])
+    plain = LinearDiscriminantAnalysis().fit(X[::2], y[::2]).predict(X[1::2])
+    found = ShrinkageLDA(solver="lsqr", shrinkage=0.0).fit(X[::2], y[::2]).predict(X[1::2])
+    assert np.mean(found != plain) <= 0.02

@@ -1,0 +1,89 @@
+"""Base of the kernel versions of linear classifiers: leading kernel principal components, then the linear one."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklearn.base.kernel_input import KernelInput, fixed_weights
+from mklearn.base.parameters import StrOptions, at_least
+from mklearn.classifiers.class_scores import ClassScores
+from mklearn.classifiers.kernel_classifier import KernelClassifier
+from mklearn.classifiers.one_vs_one import OneVsOneLinear
+from mklearn.kernels.stack import KernelStack
+from mklearn.subspace.kernel_pca import KernelPCA
+
+Floats = NDArray[np.floating[Any]]
+ComponentCount = int | Literal["all"]
+
+
+class KernelPCAClassifier(ClassScores, KernelClassifier):
+    """Base of linear classifiers on the leading components of a fixed combination of kernels.
+
+    A subclass implements `_machine` and has at least the parameters ``n_components``, ``kernels`` and
+    ``kernel_weights``.
+
+    Attributes
+    ----------
+    kernel_weights_ : array of shape (n_kernels,), sum 1
+    kernel_ids_ : tuple of str
+    classes_ : array of shape (n_classes,)
+    n_components_ : int
+        Components taken: as asked for, or the rank of the centred kernel, if less.
+    kernel_pca_ : KernelPCA
+    machine_ : OneVsOneLinear
+        The linear classifier on the components.
+    gap_, objective_, certificate_, history_, status_, message_
+        Those of the linear classifier; the history is empty of all but the alternating F-SVM.
+    n_features_in_ : int
+
+    Raises
+    ------
+    DataError
+        X or y malformed.
+    NotApplicable
+        One class only, or a constant kernel.
+    ConfigError
+        Invalid kernel weights or specs.
+    SolverFailed
+        As for the linear classifier.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **KernelInput._parameter_constraints,
+        "kernel_weights": "no_validation",
+        "n_components": [at_least(1), StrOptions({"all"})],
+    }
+
+    kernel_weights: Any
+    n_components: ComponentCount
+
+    def _machine(self) -> OneVsOneLinear:
+        """Return the unfitted linear classifier."""
+        raise NotImplementedError
+
+    def _fit_kernels(self, stack: KernelStack, codes: NDArray[np.intp]) -> None:
+        self.kernel_weights_ = fixed_weights(self.kernel_weights, len(stack))
+        kernel = np.asarray(stack.combine(self.kernel_weights_), dtype=np.float64)
+        self.kernel_pca_ = KernelPCA().fit(kernel)
+        components = self.kernel_pca_.embedding_
+        most = components.shape[1]
+        self.n_components_ = most if self.n_components == "all" else min(most, int(self.n_components))
+        # Labels themselves, in the order of ``classes_``, so that messages name them.
+        machine = self._machine().fit(components[:, : self.n_components_], self.classes_[codes])
+        self.machine_ = machine
+        self.gap_, self.objective_, self.certificate_ = machine.gap_, machine.objective_, machine.certificate_
+        self.status_, self.message_, self.history_ = machine.status_, machine.message_, getattr(machine, "history_", [])
+
+    def class_scores(self, X: ArrayLike) -> Floats:
+        """Compute the linear classifier's score of each class, shape (m, n_classes).
+
+        Parameters
+        ----------
+        X : array of shape (m, d), or (m, n_train, n_kernels) with ``kernels="precomputed"``
+        """
+        stack, _ = self._new_stack(X)
+        components = self.kernel_pca_.transform(np.asarray(stack.combine(self.kernel_weights_), dtype=np.float64))
+        return self.machine_.class_scores(components[:, : self.n_components_])

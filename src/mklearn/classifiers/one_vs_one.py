@@ -1,0 +1,196 @@
+"""Base of linear classifiers that solve a two-class problem for each pair of classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from mklearn.base.parameters import fit_context, one_of
+from mklearn.base.validation import checked_array, checked_labels
+from mklearn.classifiers.class_scores import ClassScores
+from mklearn.errors import NotApplicable
+from mklearn.graphs import class_structure
+from mklearn.optimize.hinge_program import GAP
+
+Floats = NDArray[np.floating[Any]]
+FeatureScaling = Literal["minmax", "standard", "none"]
+
+
+@dataclass(frozen=True, eq=False)
+class PairFit:
+    """The linear machine of a pair of classes: outputs Xw + b, positive for the first class.
+
+    Attributes
+    ----------
+    w : array of shape (d,)
+    b : float
+    objective : float
+        Of the solver.
+    gap : float
+        Relative duality gap, recomputed outside the solver.
+    """
+
+    w: Floats
+    b: float
+    objective: float
+    gap: float
+
+
+class OneVsOneLinear(ClassScores, BaseEstimator):
+    """Base of linear classifiers, one class against one.
+
+    A subclass implements `_fit_pair`. Features are scaled as fitted on the training samples; the fitted coefficients
+    are those of the features as given.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    pairs_ : array of shape (n_pairs, 2)
+        Positions of the two classes in ``classes_``. Outputs of a pair are positive for its first class.
+    coef_ : array of shape (n_pairs, d)
+    intercept_ : array of shape (n_pairs,)
+    constant_features_ : array of int
+        Columns that are constant over the training samples: ignored.
+    objectives_ : array of shape (n_pairs,)
+        The solver's objective of each pair.
+    objective_ : float
+        Their sum.
+    gap_ : array of shape (n_pairs,)
+        Relative duality gap, recomputed outside the solver.
+    certificate_ : dict
+        The solver and the largest gap.
+    status_ : {"ok", "inaccurate"}
+        "inaccurate" if a gap is above 1e-6.
+    message_ : str
+        Why the fit is inaccurate, which classes have one sample, which columns are ignored; empty if there is nothing.
+    n_features_in_ : int
+
+    Raises
+    ------
+    DataError
+        X or y malformed.
+    NotApplicable
+        One class only, or two classes whose features are all constant.
+    SolverFailed
+        The solver ended without a usable solution.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"scale": [one_of(FeatureScaling)]}
+    _solver: ClassVar[str] = "interior point"
+
+    scale: FeatureScaling
+
+    @fit_context
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        y : array of shape (n,)
+            Class labels.
+        """
+        features = checked_array(self, X, reset=True).astype(np.float64)
+        classes = class_structure(checked_labels(self, y, len(features)))
+        self.classes_ = classes.labels
+        centre, spread = _centre_and_spread(features, self.scale)
+        varying = np.ptp(features, axis=0) > 0
+        self.constant_features_ = np.flatnonzero(~varying)
+        scaled = (features - centre) / spread
+        self.pairs_ = np.array(list(combinations(range(classes.n_classes), 2)))
+        fits = []
+        for first, second in self.pairs_:
+            rows = np.isin(classes.codes, (first, second))
+            fits.append(self._fit_varying(scaled[rows], np.where(classes.codes[rows] == first, 1.0, -1.0)))
+        self.coef_ = np.array([fit.w for fit in fits]) / spread
+        self.intercept_ = np.array([fit.b for fit in fits]) - self.coef_ @ centre
+        self.objectives_ = np.array([fit.objective for fit in fits])
+        self.objective_ = float(self.objectives_.sum())
+        self.gap_ = np.array([fit.gap for fit in fits])
+        self.certificate_ = {"solver": self._solver, "gap": float(self.gap_.max())}
+        self._set_status(classes.labels[classes.counts < 2])
+        self._collect(fits)
+        return self
+
+    def outputs(self, X: ArrayLike) -> Floats:
+        """Compute the output of each pair of classes, shape (m, n_pairs), positive for its first class."""
+        check_is_fitted(self)
+        features = checked_array(self, X, reset=False).astype(np.float64)
+        return np.asarray(features @ self.coef_.T + self.intercept_)
+
+    def class_scores(self, X: ArrayLike) -> Floats:
+        """Compute the score of each class, shape (m, n_classes).
+
+        Returns
+        -------
+        array of shape (m, n_classes)
+            For two classes half the output and its negative. For more the number of votes, plus the sum of a class's
+            outputs squashed to less than half a vote, which decides among equally many votes.
+        """
+        outputs = self.outputs(X)
+        if len(self.classes_) == 2:
+            return np.column_stack([outputs, -outputs]) / 2
+        votes, sums = (np.zeros((len(outputs), len(self.classes_))) for _ in range(2))
+        for column, (first, second) in enumerate(self.pairs_):
+            wins = outputs[:, column] > 0
+            votes[:, first] += wins
+            votes[:, second] += ~wins
+            sums[:, first] += outputs[:, column]
+            sums[:, second] -= outputs[:, column]
+        return votes + sums / (3 * (np.abs(sums) + 1))
+
+    def _fit_pair(self, X: Floats, y: Floats) -> PairFit:
+        """Fit the machine of two classes to scaled features and labels 1 (first class) and -1."""
+        raise NotImplementedError
+
+    def _collect(self, fits: Sequence[PairFit]) -> None:
+        """Set further attributes from the fits of all pairs."""
+
+    def _fit_varying(self, X: Floats, y: Floats) -> PairFit:
+        """Fit the columns that vary over a pair of classes; the others get coefficient 0."""
+        varying = np.ptp(X, axis=0) > 0
+        if not varying.any():
+            raise NotApplicable("all features are constant over two classes: no class can be discriminated")
+        if varying.all():
+            return self._fit_pair(X, y)
+        fit = self._fit_pair(X[:, varying], y)
+        w = np.zeros(X.shape[1])
+        w[varying] = fit.w
+        return replace(fit, w=w)
+
+    def _set_status(self, single: NDArray[Any]) -> None:
+        """Set status and message; ``single`` are labels of classes with one sample."""
+        worst, ignored = float(self.gap_.max()), self.constant_features_
+        self.status_, remarks = "ok", []
+        if worst > GAP:
+            self.status_ = "inaccurate"
+            remarks.append(f"the relative duality gap is {worst:.1e}, above {GAP:g}: choose a smaller C")
+        if len(single):
+            remarks.append(f"only one training sample of class {_listed(single)}: give more, or leave the class out")
+        if len(ignored):
+            many = f"{len(ignored)} of {self.n_features_in_} columns"
+            remarks.append(f"constant over the training samples, so ignored: {many} ({_listed(ignored)})")
+        self.message_ = "; ".join(remarks)
+
+
+def _listed(values: NDArray[Any]) -> str:
+    """Return the first five values, separated by commas."""
+    return ", ".join(map(str, values[:5])) + (", ..." if len(values) > 5 else "")
+
+
+def _centre_and_spread(X: Floats, scale: FeatureScaling) -> tuple[Floats, Floats]:
+    """Return what is subtracted from the features and what they are divided by; 1 for constant ones."""
+    if scale == "minmax":
+        centre, spread = X.min(axis=0), np.ptp(X, axis=0)
+    elif scale == "standard":
+        centre, spread = X.mean(axis=0), np.where(np.ptp(X, axis=0) > 0, X.std(axis=0), 0.0)
+    else:
+        centre, spread = np.zeros(X.shape[1]), np.ones(X.shape[1])
+    return centre, np.where(spread > 0, spread, 1.0)

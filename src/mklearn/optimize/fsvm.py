@@ -1,0 +1,251 @@
+"""F-SVM: a support vector machine with a learned feature transformation, exactly and by alternation.
+
+The joint problem, equation (12) of Wu, Zuo, Lin, Jia, Zhang, "F-SVM", arXiv 1504.05035 (2015), is
+
+    minimise over w, b, M > 0    w'M^-1 w + rho tr(M S) + C sum_i max(0, 1 - y_i (w'x_i + b)).
+
+Theorem. Its infimum is the minimum of 2 sqrt(rho) ||S^1/2 w|| + C sum hinge (P), and a minimiser of (P) is that of a
+support vector machine on the whitened samples z = S^-1/2 (x - mean).
+
+Proof. w'Sw <= ||S^1/2 M^1/2||^2 w'M^-1 w <= tr(M S) w'M^-1 w, so the first two terms are at least 2 sqrt(rho w'Sw).
+M = ww' / sqrt(rho w'Sw) + eps I reaches this as eps -> 0: the optimal M has rank one, and for a rank of S above one no
+M > 0 is optimal. With v = S^1/2 w, the conditions 0 in v + C_svm dH(v) of the support vector machine and 0 in 2
+sqrt(rho) v / ||v|| + C dH(v) of (P) are the same for C = 2 sqrt(rho) C_svm / ||v||.
+
+Only C / sqrt(rho) matters. For C up to C0 = 2 sqrt(rho) / min_alpha ||sum_i alpha_i y_i z_i|| the optimum is w = 0, at
+C0 it is a segment that begins there; therefore estimators take C_svm, not C.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.svm import NuSVC
+
+from mklearn.optimize.hinge_program import hinge_loss, hinge_machine
+from mklearn.optimize.validation import integer, one_of, positive
+
+Floats = NDArray[np.floating[Any]]
+StepRule = Literal["fixed", "decaying", "geometric", "armijo"]
+
+#: Ratio of two steps of the rule "geometric".
+DECAY = 0.9
+
+#: Relative accuracy of C0.
+THRESHOLD_ACCURACY = 1e-4
+
+# M keeps eigenvalues of at least this share of the mean eigenvalue of the first M.
+_FLOOR = 1e-8
+_SUFFICIENT = 1e-4
+_HALVINGS = 40
+# Norms up to this, of a normal on whitened samples of unit mean squared norm, count as 0.
+_NEGLIGIBLE = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class JointOptimum:
+    """Optimum of F-SVM's joint problem, in terms of the whitened support vector machine that solves it.
+
+    Attributes
+    ----------
+    v : array of shape (r,)
+        Normal in the coordinates z = S^-1/2 (x - mean).
+    b : float
+    rho : float
+    C : float
+        The penalty of (12) that this is the optimum for; infinite if v = 0.
+    objective : float
+        F* of (12) at ``C``; infinite if v = 0.
+    """
+
+    v: Floats
+    b: float
+    rho: float
+    C: float
+    objective: float
+
+
+@dataclass(frozen=True, eq=False)
+class Alternation:
+    """Result of `alternate`.
+
+    Attributes
+    ----------
+    w : array of shape (r,)
+        In the coordinates that were given.
+    b : float
+    M : array of shape (r, r)
+    objectives : array of shape (n_iter + 1,)
+        F of (12) after each support vector machine; the first is that of the semi-whitened samples.
+    steps : array of shape (n_iter,)
+        t of each step on M.
+    n_rises : int
+        How often F rose.
+    gap : float
+        The largest relative duality gap of the support vector machines.
+    """
+
+    w: Floats
+    b: float
+    M: Floats
+    objectives: Floats
+    steps: Floats
+    n_rises: int
+    gap: float
+
+
+def joint_optimum(Z: Floats, y: Floats, v: Floats, b: float, C: float, rho: float = 1.0) -> JointOptimum:
+    """Interpret a support vector machine on whitened samples as the optimum of F-SVM's joint problem.
+
+    Parameters
+    ----------
+    Z : array of shape (n, r)
+        S^-1/2 (x - mean), so that Z'Z = I.
+    y : array of shape (n,)
+        1 and -1.
+    v : array of shape (r,)
+    b : float
+        The support vector machine on ``Z``: outputs are Zv + b.
+    C : float
+        C_svm, its penalty.
+    rho : float
+    """
+    positive(rho, "rho")
+    norm = float(np.linalg.norm(v))
+    if norm <= _NEGLIGIBLE * np.sqrt(len(Z) / Z.shape[1]):
+        return JointOptimum(np.zeros_like(v), b, rho, np.inf, np.inf)
+    equivalent = 2 * np.sqrt(rho) * C / norm
+    objective = 2 * np.sqrt(rho) * norm + equivalent * hinge_loss(Z, y, v, b)
+    return JointOptimum(v, b, rho, equivalent, objective)
+
+
+def zero_threshold(Z: Floats, y: Floats, rho: float = 1.0) -> float:
+    """Compute C0, the largest C of (12) for which w = 0 is optimal.
+
+    At w = 0 the multipliers of the smaller class are 1, those of the larger class are from 0 to 1 with the same sum. Of
+    these the ones with the smallest ``||sum alpha_i y_i z_i||`` decide: the dual of a nu-SVM with the largest nu.
+
+    Parameters
+    ----------
+    Z : array of shape (n, r)
+        S^-1/2 (x - mean).
+    y : array of shape (n,)
+        1 and -1.
+    rho : float
+
+    Returns
+    -------
+    float
+        Relative accuracy `THRESHOLD_ACCURACY`. Infinite if w = 0 is optimal for every C.
+    """
+    fewer = min(int((y > 0).sum()), int((y < 0).sum()))
+    if 2 * fewer == len(y):
+        force = y @ Z
+    else:
+        # Below the largest valid nu by rounding; libsvm scales the multipliers.
+        dual = NuSVC(nu=2 * fewer / len(y) * (1 - 1e-12), kernel="linear", tol=1e-5).fit(Z, y)
+        signed = dual.dual_coef_.ravel()
+        force = signed @ Z[dual.support_] * (2 * fewer / np.abs(signed).sum())
+    norm = float(np.linalg.norm(force))
+    return 2 * float(np.sqrt(rho)) / norm if norm > 1e-10 * len(y) * float(np.abs(Z).max()) else np.inf
+
+
+def alternate(
+    X: Floats,
+    y: Floats,
+    eigenvalues: Floats,
+    C: float,
+    *,
+    rho: float = 1.0,
+    step: StepRule = "decaying",
+    step_size: float = 0.5,
+    n_iter: int = 15,
+) -> Alternation:
+    """Minimise F-SVM's joint problem (12) by the published alternation (Algorithm 1).
+
+    Start from the semi-whitened M = (rho S)^-1/2 (equation (17)), and alternate a support vector machine for (w, b)
+    (equations (18) and (19)) with one gradient step on M and a projection (equations (20) to (22)).
+
+    Parameters
+    ----------
+    X : array of shape (n, r)
+        Centred samples in principal axes, so that S is diagonal.
+    y : array of shape (n,)
+        1 and -1.
+    eigenvalues : array of shape (r,)
+        The diagonal of S, positive.
+    C : float
+        Penalty of (12).
+    rho : float
+        Only ``C / sqrt(rho)`` changes the optimum. Relative step sizes make the whole alternation depend on it alone.
+    step : {"fixed", "decaying", "geometric", "armijo"}
+        t in step k = 1, 2, ...: ``step_size ||M|| / ||gradient||``, this divided by k, ``step_size 0.9^(k-1)``, or the
+        first of these halved until Armijo's condition holds.
+    step_size : float
+    n_iter : int
+        Steps on M, 0 or more.
+
+    Returns
+    -------
+    Alternation
+        With the last (w, b) and M. Only "armijo" never lets F rise.
+
+    Notes
+    -----
+    The paper projects on the semidefinite cone, where M^-1 may not exist; here eigenvalues of M stay above 1e-8 of the
+    mean eigenvalue of the first M. It does not say which steps are taken; its authors' code has "geometric" from 0.1.
+    """
+    one_of(step, "step", get_args(StepRule))
+    positive(rho, "rho")
+    positive(step_size, "step_size")
+    integer(n_iter, "n_iter", 0)
+    first = (rho * eigenvalues) ** -0.5
+    M, floor = np.diag(first), _FLOOR * float(first.mean())
+    objectives, steps, largest_gap = [], [], 0.0
+    for k in range(n_iter + 1):
+        values, vectors = np.linalg.eigh(M)
+        root = vectors * np.sqrt(np.maximum(values, floor))
+        machine = hinge_machine(X @ root, y, C / 2)
+        largest_gap = max(largest_gap, machine.gap)
+        w = root @ machine.w
+        spread = rho * float(eigenvalues @ np.diagonal(M))
+        objectives.append(float(machine.w @ machine.w) + spread + C * hinge_loss(X, y, w, machine.b))
+        if k == n_iter:
+            break
+        force = vectors @ (machine.w / np.sqrt(np.maximum(values, floor)))  # M^-1 w
+        gradient = np.diag(rho * eigenvalues) - np.outer(force, force)
+        t = step_size * DECAY**k
+        if step != "geometric":
+            t = step_size * float(np.linalg.norm(M) / np.linalg.norm(gradient)) / (k + 1 if step == "decaying" else 1)
+        if step == "armijo":
+            M, t = _armijo(M, w, gradient, rho * eigenvalues, t, floor)
+        else:
+            M = _projected(M - t * gradient, floor)
+        steps.append(t)
+    history = np.array(objectives)
+    n_rises = int((np.diff(history) > 1e-9 * history[:-1]).sum())
+    return Alternation(w, machine.b, M, history, np.array(steps), n_rises, largest_gap)
+
+
+def _projected(M: Floats, floor: float) -> Floats:
+    """Return the nearest matrix with eigenvalues of at least ``floor``."""
+    values, vectors = np.linalg.eigh(M)
+    return (vectors * np.maximum(values, floor)) @ vectors.T
+
+
+def _armijo(M: Floats, w: Floats, gradient: Floats, weights: Floats, t: float, floor: float) -> tuple[Floats, float]:
+    """Return the first projected step, of t, t/2, ..., that lowers w'M^-1 w + weights'diag(M) sufficiently."""
+
+    def value(at: Floats) -> float:
+        return float(w @ np.linalg.solve(at, w) + weights @ np.diagonal(at))
+
+    now = value(M)
+    for _ in range(_HALVINGS):
+        moved = _projected(M - t * gradient, floor)
+        if value(moved) <= now + _SUFFICIENT * float((gradient * (moved - M)).sum()):
+            return moved, t
+        t /= 2
+    return M, 0.0

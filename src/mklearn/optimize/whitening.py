@@ -1,0 +1,104 @@
+"""The spread S = sum_i (x_i - mean)(x_i - mean)' of samples, and the map S^-p between no and full whitening."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.errors import ConfigError, NotApplicable
+
+Floats = NDArray[np.floating[Any]]
+
+#: Eigenvalues of S up to this, relative to the largest, count as 0.
+CUTOFF = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Whitening:
+    """The map x -> z = scale S^-power (x - mean) in principal axes, on the range of S.
+
+    Attributes
+    ----------
+    mean : array of shape (d,)
+    axes : array of shape (d, r)
+        Eigenvectors of S, by descending eigenvalue.
+    eigenvalues : array of shape (r,)
+        Of S, above the cutoff.
+    power : float
+    scale : float
+        Makes the mean squared norm of the transformed samples 1.
+    n_samples : int
+    """
+
+    mean: Floats
+    axes: Floats
+    eigenvalues: Floats
+    power: float
+    scale: float
+    n_samples: int
+
+    @property
+    def rank(self) -> int:
+        """The rank r of S."""
+        return len(self.eigenvalues)
+
+    @property
+    def is_simplex(self) -> bool:
+        """Whether the fully whitened samples are a regular simplex: the rank of S is n - 1."""
+        return self.rank == self.n_samples - 1
+
+    def coordinates(self, X: Floats) -> Floats:
+        """Compute coordinates of samples in the principal axes, shape (m, r)."""
+        return (X - self.mean) @ self.axes
+
+    def transform(self, X: Floats) -> Floats:
+        """Transform samples, shape (m, r)."""
+        return self.coordinates(X) * (self.scale * self.eigenvalues**-self.power)
+
+    def normal(self, v: Floats) -> Floats:
+        """Return w in feature space with w'(x - mean) = v'z; of all such w the one of smallest norm, shape (d,)."""
+        return self.axes @ (self.scale * self.eigenvalues**-self.power * v)
+
+
+def power_whitening(X: Floats, power: float = 0.5, cutoff: float = CUTOFF) -> Whitening:
+    """Compute the map S^-power of the samples.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    power : float
+        0: rotation and one scale only; 1/4: semi-whitening; 1/2: whitening. From 0 to 1/2.
+    cutoff : float
+        Eigenvalues of S up to this share of the largest count as 0. A large cutoff is a hidden regularisation.
+
+    Raises
+    ------
+    ConfigError
+        ``power`` is not from 0 to 1/2, or ``cutoff`` not from 0 to 1.
+    NotApplicable
+        All samples are equal.
+    """
+    if not 0 <= power <= 0.5:
+        raise ConfigError(f"Invalid value {power!r} for `power`: expected a number from 0 to 0.5.")
+    if not 0 <= cutoff < 1:
+        raise ConfigError(f"Invalid value {cutoff!r} for `cutoff`: expected a number >= 0 and < 1.")
+    n, d = X.shape
+    mean = X.mean(axis=0)
+    centred = X - mean
+    if d <= n:
+        values, axes = np.linalg.eigh(centred.T @ centred)
+        values, axes = values[::-1], axes[:, ::-1]
+    else:
+        _, singular, rows = np.linalg.svd(centred, full_matrices=False)
+        values, axes = singular**2, rows.T
+    smallest = max(cutoff * values[0], (max(n, d) * np.finfo(float).eps * np.abs(X).max()) ** 2)
+    kept = values > smallest
+    kept[n - 1 :] = False  # the rank of centred samples is less than n
+    if not kept.any():
+        raise NotApplicable("the features are constant over the samples: there is no spread to whiten")
+    values, axes = values[kept], axes[:, kept]
+    scale = float(np.sqrt(n / (values ** (1 - 2 * power)).sum()))
+    return Whitening(mean, axes, values, power, scale, n)

@@ -1,0 +1,225 @@
+"""FSVC: against scikit-learn, its attributes, invariance, many classes, and messages about bad input."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import combinations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.decomposition import PCA
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+from mklearn.classifiers import FSVC
+from mklearn.classifiers.fsvc import RegularSimplexWarning
+from mklearn.errors import NotApplicable
+from mklearn.optimize.fsvm import zero_threshold
+
+BREAST = load_breast_cancer(return_X_y=True)
+WINE = load_wine(return_X_y=True)
+IRIS = load_iris(return_X_y=True)
+
+
+def halves(data):
+    X, y = data
+    return X[::2], y[::2], X[1::2], y[1::2]
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_exact_equals_scikit_learns_svc_on_whitened_features(C):
+    X, y, X_test, _ = halves(BREAST)
+    # PCA(whiten) has variance n / (n - 1) in each of r = 30 directions; here the mean squared norm is 1.
+    factor = np.sqrt(len(X) / (len(X) - 1) / 30)
+    whitened = PCA(whiten=True, svd_solver="full").fit(X)
+    reference = SVC(kernel="linear", C=C, tol=1e-6).fit(whitened.transform(X) * factor, y)
+    outputs = FSVC(C).fit(X, y).decision_function(X_test)
+    expected = reference.decision_function(whitened.transform(X_test) * factor)
+    np.testing.assert_allclose(outputs, expected, rtol=0, atol=2e-3 * np.abs(expected).max())
+
+
+def test_power_zero_is_scikit_learns_svc():
+    X, y, X_test, _ = halves(BREAST)
+    X, X_test = ((Z - X.min(axis=0)) / np.ptp(X, axis=0) for Z in (X, X_test))
+    level = np.sqrt(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean())
+    reference = SVC(kernel="linear", C=5.0, tol=1e-6).fit(X / level, y)
+    found = FSVC(5.0, power=0.0, scale="none").fit(X, y)
+    expected = reference.decision_function(X_test / level)
+    np.testing.assert_allclose(found.decision_function(X_test), expected, rtol=0, atol=1e-3 * np.abs(expected).max())
+
+
+def test_one_against_one():
+    X, y, X_test, y_test = halves(WINE)
+    found = FSVC(3.0).fit(X, y)
+    np.testing.assert_array_equal(found.pairs_, list(combinations(range(3), 2)))
+    outputs = found.outputs(X_test)
+    for column, (first, second) in enumerate(found.pairs_):
+        rows = np.isin(y, (first, second))
+        pair = FSVC(3.0).fit(X[rows], y[rows])
+        np.testing.assert_allclose(pair.decision_function(X_test), -outputs[:, column], atol=1e-4)
+        assert pair.optimum_[0] == pytest.approx(found.optimum_[column], rel=1e-6)
+    votes = [np.argmax(np.bincount(np.where(row > 0, *found.pairs_.T), minlength=3)) for row in outputs]
+    winners = [np.bincount(np.where(row > 0, *found.pairs_.T), minlength=3).max() for row in outputs]
+    clear = np.array(winners) == 2
+    np.testing.assert_array_equal(found.predict(X_test)[clear], np.array(votes)[clear])
+    assert found.score(X_test, y_test) > 0.93
+
+
+@pytest.mark.parametrize("data", [WINE, BREAST], ids=["wine", "breast"])
+def test_exact_is_affinely_invariant(data):
+    X, y, X_test, _ = halves(data)
+    X, X_test = ((Z - X.mean(axis=0)) / X.std(axis=0) for Z in (X, X_test))
+    rng = np.random.default_rng(0)
+    A, shift = rng.normal(size=(X.shape[1], X.shape[1])) + 4 * np.eye(X.shape[1]), rng.normal(size=X.shape[1])
+    one, two = (FSVC(10.0).fit(f(X), y).outputs(f(X_test)) for f in (lambda Z: Z, lambda Z: Z @ A + shift))
+    np.testing.assert_allclose(one, two, rtol=0, atol=1e-5 * np.abs(one).max())
+
+
+def test_min_max_and_z_score_have_equal_accuracy_in_every_fold():
+    X, y = BREAST
+    for train, test in StratifiedKFold(10).split(X, y):
+        models = (FSVC(8.0, scale=scale).fit(X[train], y[train]) for scale in ("minmax", "standard"))
+        scores = {model.score(X[test], y[test]) for model in models}
+        assert len(scores) == 1
+
+
+def test_other_powers_depend_on_scaling():
+    X, y, X_test, _ = halves(WINE)
+    one, two = (FSVC(8.0, power=0.25, scale=scale).fit(X, y).outputs(X_test) for scale in ("minmax", "none"))
+    assert np.abs(one - two).max() > 0.1
+
+
+def test_attributes_of_the_joint_problem():
+    X, y = WINE
+    found = FSVC(2.0).fit(X, y)
+    assert found.objective_history_[0].shape == (0,)
+    assert (found.equivalent_C_ > found.C0_).all()
+    assert not found.zero_is_optimal_.any()
+    np.testing.assert_allclose(FSVC(2.0, rho=0.25).fit(X, y).equivalent_C_, 0.5 * found.equivalent_C_)
+    small = FSVC(1e-3).fit(X, y)
+    np.testing.assert_allclose(small.equivalent_C_, small.C0_, rtol=1e-3)
+    np.testing.assert_allclose(small.C0_, found.C0_)
+    fit = found._joint_fits[0]
+    np.testing.assert_allclose(fit.Z.T @ fit.Z, np.eye(13), atol=1e-9)
+    assert found.C0_[0] == zero_threshold(fit.Z, fit.y)
+    other = FSVC(2.0, power=0.25).fit(X, y)
+    assert np.isnan(other.optimum_).all()
+    assert np.isnan(other.C0_).all()
+    assert not other.zero_is_optimal_.any()
+
+
+def test_refitting_forgets_the_threshold():
+    X, y = WINE
+    model = FSVC().fit(X, y)
+    first = model.C0_
+    model.set_params(rho=4.0).fit(X, y)
+    np.testing.assert_allclose(model.C0_, 2 * first)
+
+
+def test_classes_of_the_same_mean_have_the_constant_classifier():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    found = FSVC().fit(np.concatenate([X, X]), np.repeat([0, 1], 30))
+    assert found.zero_is_optimal_.all()
+    assert np.isposinf(found.C0_).all()
+
+
+@pytest.mark.parametrize("step", ["decaying", "armijo"])
+def test_alternating_solves_the_same_problem(step):
+    X, y = WINE
+    exact = FSVC(4.0).fit(X, y)
+    found = FSVC(4.0, solver="alternating", step=step, n_iter=10).fit(X, y)
+    np.testing.assert_allclose(found.optimum_, exact.optimum_, rtol=1e-9)
+    for history, distance, optimum in zip(
+        found.objective_history_, found.distance_from_optimum_, found.optimum_, strict=True
+    ):
+        assert history.shape == (11,)
+        np.testing.assert_allclose(distance, history / optimum - 1)
+        assert distance.min() >= -1e-9
+        assert distance[-1] < distance[0]
+    assert step != "armijo" or not found.n_rises_.any()
+    assert [entry["objective"] for entry in found.history_] == pytest.approx(sum(found.objective_history_))
+    assert {entry["lambda_min"] for entry in found.history_} == {found.optimum_.sum()}
+    assert exact.history_ == []
+    np.testing.assert_array_equal(found.objectives_, [history[-1] for history in found.objective_history_])
+
+
+def test_the_published_path_ends_elsewhere_than_the_optimum():
+    X, y, X_test, _ = halves(BREAST)
+    exact = FSVC(8.0).fit(X, y)
+    path = FSVC(8.0, solver="alternating").fit(X, y)
+    assert path.distance_from_optimum_[0][-1] > 0.05
+    assert 0 < np.mean(exact.predict(X_test) != path.predict(X_test)) < 0.2
+
+
+def test_constant_columns_are_ignored_and_named():
+    X, y = WINE
+    padded = np.column_stack([np.full(len(X), 3.0), X, np.zeros(len(X))])
+    found = FSVC().fit(padded, y)
+    np.testing.assert_array_equal(found.constant_features_, [0, 14])
+    assert "constant over the training samples, so ignored: 2 of 15 columns (0, 14)" in found.message_
+    assert found.status_ == "ok"
+    np.testing.assert_allclose(found.coef_[:, 1:-1], FSVC().fit(X, y).coef_, rtol=1e-4, atol=1e-8)
+    assert not found.coef_[:, [0, 14]].any()
+
+
+def test_classes_of_one_sample_are_named():
+    X, y = IRIS
+    found = FSVC().fit(np.vstack([X, [[9.0, 9.0, 9.0, 9.0]]]), np.append(y, 7))
+    assert "only one training sample of class 7" in found.message_
+    assert found.predict([[9.0, 9.0, 9.0, 9.0]]) == 7
+    assert found.status_ == "ok"
+
+
+def test_more_features_than_samples_warn_and_their_direction_does_not_depend_on_C():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 40)), np.repeat([0, 1], 10)
+    with pytest.warns(RegularSimplexWarning, match="spread of 20 samples has rank 19"):
+        one = FSVC(1.0).fit(X, y)
+    with pytest.warns(RegularSimplexWarning):
+        two = FSVC(1e3).fit(X, y)
+    np.testing.assert_allclose(one.coef_, two.coef_, atol=1e-5 * np.abs(one.coef_).max())
+    assert "rank n - 1 in 1 of 1 pairs of classes" in one.message_
+    np.testing.assert_allclose(two.decision_function(X), np.where(y == 1, 1, -1), atol=1e-5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        FSVC(power=0.25).fit(X, y)
+
+
+def test_collinear_columns_give_the_solution_of_smallest_norm():
+    X, y = WINE
+    one = FSVC(scale="none").fit(X, y)
+    two = FSVC(scale="none").fit(np.column_stack([X, X]), y)
+    np.testing.assert_allclose(two.coef_, np.hstack([one.coef_, one.coef_]) / 2, rtol=1e-4, atol=1e-8)
+
+
+def test_input_that_can_not_be_fitted():
+    X, y = IRIS
+    with pytest.raises(NotApplicable, match="constant over two classes"):
+        FSVC().fit(np.ones((10, 3)), np.repeat([0, 1], 5))
+    for parameters in (
+        {"C": 0.0},
+        {"C": -1.0},
+        {"power": 0.7},
+        {"power": -0.1},
+        {"step_size": 0.0},
+        {"scale": "robust"},
+    ):
+        name = next(iter(parameters))
+        with pytest.raises(ValueError, match=f"The '{name}' parameter of FSVC must be"):
+            FSVC(**parameters).fit(X, y)
+
+
+def test_status_follows_the_gap(monkeypatch):
+    monkeypatch.setattr("mklearn.optimize.hinge_program._ITERATIONS", 3)
+    found = FSVC().fit(*IRIS)
+    assert found.status_ == "inaccurate"
+    assert "relative duality gap is" in found.message_
+
+
+def test_grid_search_in_a_pipeline():
+    from sklearn.model_selection import GridSearchCV
+
+    search = GridSearchCV(make_pipeline(PCA(8), FSVC()), {"fsvc__power": [0.0, 0.5], "fsvc__C": [0.5, 8.0]}, cv=3)
+    assert search.fit(*WINE).best_score_ > 0.93

@@ -1,0 +1,279 @@
+"""F-SVM's joint problem: the closed form against an SDP, C0, and the published alternation."""
+
+from __future__ import annotations
+
+import warnings
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+
+from mklearn.errors import ConfigError
+from mklearn.optimize.fsvm import alternate, joint_optimum, zero_threshold
+from mklearn.optimize.hinge_program import hinge_loss, hinge_machine
+from mklearn.optimize.whitening import power_whitening
+
+
+def first_two(load, columns, rows):
+    X, y = load(return_X_y=True)
+    kept = np.flatnonzero(y < 2)[::rows]
+    X = X[kept][:, :columns]
+    return X / X.std(axis=0), np.where(y[kept] == 0, 1.0, -1.0)
+
+
+def overlapping_iris():
+    X, y = load_iris(return_X_y=True)
+    return X[50::2], np.where(y[50::2] == 1, 1.0, -1.0)
+
+
+DATA = {
+    "iris": overlapping_iris(),
+    "wine": first_two(load_wine, 6, 3),
+    "breast": first_two(load_breast_cancer, 5, 8),
+    "collinear": (lambda X, y: (np.column_stack([X, X[:, 0] + X[:, 1]]), y))(*overlapping_iris()),
+    "wide": (lambda X, y: (X[::9, :], y[::9]))(*first_two(load_wine, 10, 1)),
+}
+names = pytest.mark.parametrize("name", DATA)
+
+
+def optimum(name, C_svm, rho=1.0):
+    X, y = DATA[name]
+    whitening = power_whitening(X)
+    Z = whitening.transform(X) / whitening.scale
+    machine = hinge_machine(Z, y, C_svm)
+    return joint_optimum(Z, y, machine.w, machine.b, C_svm, rho), Z, y, whitening
+
+
+def joint_sdp(X, y, C, rho):
+    """The joint problem over (w, b, M) itself, in coordinates of the range of S, where it has the same infimum."""
+    d = X.shape[1]
+    w, b, M = cp.Variable(d), cp.Variable(), cp.Variable((d, d), symmetric=True)
+    loss = cp.sum(cp.pos(1 - cp.multiply(y, X @ w + b)))
+    spread = (X - X.mean(axis=0)).T @ (X - X.mean(axis=0))
+    problem = cp.Problem(cp.Minimize(cp.matrix_frac(w, M) + rho * cp.trace(M @ spread) + C * loss), [M >> 0])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Solution may be inaccurate")  # the comparison says how inaccurate
+        problem.solve(solver="CLARABEL")
+    return float(problem.value), w.value
+
+
+@names
+@pytest.mark.parametrize("rho", [1.0, 0.01])
+def test_the_whitened_machine_solves_the_joint_problem(name, rho):
+    """Objective to 5e-6; above 1.05 C0 the direction too."""
+    found, Z, y, whitening = optimum(name, 100.0, rho)
+    X = whitening.coordinates(DATA[name][0])
+    X = X / np.abs(X).max(axis=0)  # another basis: the joint problem is affinely invariant
+    value, w = joint_sdp(X, y, found.C, rho)
+    assert found.objective == pytest.approx(value, rel=5e-6)
+    assert 1.05 * zero_threshold(Z, y, rho) < found.C
+    outputs, theirs = Z @ found.v, (X - X.mean(axis=0)) @ w
+    cosine = found.v @ (np.linalg.lstsq(Z, theirs, rcond=None)[0])
+    cosine /= np.linalg.norm(found.v) * np.linalg.norm(np.linalg.lstsq(Z, theirs, rcond=None)[0])
+    assert 1 - cosine < 1e-6
+    np.testing.assert_allclose(outputs, theirs, atol=2e-3 * np.abs(outputs).max())
+
+
+@names
+def test_no_transformation_is_below_the_optimum(name):
+    """For random M > 0 and the best w each: the infimum is approached by M = ww'/sqrt(rho w'Sw) + eps I only."""
+    found, Z, y, _ = optimum(name, 10.0)
+    rng = np.random.default_rng(0)
+    r = Z.shape[1]
+    for _ in range(30):
+        A = rng.normal(size=(r, r))
+        M = A @ A.T / r
+        root = np.linalg.cholesky(M)
+        machine = hinge_machine(Z @ root, y, found.C / 2)
+        value = machine.w @ machine.w + np.trace(M) + found.C * hinge_loss(Z, y, root @ machine.w, machine.b)
+        assert value >= found.objective * (1 - 1e-9)
+    gaps = []
+    for eps in (1e-2, 1e-4, 1e-6):
+        M = np.outer(found.v, found.v) / np.linalg.norm(found.v) + eps * np.linalg.norm(found.v) * np.eye(r)
+        fixed = found.v @ np.linalg.solve(M, found.v) + np.trace(M) + found.C * hinge_loss(Z, y, found.v, found.b)
+        gaps.append(fixed / found.objective - 1)
+    assert gaps[0] > gaps[1] > gaps[2] > 0
+    assert gaps[2] < 1e-5
+
+
+@names
+def test_rank_one_and_scaling_of_the_parameters(name):
+    """Only C / sqrt(rho) matters: F*(C, rho) = sqrt(rho) F*(C / sqrt(rho), 1)."""
+    one, two = (optimum(name, 10.0, rho)[0] for rho in (1.0, 0.04))
+    assert pytest.approx(0.2 * one.C) == two.C
+    assert two.objective == pytest.approx(0.2 * one.objective)
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "breast"])
+def test_below_C0_the_optimum_is_zero(name):
+    """At 0.98 C0 the problem (P), solved by cvxpy, has w = 0; at 1.02 C0 it has not."""
+    X, y = DATA[name]
+    X, y = np.concatenate([X, X[y > 0] + 0.1]), np.concatenate([y, y[y > 0]])  # classes of different sizes
+    whitening = power_whitening(X)
+    Z = whitening.transform(X) / whitening.scale
+    threshold = zero_threshold(Z, y)
+    for factor, zero in ((0.98, True), (1.02, False)):
+        v, b = cp.Variable(Z.shape[1]), cp.Variable()
+        loss = cp.sum(cp.pos(1 - cp.multiply(y, Z @ v + b)))
+        cp.Problem(cp.Minimize(2 * cp.norm(v) + factor * threshold * loss)).solve(solver="CLARABEL")
+        assert (np.linalg.norm(v.value) < 1e-4) == zero
+
+
+@pytest.mark.parametrize("name", ["iris", "wine"])
+def test_the_penalty_tends_to_C0_and_grows_with_C_svm(name):
+    X, y = DATA[name]
+    X, y = X[:-5], y[:-5]
+    whitening = power_whitening(X)
+    Z = whitening.transform(X) / whitening.scale
+    found = []
+    for C_svm in (1e-2, 1.0, 10.0, 100.0, 1e4):
+        machine = hinge_machine(Z, y, C_svm)
+        found.append(joint_optimum(Z, y, machine.w, machine.b, C_svm).C)
+    assert (np.diff(found) > -1e-4 * np.array(found[1:])).all()
+    assert found[0] == pytest.approx(zero_threshold(Z, y), rel=1e-3)
+
+
+def test_same_class_means_give_zero_for_every_penalty():
+    rng = np.random.default_rng(0)
+    half = rng.normal(size=(20, 3))
+    X, y = np.concatenate([half, half]), np.repeat([1.0, -1.0], 20)
+    whitening = power_whitening(X)
+    Z = whitening.transform(X) / whitening.scale
+    machine = hinge_machine(Z, y, 1.0)
+    assert zero_threshold(Z, y) == np.inf
+    found = joint_optimum(Z, y, machine.w, machine.b, 1.0)
+    assert np.inf == found.C
+    assert not found.v.any()
+
+
+def test_balanced_classes_and_a_small_penalty_give_lda():
+    X, y = DATA["iris"]
+    found, _, _, whitening = optimum("iris", 1e-3)
+    w = whitening.normal(found.v)
+    first, second = X[y > 0], X[y < 0]
+    within = (first - first.mean(axis=0)).T @ (first - first.mean(axis=0))
+    within += (second - second.mean(axis=0)).T @ (second - second.mean(axis=0))
+    lda = np.linalg.solve(within, first.mean(axis=0) - second.mean(axis=0))
+    assert w @ lda / np.linalg.norm(w) / np.linalg.norm(lda) > 1 - 1e-8
+
+
+def test_a_regular_simplex_has_one_direction_for_every_penalty():
+    """S^+ (m1 - m2), training outputs 1 and -1, and F* = 4 / sqrt(1/n1 + 1/n2)."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(15, 25)), np.where(np.arange(15) < 6, 1.0, -1.0)
+    whitening = power_whitening(X)
+    Z = whitening.transform(X) / whitening.scale
+    expected = np.linalg.pinv((X - X.mean(axis=0)).T @ (X - X.mean(axis=0))) @ (
+        X[y > 0].mean(axis=0) - X[y < 0].mean(axis=0)
+    )
+    for C_svm in (10.0, 1e4):
+        machine = hinge_machine(Z, y, C_svm)
+        w = whitening.normal(machine.w)
+        assert w @ expected / np.linalg.norm(w) / np.linalg.norm(expected) > 1 - 1e-9
+        np.testing.assert_allclose(Z @ machine.w + machine.b, y, atol=1e-6)
+        found = joint_optimum(Z, y, machine.w, machine.b, C_svm)
+        assert found.objective == pytest.approx(4 / np.sqrt(1 / 6 + 1 / 9), rel=1e-6)
+
+
+# --- the alternation
+
+
+def alternation(name, C_svm=100.0, rho=1.0, **options):
+    found, _, y, whitening = optimum(name, C_svm, rho)
+    X = whitening.coordinates(DATA[name][0])
+    return found, alternate(X, y, whitening.eigenvalues, found.C, rho=rho, **options), whitening
+
+
+@names
+@pytest.mark.parametrize("step", ["fixed", "decaying", "geometric", "armijo"])
+def test_the_alternation_is_never_below_the_optimum(name, step):
+    found, path, _ = alternation(name, step=step, n_iter=30)
+    assert len(path.objectives) == len(path.steps) + 1 == 31
+    assert (path.objectives >= found.objective * (1 - 1e-9)).all()
+    assert path.n_rises == (np.diff(path.objectives) > 1e-9 * path.objectives[:-1]).sum()
+    assert path.gap < 1e-6
+
+
+@names
+def test_armijo_never_rises_and_the_other_rules_do(name):
+    assert alternation(name, step="armijo", n_iter=30)[1].n_rises == 0
+    assert alternation(name, step="fixed", n_iter=30)[1].n_rises > 0
+
+
+@names
+def test_the_alternation_begins_with_the_semi_whitened_machine(name):
+    found, path, whitening = alternation(name, n_iter=0)
+    X, y = DATA[name]
+    semi = power_whitening(X, 0.25)
+    Z = semi.transform(X) / semi.scale
+    machine = hinge_machine(Z, y, found.C / 2)
+    np.testing.assert_allclose(
+        whitening.axes @ path.w, semi.normal(machine.w) / semi.scale, atol=1e-6 * np.abs(path.w).max()
+    )
+    values = whitening.eigenvalues
+    expected = machine.w @ machine.w + np.sqrt(values).sum() + found.C * hinge_loss(Z, y, machine.w, machine.b)
+    assert path.objectives[0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "breast"])
+def test_the_alternation_approaches_the_optimum_slowly(name):
+    found, path, _ = alternation(name, n_iter=200)
+    distance = path.objectives / found.objective - 1
+    assert distance[200] < distance[15] < distance[0]
+    assert distance[15] > 1e-3
+
+
+def test_steps_on_m_are_descent_steps():
+    """The gradient by finite differences, in the first Armijo step."""
+    found, path, whitening = alternation("wine", step="armijo", n_iter=1, step_size=1e-4)
+    start = alternation("wine", n_iter=0)[1]
+    values = whitening.eigenvalues
+
+    def f(M):
+        return start.w @ np.linalg.solve(M, start.w) + values @ np.diagonal(M)
+
+    moved = (path.M - start.M) / path.steps[0]  # minus the gradient: no eigenvalue is at the floor
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        D = rng.normal(size=moved.shape)
+        D = (D + D.T) * 1e-6 * np.abs(start.M).max()
+        assert (f(start.M + D) - f(start.M - D)) / 2 == pytest.approx(-(moved * D).sum(), rel=1e-5)
+    assert found.objective < path.objectives[1] < path.objectives[0]
+
+
+@pytest.mark.parametrize("start", ["semi-whitened", "identity"])
+def test_exact_alternation_does_not_reach_the_optimum(start):
+    """The text says that it does from any start. The exact step on M leaves a matrix of rank one, ww'/sqrt(w'Sw), and
+    the next machine can only keep the direction w of the first one.
+    """
+    X, y = DATA["wine"]
+    found, _, _, whitening = optimum("wine", 100.0)
+    X, values = whitening.coordinates(X), whitening.eigenvalues
+    root = np.diag(values**-0.25 if start == "semi-whitened" else np.ones_like(values))
+    directions, objectives = [], []
+    for _ in range(6):
+        machine = hinge_machine(X @ root, y, found.C / 2)
+        w = root @ machine.w
+        directions.append(w / np.linalg.norm(w))
+        spread = np.sqrt(w @ (values * w))
+        objectives.append(2 * spread + found.C * hinge_loss(X, y, w, machine.b))  # with the best M for this w
+        root = w[:, None] / np.sqrt(spread)
+    np.testing.assert_allclose(directions[1:], [directions[0]] * 5, atol=1e-6)
+    assert objectives[-1] > 1.01 * found.objective
+
+
+def test_relative_steps_depend_on_C_over_sqrt_rho_only():
+    one, two = (alternation("wine", rho=rho)[1].objectives for rho in (1.0, 0.01))
+    np.testing.assert_allclose(two, 0.1 * one, rtol=1e-6)
+
+
+def test_invalid_arguments():
+    X, y = DATA["iris"]
+    whitening = power_whitening(X)
+    arguments = (whitening.coordinates(X), y, whitening.eigenvalues)
+    for options in ({"step": "newton"}, {"rho": 0.0}, {"step_size": -1.0}, {"n_iter": -1}):
+        with pytest.raises(ConfigError, match=next(iter(options))):
+            alternate(*arguments, 1.0, **options)
+    with pytest.raises(ConfigError, match="`C`"):
+        alternate(*arguments, 0.0)
