@@ -299,7 +299,7 @@ def test_what_is_learned_of_samples_does_not_depend_on_test_samples(digits: Digi
             np.testing.assert_array_equal(apply(kind, model_1, X), apply(kind, model_2, X))
 
 
-def evaluated(digits: Digits, kind: str, X: NDArray[Any], y: NDArray[np.int64], scaling: Any) -> SplitResult:
+def evaluated(digits: Digits, kind: str, X: NDArray[Any], y: NDArray[np.int64], scaling: Any = "none") -> SplitResult:
     """A method on samples, on the split into training and test digits as the workflow does it."""
     fields = {"sizes": [2, SIZE]} if SWEEPS[kind] is Refit else {}
     model = MODELS[kind](kind=kind, **fields)

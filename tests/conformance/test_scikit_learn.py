@@ -98,7 +98,7 @@ def integer_gram_matrices(estimator):
         EmbeddedLinearSVC(),
         MajorityClassifier(),
         FSVC(),
-        FSVC(power=0.25, scale="standard"),
+        FSVC(power=0.25, feature_scaling="standard"),
         FSVC(solver="alternating", step="armijo", n_iter=3),
         RMMSVC(),
         RMMSVC(B="inf"),

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from mklearn.base.parameters import POSITIVE, Interval, at_least, one_of
-from mklearn.classifiers.one_vs_one import FeatureScaling, Floats, OneVsOneLinear, PairFit
+from mklearn.classifiers.one_vs_one import Floats, LinearScaling, OneVsOneLinear, PairFit
 from mklearn.optimize.fsvm import THRESHOLD_ACCURACY, StepRule, alternate, joint_optimum, zero_threshold
 from mklearn.optimize.hinge_program import hinge_machine
 from mklearn.optimize.whitening import power_whitening
@@ -67,7 +67,7 @@ class FSVC(OneVsOneLinear):
         ``solver="exact"``.
     solver : {"exact", "alternating"}
         "alternating": the published algorithm, stopped after ``n_iter`` steps.
-    scale : {"minmax", "standard", "none"}
+    feature_scaling : {"minmax", "standard", "none"}
         Scaling of each feature, fitted on the training samples: to 0..1, to mean 0 and variance 1, or none. To the
         exact F-SVM it matters only for which eigenvalues of S are below the cutoff.
     rho : float
@@ -157,7 +157,7 @@ class FSVC(OneVsOneLinear):
         *,
         power: float = 0.5,
         solver: FSVMSolver = "exact",
-        scale: FeatureScaling = "minmax",
+        feature_scaling: LinearScaling = "minmax",
         rho: float = 1.0,
         step: StepRule = "decaying",
         step_size: float = 0.5,
@@ -167,7 +167,7 @@ class FSVC(OneVsOneLinear):
         self.C = C
         self.power = power
         self.solver = solver
-        self.scale = scale
+        self.feature_scaling = feature_scaling
         self.rho = rho
         self.step = step
         self.step_size = step_size

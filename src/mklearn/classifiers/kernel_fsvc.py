@@ -77,6 +77,6 @@ class KernelFSVC(KernelPCAClassifier):
 
     def _machine(self) -> OneVsOneLinear:
         return FSVC(
-            self.C, power=self.power, solver=self.solver, scale="none", rho=self.rho, step=self.step,
+            self.C, power=self.power, solver=self.solver, feature_scaling="none", rho=self.rho, step=self.step,
             step_size=self.step_size, n_iter=self.n_iter,
         )  # fmt: skip

@@ -58,4 +58,4 @@ class KernelRSVMPlus(KernelPCAClassifier):
         self.lam = lam
 
     def _machine(self) -> OneVsOneLinear:
-        return RSVMPlus(self.C, lam=self.lam, scale="none")
+        return RSVMPlus(self.C, lam=self.lam, feature_scaling="none")

@@ -19,4 +19,4 @@ class KernelRSVMPlusMu(KernelRSVMPlus):
     """
 
     def _machine(self) -> OneVsOneLinear:
-        return RSVMPlusMu(self.C, lam=self.lam, scale="none")
+        return RSVMPlusMu(self.C, lam=self.lam, feature_scaling="none")

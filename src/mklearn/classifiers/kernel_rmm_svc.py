@@ -57,4 +57,4 @@ class KernelRMMSVC(KernelPCAClassifier):
         self.B = B
 
     def _machine(self) -> OneVsOneLinear:
-        return RMMSVC(self.C, B=self.B, scale="none")
+        return RMMSVC(self.C, B=self.B, feature_scaling="none")

@@ -10,7 +10,7 @@ import numpy as np
 
 from mklearn.base.parameters import POSITIVE
 from mklearn.classifiers.ledoit_wolf_lda import ledoit_wolf_shrinkage
-from mklearn.classifiers.one_vs_one import FeatureScaling, Floats, OneVsOneLinear, PairFit
+from mklearn.classifiers.one_vs_one import Floats, LinearScaling, OneVsOneLinear, PairFit
 from mklearn.errors import NotApplicable
 from mklearn.graphs import within_laplacian
 from mklearn.optimize.hinge_program import hinge_machine
@@ -35,7 +35,7 @@ class LedoitWolfSVC(OneVsOneLinear):
     ----------
     C : float
         Penalty for whitened samples of mean squared norm 1 about their mean.
-    scale : {"minmax", "standard", "none"}
+    feature_scaling : {"minmax", "standard", "none"}
         Scaling of each feature, fitted on the training samples. It changes what the covariance is shrunk to.
 
     Attributes
@@ -58,9 +58,9 @@ class LedoitWolfSVC(OneVsOneLinear):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {**OneVsOneLinear._parameter_constraints, "C": [POSITIVE]}
 
-    def __init__(self, C: float = 1.0, *, scale: FeatureScaling = "minmax") -> None:
+    def __init__(self, C: float = 1.0, *, feature_scaling: LinearScaling = "minmax") -> None:
         self.C = C
-        self.scale = scale
+        self.feature_scaling = feature_scaling
 
     def _fit_pair(self, X: Floats, y: Floats) -> PairFit:
         mean = X.mean(axis=0)

@@ -260,12 +260,16 @@ class Majority(ConcatenationMethod, Classifier):
     kind: Literal["majority"]
 
 
-class OneVsOneMethod(FeatureMethod, Classifier):
-    """Linear machines on features, one class against one."""
+class OneVsOneMethod(Classifier):
+    """Linear machines on features, one class against one, which scale the features themselves."""
+
+    inputs: ClassVar[Mapping[str, Input]] = FeatureMethod.inputs
 
     C: Tuned[Positive] = 1.0
     """For samples of mean squared norm 1 about the mean of two classes, after any whitening."""
-    scale: Literal["minmax", "standard", "none"] = "minmax"
+    descriptor: Slug = "pixels"
+    """The descriptor whose features it takes."""
+    feature_scaling: Literal["minmax", "standard", "none"] = "minmax"
     """Scaling of each feature, fitted on the training samples: to 0..1, to mean 0 and variance 1, or none."""
 
 

@@ -20,7 +20,7 @@ from mklearn.graphs import class_structure
 from mklearn.optimize.hinge_program import GAP
 
 Floats = NDArray[np.floating[Any]]
-FeatureScaling = Literal["minmax", "standard", "none"]
+LinearScaling = Literal["minmax", "standard", "none"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +82,10 @@ class OneVsOneLinear(ClassScores, BaseEstimator):
         The solver ended without a usable solution.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"scale": [one_of(FeatureScaling)]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"feature_scaling": [one_of(LinearScaling)]}
     _solver: ClassVar[str] = "interior point"
 
-    scale: FeatureScaling
+    feature_scaling: LinearScaling
 
     @fit_context
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
@@ -100,7 +100,7 @@ class OneVsOneLinear(ClassScores, BaseEstimator):
         features = checked_array(self, X, reset=True).astype(np.float64)
         classes = class_structure(checked_labels(self, y, len(features)))
         self.classes_ = classes.labels
-        centre, spread = _centre_and_spread(features, self.scale)
+        centre, spread = _centre_and_spread(features, self.feature_scaling)
         varying = np.ptp(features, axis=0) > 0
         self.constant_features_ = np.flatnonzero(~varying)
         scaled = (features - centre) / spread
@@ -185,11 +185,11 @@ def _listed(values: NDArray[Any]) -> str:
     return ", ".join(map(str, values[:5])) + (", ..." if len(values) > 5 else "")
 
 
-def _centre_and_spread(X: Floats, scale: FeatureScaling) -> tuple[Floats, Floats]:
+def _centre_and_spread(X: Floats, scaling: LinearScaling) -> tuple[Floats, Floats]:
     """Return what is subtracted from the features and what they are divided by; 1 for constant ones."""
-    if scale == "minmax":
+    if scaling == "minmax":
         centre, spread = X.min(axis=0), np.ptp(X, axis=0)
-    elif scale == "standard":
+    elif scaling == "standard":
         centre, spread = X.mean(axis=0), np.where(np.ptp(X, axis=0) > 0, X.std(axis=0), 0.0)
     else:
         centre, spread = np.zeros(X.shape[1]), np.ones(X.shape[1])

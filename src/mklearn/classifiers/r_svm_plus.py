@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mklearn.base.parameters import POSITIVE
-from mklearn.classifiers.one_vs_one import FeatureScaling, Floats, OneVsOneLinear, PairFit
+from mklearn.classifiers.one_vs_one import Floats, LinearScaling, OneVsOneLinear, PairFit
 from mklearn.optimize.hinge_program import LinearMachine
 from mklearn.optimize.radius_margin import r_svm_plus
 
@@ -39,7 +39,7 @@ class RSVMPlus(OneVsOneLinear):
         Penalty for features of mean squared norm 1 about the mean of the two classes.
     lam : float
         Weight of r.
-    scale : {"minmax", "standard", "none"}
+    feature_scaling : {"minmax", "standard", "none"}
         Scaling of each feature, fitted on the training samples. It changes what is learned.
 
     Attributes
@@ -71,10 +71,10 @@ class RSVMPlus(OneVsOneLinear):
         "lam": [POSITIVE],
     }
 
-    def __init__(self, C: float = 1.0, *, lam: float = 1.0, scale: FeatureScaling = "minmax") -> None:
+    def __init__(self, C: float = 1.0, *, lam: float = 1.0, feature_scaling: LinearScaling = "minmax") -> None:
         self.C = C
         self.lam = lam
-        self.scale = scale
+        self.feature_scaling = feature_scaling
 
     def _fit_pair(self, X: Floats, y: Floats) -> PairFit:
         mean = X.mean(axis=0)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from mklearn.base.parameters import POSITIVE, Interval, StrOptions
-from mklearn.classifiers.one_vs_one import FeatureScaling, Floats, OneVsOneLinear, PairFit
+from mklearn.classifiers.one_vs_one import Floats, LinearScaling, OneVsOneLinear, PairFit
 from mklearn.optimize.hinge_program import hinge_machine
 from mklearn.optimize.whitening import power_whitening
 
@@ -24,7 +24,7 @@ class RMMSVC(OneVsOneLinear):
         Penalty for features of mean squared norm 1 about the mean of the two classes.
     B : float or "inf"
         Above 1. With "inf" (or `numpy.inf`) there is no bound: a support vector machine.
-    scale : {"minmax", "standard", "none"}
+    feature_scaling : {"minmax", "standard", "none"}
         Scaling of each feature, fitted on the training samples.
 
     Attributes
@@ -54,10 +54,12 @@ class RMMSVC(OneVsOneLinear):
         "B": [Interval(Real, 1, np.inf, closed="right"), StrOptions({"inf"})],
     }
 
-    def __init__(self, C: float = 1.0, *, B: float | Literal["inf"] = 2.0, scale: FeatureScaling = "minmax") -> None:
+    def __init__(
+        self, C: float = 1.0, *, B: float | Literal["inf"] = 2.0, feature_scaling: LinearScaling = "minmax"
+    ) -> None:
         self.C = C
         self.B = B
-        self.scale = scale
+        self.feature_scaling = feature_scaling
 
     def _fit_pair(self, X: Floats, y: Floats) -> PairFit:
         rotation = power_whitening(

@@ -19,7 +19,7 @@ Rule = Literal["cosine", "euclidean"]
 Components = Literal["all", "one_standard_error", "best"]
 """How many components are taken: all there are, the most whose score in the inner cross-validation is within one
 standard error of the best, or those with the best score."""
-FeatureScaling = Literal["none", "standard", "unit", "rank"]
+FeatureScaling = Literal["none", "standard", "minmax", "unit", "rank"]
 """See :class:`mklearn.kernels.feature_scaling.FeatureScaler`."""
 AUTO_SCALINGS: tuple[FeatureScaling, ...] = ("standard", "rank", "unit", "none")
 """What ``feature_scaling: auto`` chooses from; of equally good ones, the first."""

@@ -196,9 +196,9 @@ class ScaledFeatures(Method):
     bookkeeping: ClassVar[frozenset[str]] = Method.bookkeeping | {"feature_scaling"}
 
     feature_scaling: FeatureScaling | Literal["auto"] = "none"
-    """Scaling of the features, fitted on the training samples: mean 0 and standard deviation 1 (``standard``), each
-    sample to length 1 (``unit``), quantiles among the training samples (``rank``), or the one that inner
-    cross-validation chooses (``auto``)."""
+    """Scaling of the features, fitted on the training samples: mean 0 and standard deviation 1 (``standard``), to 0..1
+    (``minmax``), each sample to length 1 (``unit``), quantiles among the training samples (``rank``), or the one that
+    inner cross-validation chooses, of all but ``minmax`` (``auto``)."""
 
 
 class FeatureMethod(ScaledFeatures):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from mklearn.errors import DataError
 from mklearn.kernels.checks import Array, as_float_matrix, check_choice
 
-FeatureScaling = Literal["none", "standard", "unit", "rank"]
+FeatureScaling = Literal["none", "standard", "minmax", "unit", "rank"]
 
 
 @dataclass(eq=False)
@@ -20,9 +20,11 @@ class FeatureScaler:
 
     Parameters
     ----------
-    scaling : {"none", "standard", "unit", "rank"}
+    scaling : {"none", "standard", "minmax", "unit", "rank"}
         - "standard": each feature minus its mean, divided by its sample standard deviation (divisor n - 1) in the
           training samples. A feature that is constant there, and every feature of a single sample, is not divided.
+        - "minmax": each feature minus its least value, divided by its range in the training samples, where it is not
+          constant.
         - "unit": each sample divided by its Euclidean norm; a sample of zeros stays zero.
         - "rank": each feature replaced by its quantile in the training samples, in [0, 1]. A value that occurs there
           has its mean rank, (samples below + half the samples equal) / n; between two of them the quantile is
@@ -60,10 +62,13 @@ class FeatureScaler:
         features = as_float_matrix(X, "X").astype(np.float64, copy=False)
         self.n_features_in_ = features.shape[1]
         if self.scaling == "standard":
-            self._mean = features.mean(axis=0)
+            self._origin = features.mean(axis=0)
             deviations = features.std(axis=0, ddof=1) if len(features) > 1 else np.zeros(self.n_features_in_)
             constant = deviations <= 10 * np.finfo(np.float64).eps * np.abs(features).max(axis=0)  # rounding errors
-            self._deviation = np.where(constant, 1.0, deviations)
+            self._unit = np.where(constant, 1.0, deviations)
+        elif self.scaling == "minmax":
+            ranges = np.ptp(features, axis=0)
+            self._origin, self._unit = features.min(axis=0), np.where(ranges > 0, ranges, 1.0)
         elif self.scaling == "rank":
             self._quantiles = [_mean_ranks(column) for column in features.T]
         return self
@@ -84,8 +89,8 @@ class FeatureScaler:
         if self.scaling == "none":
             return given
         features = given.astype(np.float64, copy=False)
-        if self.scaling == "standard":
-            features = (features - self._mean) / self._deviation
+        if self.scaling in ("standard", "minmax"):
+            features = (features - self._origin) / self._unit
         elif self.scaling == "unit":
             # the largest value first: squares of very small or large numbers leave the range of floating point
             largest = np.abs(features).max(axis=1, keepdims=True)

@@ -34,9 +34,10 @@ class DescriptorKernel(Kernel):
     """The descriptor that it compares samples by; a list, a name with ``*``, or ``each``, makes one kernel of each."""
     feature_scaling: FeatureScaling | Literal["auto"] | Annotated[list[FeatureScaling], Field(min_length=1)] = "none"
     """Scaling of the descriptor's features, fitted on the training samples: mean 0 and standard deviation 1
-    (``standard``), each sample to length 1 (``unit``), or quantiles among the training samples (``rank``). A list makes
-    one kernel of each, as weights can be learned for. ``auto`` is one kernel: inner cross-validation chooses one of the
-    four, the same for all kernels of a method that have ``auto``, together with the method's own grid."""
+    (``standard``), to 0..1 (``minmax``), each sample to length 1 (``unit``), or quantiles among the training samples
+    (``rank``). A list makes one kernel of each, as weights can be learned for. ``auto`` is one kernel: inner
+    cross-validation chooses one of all but ``minmax``, the same for all kernels of a method with ``auto``, together
+    with the method's own grid."""
 
     def measure_for(self, suited: str) -> str:
         """Return the pairwise measure that the kernel needs, where ``suited`` is the distance of its features."""

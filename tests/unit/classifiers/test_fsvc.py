@@ -45,7 +45,7 @@ def test_power_zero_is_scikit_learns_svc():
     X, X_test = ((Z - X.min(axis=0)) / np.ptp(X, axis=0) for Z in (X, X_test))
     level = np.sqrt(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean())
     reference = SVC(kernel="linear", C=5.0, tol=1e-6).fit(X / level, y)
-    found = FSVC(5.0, power=0.0, scale="none").fit(X, y)
+    found = FSVC(5.0, power=0.0, feature_scaling="none").fit(X, y)
     expected = reference.decision_function(X_test / level)
     np.testing.assert_allclose(found.decision_function(X_test), expected, rtol=0, atol=1e-3 * np.abs(expected).max())
 
@@ -80,14 +80,14 @@ def test_exact_is_affinely_invariant(data):
 def test_min_max_and_z_score_have_equal_accuracy_in_every_fold():
     X, y = BREAST
     for train, test in StratifiedKFold(10).split(X, y):
-        models = (FSVC(8.0, scale=scale).fit(X[train], y[train]) for scale in ("minmax", "standard"))
+        models = (FSVC(8.0, feature_scaling=scale).fit(X[train], y[train]) for scale in ("minmax", "standard"))
         scores = {model.score(X[test], y[test]) for model in models}
         assert len(scores) == 1
 
 
 def test_other_powers_depend_on_scaling():
     X, y, X_test, _ = halves(WINE)
-    one, two = (FSVC(8.0, power=0.25, scale=scale).fit(X, y).outputs(X_test) for scale in ("minmax", "none"))
+    one, two = (FSVC(8.0, power=0.25, feature_scaling=scale).fit(X, y).outputs(X_test) for scale in ("minmax", "none"))
     assert np.abs(one - two).max() > 0.1
 
 
@@ -189,8 +189,8 @@ def test_more_features_than_samples_warn_and_their_direction_does_not_depend_on_
 
 def test_collinear_columns_give_the_solution_of_smallest_norm():
     X, y = WINE
-    one = FSVC(scale="none").fit(X, y)
-    two = FSVC(scale="none").fit(np.column_stack([X, X]), y)
+    one = FSVC(feature_scaling="none").fit(X, y)
+    two = FSVC(feature_scaling="none").fit(np.column_stack([X, X]), y)
     np.testing.assert_allclose(two.coef_, np.hstack([one.coef_, one.coef_]) / 2, rtol=1e-4, atol=1e-8)
 
 
@@ -204,7 +204,7 @@ def test_input_that_can_not_be_fitted():
         {"power": 0.7},
         {"power": -0.1},
         {"step_size": 0.0},
-        {"scale": "robust"},
+        {"feature_scaling": "robust"},
     ):
         name = next(iter(parameters))
         with pytest.raises(ValueError, match=f"The '{name}' parameter of FSVC must be"):

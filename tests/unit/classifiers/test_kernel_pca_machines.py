@@ -25,12 +25,12 @@ X = (X - X.mean(axis=0)) / X.std(axis=0)
 GAUSSIAN = [{"kind": "gaussian"}]
 TWO = [{"kind": "gaussian"}, {"kind": "linear", "normalise": "centred_trace"}]
 PAIRS = [
-    (KernelFSVC(8, kernels=TWO, C=3.0), FSVC(3.0, scale="none")),
-    (KernelFSVC(8, kernels=TWO, power=0.25), FSVC(power=0.25, scale="none")),
-    (KernelFSVC(8, kernels=TWO, solver="alternating"), FSVC(solver="alternating", scale="none")),
-    (KernelRMMSVC(8, kernels=TWO, B=1.5), RMMSVC(B=1.5, scale="none")),
-    (KernelRSVMPlus(8, kernels=TWO, lam=0.3), RSVMPlus(lam=0.3, scale="none")),
-    (KernelRSVMPlusMu(8, kernels=TWO, C=4.0), RSVMPlusMu(4.0, scale="none")),
+    (KernelFSVC(8, kernels=TWO, C=3.0), FSVC(3.0, feature_scaling="none")),
+    (KernelFSVC(8, kernels=TWO, power=0.25), FSVC(power=0.25, feature_scaling="none")),
+    (KernelFSVC(8, kernels=TWO, solver="alternating"), FSVC(solver="alternating", feature_scaling="none")),
+    (KernelRMMSVC(8, kernels=TWO, B=1.5), RMMSVC(B=1.5, feature_scaling="none")),
+    (KernelRSVMPlus(8, kernels=TWO, lam=0.3), RSVMPlus(lam=0.3, feature_scaling="none")),
+    (KernelRSVMPlusMu(8, kernels=TWO, C=4.0), RSVMPlusMu(4.0, feature_scaling="none")),
 ]
 
 

@@ -15,7 +15,7 @@ from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
 from mklearn.kernels.specs import KERNELS, StackTransform, build_stack
 
-SCALINGS = ("standard", "unit", "rank")
+SCALINGS = ("standard", "minmax", "unit", "rank")
 TRAIN, TEST = np.arange(20), np.arange(20, 30)
 
 
