@@ -54,11 +54,7 @@ SECTIONS = (
     ),
     Section(
         "KFD, Gaussian kernel, descriptors of images: against no scaling", "scaling-images",
-        {**_scalings("kfd-gauss-{}"), "auto": ("kfd-gauss-auto-{}", "kfd-gauss-{}-none")}, "none, %", DESCRIPTORS,
-    ),
-    Section(
-        "KFD, average of the Gaussian kernels of three descriptors: against no scaling", "scaling-images",
-        _scalings("average"), "none, %",
+        {name: pair for name, pair in _scalings("kfd-gauss-{}").items() if name != "auto"}, "none, %", DESCRIPTORS,
     ),
     Section(
         "UCI tables: against the Gaussian on standardised features", "scaling",
