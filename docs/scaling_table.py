@@ -52,9 +52,13 @@ SECTIONS = (
         for learner in ("svc", "kfd")
         for kernel, name in (("gauss", "Gaussian"), ("linear", "linear"))
     ),
-    Section(
-        "KFD, Gaussian kernel, descriptors of images: against no scaling", "scaling-images",
-        {name: pair for name, pair in _scalings("kfd-gauss-{}").items() if name != "auto"}, "none, %", DESCRIPTORS,
+    *(
+        Section(
+            f"KFD, {name} kernel, descriptors of images: against no scaling", "scaling-images",
+            {title: pair for title, pair in _scalings(f"kfd-{kernel}-{{}}").items() if title != "auto"}, "none, %",
+            DESCRIPTORS,
+        )
+        for kernel, name in (("gauss", "Gaussian"), ("linear", "linear"))
     ),
     Section(
         "UCI tables: against the Gaussian on standardised features", "scaling",
