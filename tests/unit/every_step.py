@@ -114,8 +114,19 @@ TABLE = {
     "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
 }
 """No kernel method at all."""
+GROUPED = {
+    "study": "grouped",
+    "datasets": {"parity": {"name": "digits", "merge": {"odd": ["1", "3"], "even": ["2", "4"]}}},
+    "descriptors": {"blocks": {"kind": "multiresolution", "resolutions": [2]}},
+    "methods": {"ledoit-wolf": {"kind": "ledoit_wolf_lda", "descriptor": "blocks"}},
+    "protocols": {
+        "groups": {"kind": "group_k_fold", "folds": 2},
+        "models": {"kind": "validation_folds", "test_size": 10, "folds": 2},
+    },
+}
+"""Classes that are merged; the original ones are the groups."""
 FOLDER = {"study": "folder", "datasets": {"pictures": {"kind": "image_folder", "path": "pictures"}}}
-STUDIES = (IMAGES, LEARNED, OWN, TABLE, FOLDER)
+STUDIES = (IMAGES, LEARNED, OWN, TABLE, GROUPED, FOLDER)
 MIRRORED = {
     "study": "mirrored",
     "datasets": {

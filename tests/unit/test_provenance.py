@@ -98,6 +98,12 @@ BUILT_ON = {
     "embedded_linear_svc": {"kernel_fda"},
     "convex_mkl_dr_svc": {"convex_mkl_dr"},
     "standardised_shrinkage_lda": {"shrinkage_lda"},
+    "ledoit_wolf_svc": {"ledoit_wolf_lda"},
+    "r_svm_plus_mu": {"r_svm_plus"},
+    "kernel_fsvc": {"fsvc", "kernel_pca"},
+    "kernel_rmm_svc": {"rmm_svc", "kernel_pca"},
+    "kernel_r_svm_plus": {"r_svm_plus", "kernel_pca"},
+    "kernel_r_svm_plus_mu": {"r_svm_plus", "r_svm_plus_mu", "kernel_r_svm_plus", "kernel_pca"},
 }
 """Methods that are built on other methods and fitted again with them."""
 

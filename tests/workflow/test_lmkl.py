@@ -26,6 +26,7 @@ def study(repository: Path, mirror: Path) -> dict[str, Any]:
     for section in ("descriptors", "kernels", "methods", "protocols"):
         found[section] = of_dataset(found[section])
     found["methods"] = {name: found["methods"][name] for name in METHODS}
+    found["kernels"]["linear-patch"]["descriptor"] = "face*"
     for method in found["methods"].values():
         method |= {"C": 10} if "C" in method else {}
     found["protocols"]["faces-draws"] |= {"repeats": 1, "folds": 4}
@@ -52,7 +53,7 @@ def test_from_the_mirror_to_the_published_cells(tmp_path: Path, repository: Path
     # Measured on this test part with eight models, 0.990 and 0.995; four train on less. LMKL differs by its start.
     for method, tolerance in (("average", 0.02), ("mkl", 0.02), ("sigmoid-4", 0.03), ("ridge-4", 0.03), ("rbf", 0.03)):
         assert mean.loc[method, "accuracy"] == pytest.approx(0.99, abs=tolerance), method
-    assert set(summary["n_repeats"]) == {1}, "models of one test part are one repeat"
+    assert set(summary["n_repeats"].where(summary["mean"].notna()).dropna()) == {1}, "models of one test part are one"
     cells = pd.read_csv(folder / "report" / "reproduction.csv")
     assert set(cells["metric"]) == {"accuracy", "support_vector_share"}
     assert set(cells["method"]) == {cell["method"] for cell in study["published"]}

@@ -1,7 +1,8 @@
 """The series of a study: which methods it shows, in which order, and how each looks in every figure.
 
-A series is a method on a kernel set. The reference method is drawn in a neutral colour; the others take eight colours
-that can be told apart with the common colour-vision deficiencies, and a line pattern for every further eight.
+A series is a method, or where a data set has it on several kernel sets, a method on one of them. The reference method
+is drawn in a neutral colour; the others take eight colours that can be told apart with the common colour-vision
+deficiencies, and a line pattern for every further eight.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Series:
 
     def of_method(self, method: str, fallback: str) -> str:
         """Return the label of a method that has one kernel set; otherwise the fallback."""
-        labels = [label for (name, _), label in self.by_key.items() if name == method]
+        labels = sorted({label for (name, _), label in self.by_key.items() if name == method})
         return labels[0] if len(labels) == 1 else fallback
 
     def colours(self, scheme: Scheme) -> list[str]:
@@ -53,12 +54,16 @@ class Series:
 def series_of(summary: pd.DataFrame, reference: str) -> Series:
     """Find the series of a summary table."""
     keys = summary[["method", "kernel_set", "method_title"]].drop_duplicates(["method", "kernel_set"])
-    several = keys["method"].value_counts()
+    # a method has one name on data sets with different kernels, unless one of them has it on several sets of kernels
+    on_one = summary.groupby(["dataset", "method"])["kernel_set"].nunique()
+    several = on_one.groupby("method").max()
     by_key: dict[tuple[str, str], str] = {}
+    taken: dict[str, str] = {}
     for method, kernel_set, title in keys.itertuples(index=False):
         label = f"{title} · {kernel_set}" if several[method] > 1 else str(title)
-        if label in by_key.values():
+        if taken.setdefault(label, method) != method:
             label = f"{label} ({method})"
         by_key[method, kernel_set] = label
-    first = [label for (method, _), label in by_key.items() if method == reference]
-    return Series((*first, *(label for label in by_key.values() if label not in first)), by_key, len(first))
+    first = list(dict.fromkeys(label for (method, _), label in by_key.items() if method == reference))
+    others = [label for label in dict.fromkeys(by_key.values()) if label not in first]
+    return Series((*first, *others), by_key, len(first))

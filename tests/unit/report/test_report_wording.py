@@ -210,13 +210,15 @@ def test_colours_stay_apart(scheme, deficiency):
 
 def test_series_are_unique_and_the_reference_is_neutral():
     frame = pd.DataFrame(
-        {"method": ["kfd", "kfd", "average", "other"], "kernel_set": ["gb", "phog", "all", "all"],
+        {"dataset": "d", "method": ["kfd", "kfd", "average", "other"], "kernel_set": ["gb", "phog", "all", "all"],
          "method_title": ["KFD", "KFD", "Average", "Average"]}
     )  # fmt: skip
     series = series_of(frame, "average")
     assert series.labels == ("Average", "KFD · gb", "KFD · phog", "Average (other)")
     assert series.colours(SCHEMES[0])[0] == SCHEMES[0].neutral
+    elsewhere = pd.concat([frame, frame[2:].assign(dataset="e", kernel_set="other")])
+    assert series_of(elsewhere, "average").labels == series.labels, "one name on data sets with other kernels"
     numbers = [str(i) for i in range(30)]
-    many = series_of(pd.DataFrame({"method": numbers, "kernel_set": "k", "method_title": numbers}), "0")
+    many = series_of(pd.DataFrame({"dataset": "d", "method": numbers, "kernel_set": "k", "method_title": numbers}), "0")
     looks = set(zip(many.colours(SCHEMES[0]), map(tuple, many.dashes()), strict=True))
     assert len(looks) == 30
