@@ -118,15 +118,30 @@ GROUPED = {
     "study": "grouped",
     "datasets": {"parity": {"name": "digits", "merge": {"odd": ["1", "3"], "even": ["2", "4"]}}},
     "descriptors": {"blocks": {"kind": "multiresolution", "resolutions": [2]}},
-    "methods": {"ledoit-wolf": {"kind": "ledoit_wolf_lda", "descriptor": "blocks"}},
+    "methods": {"ledoit-wolf": {"kind": "ledoit_wolf_lda", "descriptor": "blocks"}, "majority": {"kind": "majority"}},
     "protocols": {
         "groups": {"kind": "group_k_fold", "folds": 2},
         "models": {"kind": "validation_folds", "test_size": 10, "folds": 2},
     },
 }
 """Classes that are merged; the original ones are the groups."""
+PLANE = {
+    "study": "plane",
+    "datasets": {"gauss4": {"per_class": 20}},
+    "descriptors": {"features": {"kind": "table", "table": "features"}},
+    "kernels": {"gauss": {"kind": "gaussian"}},
+    "methods": {
+        kind.replace("_", "-"): {"kind": kind} | ({} if kind.startswith("kernel") else {"descriptor": "features"})
+        for kind in (
+            "fsvc", "rmm_svc", "r_svm_plus", "r_svm_plus_mu", "ledoit_wolf_svc", "kernel_fsvc", "kernel_rmm_svc",
+            "kernel_r_svm_plus", "kernel_r_svm_plus_mu",
+        )
+    },
+    "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
+}  # fmt: skip
+"""Linear machines and their kernel forms, on drawn points."""
 FOLDER = {"study": "folder", "datasets": {"pictures": {"kind": "image_folder", "path": "pictures"}}}
-STUDIES = (IMAGES, LEARNED, OWN, TABLE, GROUPED, FOLDER)
+STUDIES = (IMAGES, LEARNED, OWN, TABLE, GROUPED, PLANE, FOLDER)
 MIRRORED = {
     "study": "mirrored",
     "datasets": {
