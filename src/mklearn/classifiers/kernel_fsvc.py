@@ -47,7 +47,10 @@ class KernelFSVC(KernelPCAClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **KernelPCAClassifier._parameter_constraints,
-        **{name: valid for name, valid in FSVC._parameter_constraints.items() if name not in ("scale", "cutoff")},
+        **{
+            name: FSVC._parameter_constraints[name]
+            for name in ("C", "power", "solver", "rho", "step", "step_size", "n_iter")
+        },
     }
 
     def __init__(

@@ -12,6 +12,7 @@ from mklearn.contract.method import (
     Classifier,
     ConcatenationMethod,
     Count,
+    DescriptorMethod,
     FeatureMethod,
     FixedCombination,
     Input,
@@ -260,15 +261,11 @@ class Majority(ConcatenationMethod, Classifier):
     kind: Literal["majority"]
 
 
-class OneVsOneMethod(Classifier):
+class OneVsOneMethod(DescriptorMethod, Classifier):
     """Linear machines on features, one class against one, which scale the features themselves."""
-
-    inputs: ClassVar[Mapping[str, Input]] = FeatureMethod.inputs
 
     C: Tuned[Positive] = 1.0
     """For samples of mean squared norm 1 about the mean of two classes, after any whitening."""
-    descriptor: Slug = "pixels"
-    """The descriptor whose features it takes."""
     feature_scaling: Literal["minmax", "standard", "none"] = "minmax"
     """Scaling of each feature, fitted on the training samples: to 0..1, to mean 0 and variance 1, or none."""
 

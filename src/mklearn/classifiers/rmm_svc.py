@@ -62,9 +62,8 @@ class RMMSVC(OneVsOneLinear):
         self.feature_scaling = feature_scaling
 
     def _fit_pair(self, X: Floats, y: Floats) -> PairFit:
-        rotation = power_whitening(
-            X, 0.0
-        )  # changes neither norms nor outputs, and leaves no more features than samples
+        # A rotation changes neither norms nor outputs, and leaves fewer features than samples.
+        rotation = power_whitening(X, 0.0)
         machine = hinge_machine(rotation.transform(X), y, self.C, float(self.B))
         w = rotation.normal(machine.w)
         return PairFit(w, machine.b - float(w @ rotation.mean), machine.objective, machine.gap)

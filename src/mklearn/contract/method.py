@@ -201,13 +201,17 @@ class ScaledFeatures(Method):
     inner cross-validation chooses, of all but ``minmax`` (``auto``)."""
 
 
-class FeatureMethod(ScaledFeatures):
-    """Methods on the features of one descriptor."""
+class DescriptorMethod(Method):
+    """Methods on the features of one descriptor, as they are."""
 
     inputs: ClassVar[Mapping[str, Input]] = {"features": Input("features", field="descriptor")}
 
     descriptor: Slug = "pixels"
     """The descriptor whose features it takes."""
+
+
+class FeatureMethod(ScaledFeatures, DescriptorMethod):
+    """Methods on the features of one descriptor, which can be scaled before they take them."""
 
 
 class ConcatenationMethod(ScaledFeatures):
