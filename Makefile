@@ -5,6 +5,8 @@ PYTHON ?= python3
 CORES  ?= all
 STUDY  ?=
 OF     := $(if $(STUDY),--configfile $(STUDY))
+# On a terminal a display of progress; in a file, or with VERBOSE=1, every job.
+SHOW    = $$([ -t 2 ] && [ -z "$(VERBOSE)" ] && echo --logger rich)
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
@@ -19,8 +21,8 @@ help: ## this list
 
 setup: $(READY) ## make .venv from requirements.lock (every package pinned by hash)
 
-run: $(READY) ## the default study: results/digits/report/index.html; another one: make run STUDY=FILE.yaml
-	$(BIN)/snakemake --cores $(CORES) $(OF)
+run: $(READY) ## the default study: results/digits/report/index.html; another one: make run STUDY=FILE.yaml; VERBOSE=1 shows every job
+	@$(BIN)/snakemake --cores $(CORES) $(OF) $(SHOW)
 
 why: $(READY) ## what a run would do now, and for which reasons; nothing is run (STUDY=FILE.yaml)
 	$(BIN)/snakemake --cores 1 --dry-run $(OF)

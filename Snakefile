@@ -25,6 +25,13 @@ onstart:
     begin(workflow, targets.plan.study.mirror)
 
 
+# The answer, where the run wrote a report.
+onsuccess:
+    from mklearn.engine.session import show_answer
+
+    show_answer(workflow, targets.path("report"))
+
+
 # Jobs failed: the tables without their fits, with a row and a reason for each.
 onerror:
     from mklearn.engine.lost_fits import report_lost_fits

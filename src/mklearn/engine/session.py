@@ -63,6 +63,13 @@ def begin(workflow: Any, mirror: str | None) -> None:
     logger.addHandler(failures)
 
 
+def show_answer(workflow: Any, page: str) -> None:
+    """Print the answer of the study and the path of its page, if this run wrote them."""
+    if page in {str(file) for job in workflow.dag.finished_jobs for file in job.output}:
+        text = Path(page).with_name("answer.txt").read_text(encoding="utf-8")
+        print(f"\n{text}\n{page}", file=sys.stderr)
+
+
 # --- locks
 
 

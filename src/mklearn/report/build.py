@@ -12,6 +12,7 @@ from mklearn.atomic import write_text
 from mklearn.contract.table_specs import ReportSpec
 from mklearn.errors import DataError
 from mklearn.report import frames
+from mklearn.report.answer import answer
 from mklearn.report.charts import standalone
 from mklearn.report.confusion import FEW_CLASSES, confused, pairs_table
 from mklearn.report.findings import findings, splits_of
@@ -42,7 +43,7 @@ def build_report(
     summary: pd.DataFrame,
     figure_files: bool = True,
 ) -> list[Path]:
-    """Write the page, ``summary.md``, ``summary.csv``, ``figures/*.svg|png`` and ``reproduction.csv``.
+    """Write the page, ``summary.md``, ``summary.csv``, ``answer.txt``, ``figures/*.svg|png`` and ``reproduction.csv``.
 
     The last one is written if there are published values. The same arguments give the same bytes: nothing in the report
     depends on when or where it is written.
@@ -74,6 +75,7 @@ def build_report(
         "index.html": render(content),
         "summary.md": markdown_report(content),
         "summary.csv": _csv(summary),
+        "answer.txt": answer(results, content.findings.headline),
     }
     if len(content.published.cells):
         texts["reproduction.csv"] = _csv(content.published.cells.drop(columns="label"))

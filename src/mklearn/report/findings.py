@@ -37,11 +37,16 @@ class _Verdict(NamedTuple):
 
 def findings(results: Results) -> Findings:
     """Word the findings of a study by its inner-CV column."""
-    rows = results.inner_cv()
-    rule = next(iter(in_order(rows.loc[rows["method"].eq(results.reference), "neighbour"])), "")
-    rows = rows[rows["neighbour"].isin([rule, ""])]
+    rows = by_one_rule(results)
     settings = [_setting(setting, setting.of(rows), results) for setting in results.settings]
     return Findings(_headline(rows, results), settings)
+
+
+def by_one_rule(results: Results) -> pd.DataFrame:
+    """Return the inner-CV rows by the reference's first nearest-neighbour rule, and those of classifiers."""
+    rows = results.inner_cv()
+    rule = next(iter(in_order(rows.loc[rows["method"].eq(results.reference), "neighbour"])), "")
+    return rows[rows["neighbour"].isin([rule, ""])]
 
 
 def _headline(rows: pd.DataFrame, results: Results) -> str:
@@ -101,7 +106,7 @@ def _mean_difference(verdict: _Verdict) -> float:
 def _named(verdicts: Sequence[_Verdict], several: bool) -> str:
     """Name methods with their difference and interval; over several settings with the number of those decided."""
     if not several:
-        return enumeration([f"{v.label} {_difference(v.rows[0])}" for v in verdicts])
+        return enumeration([f"{v.label} {difference(v.rows[0])}" for v in verdicts])
     return enumeration([
         f"{v.label} ({' and '.join(_counts(v))} of {plural(len(v.rows), 'setting')}, "
         f"{signed(100 * _mean_difference(v), 1)} on average)"
@@ -122,11 +127,13 @@ def _highest(rows: pd.DataFrame, several: bool) -> str:
         size = "" if pd.isna(best["train_size"]) else f", training size {int(best['train_size'])}"
         place = f" on {best['dataset_title']}{size}"
     corrected = "; not after Holm's correction" if best["difference_low"] > 0 else ""
-    return f"{best['label']} {_difference(best)}{place}{corrected}"
+    return f"{best['label']} {difference(best)}{place}{corrected}"
 
 
-def _difference(row: dict[str, Any]) -> str:
-    """Format as ``+0.3 [−0.5, +1.1]``."""
+def difference(row: dict[str, Any]) -> str:
+    """Format as ``+0.3 [−0.5, +1.1]``, in points; without an interval as ``+0.3``."""
+    if pd.isna(row["difference_low"]):
+        return _points(row["difference"])
     return f"{_points(row['difference'])} [{_points(row['difference_low'])}, {_points(row['difference_high'])}]"
 
 

@@ -28,7 +28,7 @@ def report(
     scores: Path, summary: Path, predictions: Path, record: Path, models: list[Path], samples: list[Path],
     page: Path, *, spec: ReportSpec, code: list[Path] | None = None,
 ) -> None:  # fmt: skip
-    """Write ``page`` (index.html) and, beside it, summary.md, summary.csv, reproduction.csv, figures/.
+    """Write ``page`` (index.html) and, beside it, summary.md, summary.csv, answer.txt, reproduction.csv, figures/.
 
     The page carries its stamp; that of the files beside it is in provenance.json.
     """

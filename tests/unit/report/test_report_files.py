@@ -34,6 +34,7 @@ def specs_of(html):
 def test_writes_what_it_says_and_nothing_else(built):
     folder, paths = built
     assert [path.name for path in paths[:3]] == ["index.html", "summary.md", "summary.csv"]
+    assert (paths[0].parent / "answer.txt") in paths
     assert sorted(paths) == sorted(path for path in folder.rglob("*") if path.is_file())
     figures = [path for path in paths if path.parent.name == "figures"]
     specs = specs_of((folder / "index.html").read_text(encoding="utf-8"))["specs"]
@@ -118,7 +119,7 @@ def test_a_bare_study_has_a_report(study, tmp_path):
 def test_an_empty_study_has_a_report(study, tmp_path):
     bare = {"study": report_spec("empty"), "fits": [], "data": [], "run": RunRecord()}
     paths = build_report(tmp_path, **bare, scores=study["scores"].iloc[:0], summary=study["summary"].iloc[:0])
-    assert len(paths) == 3
+    assert len(paths) == 4
     assert "The score table is empty" in (tmp_path / "index.html").read_text(encoding="utf-8")
 
 

@@ -10,6 +10,7 @@ import pytest
 from skimage.color import deltaE_ciede2000, rgb2lab
 
 from mklearn.report import wording
+from mklearn.report.answer import answer
 from mklearn.report.findings import findings
 from mklearn.report.frames import results_of
 from mklearn.report.page import escape_markdown
@@ -47,8 +48,13 @@ def test_wording(got, expected):
     assert got == expected
 
 
-def finding(*rows, sizes=(5,), learned=("mkl",), repeats=6, folds=1, holm=None):
-    """Findings of rows (method, neighbour, mean, difference, low, high), the same at each training size."""
+def finding(*rows, learned=("mkl",), **more):
+    """Findings of rows; see `made_of`."""
+    return findings(made_of(*rows, learned=learned, **more))
+
+
+def made_of(*rows, sizes=(5,), learned=("mkl",), repeats=6, folds=1, holm=None):
+    """Results of rows (method, neighbour, mean, difference, low, high), the same at each training size."""
     names = ["method", "neighbour", "mean", "difference", "difference_low", "difference_high"]
     frame = pd.concat(pd.DataFrame(rows, columns=names).assign(train_size=size) for size in sizes).assign(
         dataset="d", dataset_title="Data", protocol="p", kernel_set="k", selection="inner_cv", std=0.01, message="why",
@@ -57,7 +63,7 @@ def finding(*rows, sizes=(5,), learned=("mkl",), repeats=6, folds=1, holm=None):
     frame["method_title"] = frame["method"].replace("average", "the average")
     units = pd.DataFrame({"repeat": np.repeat(range(repeats), folds), "fold": np.tile(range(folds), repeats)})
     scores = frame.merge(units, how="cross")
-    return findings(results_of(scores, frame, [], learned=learned))
+    return results_of(scores, frame, [], learned=learned)
 
 
 AVERAGE = ("average", "cosine", 0.7, 0.0, 0.0, 0.0)
@@ -88,6 +94,27 @@ def test_a_clear_winner_and_a_loser():
         "Highest: mkl (1-NN cosine) with 75.0 ± 1.0 % over 6 random splits, +5.0 points from the average "
         "(95 % interval +2.0 to +8.0)."
     ]
+
+
+def test_the_answer_for_the_terminal():
+    others = [(f"method-{k}", "cosine", 0.5 - k / 100, -0.2, math.nan, math.nan) for k in range(4)]
+    euclidean = ("mkl", "euclidean", 0.9, 0.2, 0.1, 0.3)
+    text = answer(made_of(AVERAGE, WINNER, euclidean, LOSER, *others, sizes=(5, 10)), "headline " * 20)
+    first, second, *rest = text.splitlines()
+    assert max(len(first), len(second)) <= 100
+    assert f"{first} {second}".split() == ["headline"] * 20
+    assert rest == [
+        "",
+        "Data, training size 5, accuracy in % over 6 random splits, best 5 of 7 methods:",
+        "  mkl           75.0 ± 1.0  +5.0 [+2.0, +8.0]",
+        "  the average   70.0 ± 1.0  the reference",
+        "  pca           60.0 ± 1.0  −10.0 [−20.0, −1.0]",
+        "  method-0      50.0 ± 1.0  −20.0",
+        "  method-1      49.0 ± 1.0  −20.0",
+        "1 more setting on the page.",
+    ]
+    nothing = answer(made_of(("average", "cosine", math.nan, math.nan, math.nan, math.nan)), "No method.")
+    assert nothing == "No method.\n"
 
 
 def test_only_losers():

@@ -1,0 +1,60 @@
+"""What a run shows on a terminal: its progress, and at the end the answer."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+from collections.abc import Callable
+
+import pytest
+from tests.workflow.conftest import Checkout
+
+PAGE = "results/smoke/report/index.html"
+
+
+def on_a_terminal(command: list[str], checkout: Checkout, columns: int = 100) -> str:
+    """Return what a command writes to a terminal of so many columns."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    process = subprocess.Popen(
+        command, cwd=checkout.folder, env=checkout.environment | {"TERM": "xterm"}, stdin=theirs, stdout=theirs,
+        stderr=theirs,
+    )  # fmt: skip
+    os.close(theirs)
+    written = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # the program has closed its end
+            break
+        if not part:
+            break
+        written += part
+    os.close(ours)
+    assert process.wait(timeout=60) == 0, written.decode()
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", written.decode())
+
+
+@pytest.mark.slow
+def test_a_run_ends_with_the_answer(finished: Checkout, copy_of: Callable[[Checkout], Checkout]) -> None:
+    mine = copy_of(finished)
+    (mine.folder / PAGE).unlink()
+    shown = on_a_terminal(mine.command("--cores", "1", "--logger", "rich"), mine)
+    assert "Workflow Progress" in shown
+    answer = (mine.folder / PAGE).with_name("answer.txt").read_text(encoding="utf-8")
+    assert answer.startswith("Fewer than 5 splits allow no verdict")
+    lines = [line.rstrip() for line in re.split(r"[\r\n]+", shown)]
+    assert {*filter(None, answer.splitlines()), PAGE} <= set(lines)
+
+
+def test_without_a_report_there_is_no_answer(finished: Checkout, copy_of: Callable[[Checkout], Checkout]) -> None:
+    mine = copy_of(finished)
+    (mine.folder / "results" / "smoke" / "summary.parquet").unlink()
+    said = mine.snakemake("--cores", "1", "results/smoke/summary.parquet").stderr
+    assert PAGE not in said
+    assert said.count("Finished jobid") == 1
