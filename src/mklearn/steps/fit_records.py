@@ -143,7 +143,7 @@ class FitAtSize:
 
     def _evaluate_draw(self, models: list[Split]) -> Sequence[SplitResult | Exception]:
         """Evaluate the models of a draw together, whose parameters are chosen together; or a single split."""
-        if models[0].validation is None:
+        if models[0].validation is None or self.spec.evaluation.choice == "test_set":
             return [self._evaluate(self.inputs, split) for split in models]
         results = self._guarded(
             models[0].name,
