@@ -105,12 +105,17 @@ class RuleResult:
     predictions: RulePredictions
 
     @property
+    def estimator(self) -> Any:
+        """The fitted estimator; of an embedding fitted for several sizes, the last and largest."""
+        return self.fitted.outcome.estimator_at(self.position)
+
+    @property
     def components(self) -> list[int]:
         return self.fitted.outcome.components
 
     @property
     def component(self) -> int | None:
-        """The number of components that inner cross-validation chose; None for a classifier too."""
+        """The number of components that inner cross-validation chose; None for a classifier without any, too."""
         if self.position is None or not self.components:
             return None
         return self.components[self.position]
@@ -301,12 +306,13 @@ def rule_result(
 def _predictions(outcome: Outcome, outputs: Sequence[MethodOutput], position: int | None, rule: str) -> RulePredictions:
     nothing = np.full(len(outputs[0].y), np.nan)
     nearest, distances = (np.full(len(nothing), -1), nothing) if position is None else outcome.nearest(rule, position)
+    output = outputs[-1 if position is None else position]
     try:
-        values = outputs[-1].class_scores
+        values = output.class_scores
     except NotApplicable:
         values = nothing
     if values.ndim == 2:
-        places = np.searchsorted(outputs[-1].classes, outputs[-1].labels)
+        places = np.searchsorted(output.classes, output.labels)
         values = values[:, 1] if values.shape[1] == 2 else values[np.arange(len(values)), places]
     labels = np.array([output.labels for output in outputs])
     return RulePredictions(labels, outcome.components, position, values, nearest, distances)
