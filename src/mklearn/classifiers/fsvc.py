@@ -94,11 +94,16 @@ class FSVC(OneVsOneLinear):
     n_rises_ : array of shape (n_pairs,)
         How often F rose: never with "armijo".
     history_ : list of dict
-        Of the alternation, for each step: ``objective``, the sum of F over the pairs, and ``lambda_min``, that of F*.
+        Of the alternation, for each step: ``objective``, the sum of F over the pairs, and ``optimum``, that of F*.
     C0_ : array of shape (n_pairs,)
         Largest C' for which w = 0 is optimal. Computed when it is first read.
     zero_is_optimal_ : array of shape (n_pairs,)
         Whether w = 0 is optimal for C', too.
+    diagnostics_ : list of dict
+        For each pair of classes ``C``, ``rho``, ``equivalent_C``, ``C0``, ``zero`` (whether w = 0 is optimal),
+        ``simplex`` (whether the whitened samples are a regular one), ``start`` and ``end`` (distance from the optimum
+        before and after the alternation, NaN without one) and ``rises``; empty for power other than 1/2. Computed when
+        it is read.
     classes_, pairs_, coef_, intercept_, objectives_, gap_, status_, message_ and others
         As for `mklearn.classifiers.one_vs_one.OneVsOneLinear`. ``objectives_`` are those of the support vector machine
         for "exact", and F for "alternating".
@@ -187,6 +192,19 @@ class FSVC(OneVsOneLinear):
         """Whether w = 0 is optimal for C', too, shape (n_pairs,)."""
         return np.isposinf(self.optimum_) | (self.equivalent_C_ <= self.C0_ * (1 + THRESHOLD_ACCURACY))
 
+    @property
+    def diagnostics_(self) -> list[dict[str, Any]]:
+        """What a report says of the joint problem, for each pair of classes."""
+        found = []
+        for fit, C0, zero in zip(self._joint_fits, self.C0_, self.zero_is_optimal_, strict=False):
+            distance = fit.history / fit.optimum - 1 if len(fit.history) else np.full(1, np.nan)
+            found.append({
+                "C": self.C, "rho": self.rho, "equivalent_C": fit.C, "C0": float(C0), "zero": bool(zero),
+                "simplex": fit.Z.shape[1] == len(fit.Z) - 1, "start": float(distance[0]), "end": float(distance[-1]),
+                "rises": fit.rises,
+            })  # fmt: skip
+        return found
+
     def _fit_pair(self, X: Floats, y: Floats) -> PairFit:
         whitening = power_whitening(X, 0.5 if self.solver == "alternating" else self.power, self.cutoff)
         Z = whitening.transform(X)
@@ -235,6 +253,6 @@ class FSVC(OneVsOneLinear):
         paths = [fit for fit in joint if len(fit.history)]
         lowest = sum(fit.optimum for fit in paths)
         self.history_ = [
-            {"step": "machine", "objective": float(value), "lambda_min": float(lowest)}
+            {"step": "machine", "objective": float(value), "optimum": float(lowest)}
             for value in sum((fit.history for fit in paths), start=np.zeros(self.n_iter + 1 if paths else 0))
         ]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from collections.abc import Sequence
+from copy import copy
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 
 from mklearn.base.kernel_input import KernelInput, fixed_weights
 from mklearn.base.parameters import StrOptions, at_least
@@ -35,8 +38,9 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
     kernel_pca_ : KernelPCA
     machine_ : OneVsOneLinear
         The linear classifier on the components.
-    gap_, objective_, certificate_, history_, status_, message_
-        Those of the linear classifier; the history is empty of all but the alternating F-SVM.
+    gap_, objective_, certificate_, history_, diagnostics_, status_, message_
+        Those of the linear classifier; the history is empty of all but the alternating F-SVM, the diagnostics of all
+        but F-SVM.
     n_features_in_ : int
 
     Raises
@@ -68,14 +72,42 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
         self.kernel_weights_ = fixed_weights(self.kernel_weights, len(stack))
         kernel = np.asarray(stack.combine(self.kernel_weights_), dtype=np.float64)
         self.kernel_pca_ = KernelPCA().fit(kernel)
+        # Labels themselves, in the order of ``classes_``, so that messages name them.
+        self._fit_machine(self.classes_[codes])
+
+    def _fit_machine(self, y: NDArray[Any]) -> None:
+        """Fit the linear classifier to the leading components."""
         components = self.kernel_pca_.embedding_
         most = components.shape[1]
         self.n_components_ = most if self.n_components == "all" else min(most, int(self.n_components))
-        # Labels themselves, in the order of ``classes_``, so that messages name them.
-        machine = self._machine().fit(components[:, : self.n_components_], self.classes_[codes])
+        machine = self._machine().fit(components[:, : self.n_components_], y)
         self.machine_ = machine
         self.gap_, self.objective_, self.certificate_ = machine.gap_, machine.objective_, machine.certificate_
         self.status_, self.message_, self.history_ = machine.status_, machine.message_, getattr(machine, "history_", [])
+
+    @property
+    def diagnostics_(self) -> list[dict[str, Any]]:
+        """Diagnostics of each pair of classes, see `mklearn.classifiers.fsvc.FSVC`; none of other classifiers."""
+        return list(getattr(self.machine_, "diagnostics_", []))
+
+    def with_components(self, n_components: ComponentCount, y: ArrayLike) -> Self:
+        """Fit another number of components of the same kernel principal components.
+
+        Parameters
+        ----------
+        n_components : int or "all"
+        y : array of shape (n,)
+            The labels that this classifier was fitted to.
+
+        Returns
+        -------
+        KernelPCAClassifier
+            A copy, fitted; the kernel principal components are shared.
+        """
+        other = copy(self)
+        other.n_components = n_components
+        other._fit_machine(np.asarray(y))
+        return other
 
     def class_scores(self, X: ArrayLike) -> Floats:
         """Compute the linear classifier's score of each class, shape (m, n_classes).
@@ -87,3 +119,25 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
         stack, _ = self._new_stack(X)
         components = self.kernel_pca_.transform(np.asarray(stack.combine(self.kernel_weights_), dtype=np.float64))
         return self.machine_.class_scores(components[:, : self.n_components_])
+
+
+def fit_path(
+    estimator: KernelPCAClassifier, X: ArrayLike, y: ArrayLike, *, sizes: Sequence[ComponentCount]
+) -> list[KernelPCAClassifier]:
+    """Fit a classifier with each of several numbers of components; kernel principal components are computed once.
+
+    Parameters
+    ----------
+    estimator : KernelPCAClassifier
+        Not modified.
+    X, y : training samples, as for its ``fit``
+    sizes : sequence of int
+        Values of ``n_components``, at least one.
+
+    Returns
+    -------
+    list of KernelPCAClassifier
+        Fitted, one for each size.
+    """
+    first = clone(estimator).set_params(n_components=sizes[0]).fit(X, y)
+    return [first, *(first.with_components(size, y) for size in sizes[1:])]

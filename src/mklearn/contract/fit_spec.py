@@ -16,6 +16,8 @@ InputKind = Literal["kernels", "features", "images"]
 InnerFolds = Annotated[int, Field(ge=2)] | Literal["leave_one_out"]
 KernelChoice = Literal["best_single", "cv_accuracy", "oracle_single"]
 Rule = Literal["cosine", "euclidean"]
+Choice = Literal["inner_cv", "test_set"]
+"""By which samples parameters are chosen: the training samples, by inner cross-validation, or the test samples."""
 Components = Literal["all", "one_standard_error", "best"]
 """How many components are taken: all there are, the most whose score in the inner cross-validation is within one
 standard error of the best, or those with the best score."""
@@ -103,6 +105,8 @@ class EvaluationSpec(Strict):
     """Metric that chooses parameters and the number of components in the inner cross-validation."""
     time_limit: float | None = None
     """Minutes for one training size; None: no limit."""
+    choice: Choice = "inner_cv"
+    """By which samples parameters are chosen; on the test samples, values are optimistic."""
 
 
 class Setting(Strict):

@@ -59,7 +59,7 @@ class Method(Registered):
     """What every method has. A list in place of a tuned value is a grid that inner cross-validation chooses from."""
 
     bookkeeping: ClassVar[frozenset[str]] = frozenset(
-        {"label", "inner_folds", "time_limit", "components", "sizes", "iterations_at"}
+        {"label", "inner_folds", "time_limit", "components", "sizes", "iterations_at", "protocols"}
     )
     inputs: ClassVar[Mapping[str, Input]]
     """Inputs by name. The first is ``X`` of the estimator; the others are keyword arguments of the same name of its
@@ -71,6 +71,8 @@ class Method(Registered):
     """Of its own inner cross-validation; by default the study's."""
     time_limit: Positive | Literal["none"] | None = None
     """Minutes that each of its fits may take, or "none"; by default the study's limit."""
+    protocols: Annotated[list[Slug], Field(min_length=1)] | None = None
+    """Only on these protocols of the study; by default on all of them."""
 
     @classmethod
     def descriptor_fields(cls) -> dict[str, str]:

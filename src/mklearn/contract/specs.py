@@ -94,6 +94,8 @@ class SplitSpec(Spec):
     seed: int
     dataset: str = ""
     """Name that the generator is seeded with: that of the data set, or of the one whose splits it has."""
+    source: str | None = None
+    """``"module:function"`` that reads the splits that were released with the data set."""
 
 
 # --- descriptors and kernels

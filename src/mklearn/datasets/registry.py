@@ -54,6 +54,9 @@ class Entry(Strict):
     """Entry whose files and other fields this one takes, except those that it states itself."""
     merge: dict[str, list[str] | Literal["rest"]] | None = None
     """Original classes by the name of the class that they become; the original class is then the sample's group."""
+    released_splits: str | None = None
+    """``"module:function"`` that reads, from the file of the data set, the ids of the test samples of each split that
+    was released with it; for the protocol ``released``."""
     package: str = ""
     """The package that brings it; empty for mklearn's own."""
 

@@ -356,6 +356,29 @@ def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
         raise DataError(f"{path}: {error}") from error
 
 
+def released(test_ids: Sequence[np.ndarray], ids: np.ndarray) -> Splits:
+    """Build the splits that were released with a data set; all samples outside a test part are training samples.
+
+    Parameters
+    ----------
+    test_ids : sequence of (k,) str arrays
+        Ids of the test samples of each split, each a repeat of its own. Ids that the data set does not have, of which a
+        study may take a part, are left out.
+    ids : (n,) array of str
+        Ids of the data set.
+
+    Raises
+    ------
+    DataError
+        No split, or one without test or training samples.
+    """
+    tests = [np.flatnonzero(np.isin(ids, part)) for part in test_ids]
+    every = np.arange(len(ids))
+    return Splits(
+        tuple(Split(repeat, 0, np.setdiff1d(every, test), test) for repeat, test in enumerate(tests)), len(ids)
+    )
+
+
 def _from_frame(frame: Any, path: Path) -> tuple[Split, ...]:
     splits = []
     for (size, repeat, fold), rows in frame.groupby(["train_size", "repeat", "fold"], dropna=False):

@@ -18,9 +18,9 @@ COLUMNS = (
 """A row for each test sample of each split and nearest-neighbour rule; classes are codes, samples ids.
 
 ``predicted`` is with the number of components that was chosen without the test samples (missing where that failed),
-``predicted_oracle`` with the number that is best on them (missing for a classifier). ``decision_value`` is that of the
-predicted class, of two classes that of the second. ``nearest`` is the training sample that decided, and ``distance``
-the distance to it.
+``predicted_oracle`` with the number that is best on them (missing for a method without components). ``decision_value``
+is that of the predicted class, of two classes that of the second. ``nearest`` is the training sample that decided, and
+``distance`` the distance to it.
 """
 SELECTED = {"inner_cv": "predicted", "oracle": "predicted_oracle"}
 """Column of the predictions behind each selection of the summary table."""
@@ -36,7 +36,7 @@ class RulePredictions:
     by_component : (p, m) array
         Class codes with each of ``components``; for a classifier a single row.
     components : sequence of int
-        Empty for a classifier.
+        Empty for a classifier without components.
     position : int or None
         Row that was chosen without the test samples; None if the choice failed.
     decision_values : (m,) array

@@ -3,6 +3,9 @@
 Nothing of the test samples enters the fit: bandwidths, centring, normalisation and the repair of indefinite kernels
 are fitted on the training samples, and again on the inner training samples in the inner cross-validation. (Where an
 estimator shares the work of leaving each sample out, the kernels of all training samples are taken for that.)
+
+The exception is ``choice="test_set"``, which chooses parameters by the labels of the test samples and shows the bias of
+that.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.base.folds import Folds, inner_folds
+from mklearn.base.folds import inner_folds
 from mklearn.contract.fit_spec import Components, EvaluationSpec, FeatureScaling, MethodSpec
 from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable, SolverFailed
@@ -36,6 +39,8 @@ from mklearn.evaluation.selection import (
 )
 from mklearn.evaluation.sweeps import MethodOutput, Outcome, Sweep, leading_scores
 
+Parts = list[tuple[Indices, Indices]]
+"""Samples that candidates are fitted on, and samples that they are asked for."""
 EXPECTED = (NotApplicable, SolverFailed, np.linalg.LinAlgError)
 """Failures that are results: they become rows of the score table."""
 SCALING = "feature_scaling"
@@ -100,12 +105,17 @@ class RuleResult:
     predictions: RulePredictions
 
     @property
+    def estimator(self) -> Any:
+        """The fitted estimator; of an embedding fitted for several sizes, the last and largest."""
+        return self.fitted.outcome.estimator_at(self.position)
+
+    @property
     def components(self) -> list[int]:
         return self.fitted.outcome.components
 
     @property
     def component(self) -> int | None:
-        """The number of components that inner cross-validation chose; None for a classifier too."""
+        """The number of components that inner cross-validation chose; None for a classifier without any, too."""
         if self.position is None or not self.components:
             return None
         return self.components[self.position]
@@ -150,7 +160,8 @@ def evaluate_split(
     method : MethodSpec
     y : (n,) class codes; ``train`` and ``test`` : indices into the samples.
     evaluation : EvaluationSpec
-        Rules of the 1-nearest-neighbour classifier, inner folds, metrics. A classifier has the single rule "".
+        Rules of the 1-nearest-neighbour classifier, inner folds, metrics, choice of parameters. A classifier has the
+        single rule "".
     seed : of the inner folds.
     choose : bool
         Whether inner cross-validation chooses; if not, the first candidate is fitted and all components are reported.
@@ -166,8 +177,8 @@ def evaluate_split(
     if np.unique(y[train]).size < 2:  # methods without labels would fit and always be right, scikit-learn's fail
         raise NotApplicable("the training samples are of one class only: no class can be discriminated")
     if method.kernel_choice == "cv_accuracy":
-        folds = _inner_folds(y, train, test, evaluation, seed, groups)
-        weights = _weights_by_accuracy(inputs, method, y, train, evaluation, folds)
+        parts = _validation_parts(y, train, test, evaluation, seed, groups)
+        weights = _weights_by_accuracy(inputs, method, y, evaluation, parts)
         method = method.model_copy(update={"parameters": method.parameters | {"kernel_weights": weights}})
     grid = candidates(method, inputs.n_kernels)
     fits = Fits(inputs, method, y)
@@ -180,8 +191,8 @@ def evaluate_split(
     started = time.perf_counter()
     try:
         if choose and (len(grid) > 1 or open_components):  # else there is nothing to choose
-            folds = _inner_folds(y, train, test, evaluation, seed, groups)
-            chosen = _choose(fits, grid, train, test, evaluation, folds)
+            parts = _validation_parts(y, train, test, evaluation, seed, groups)
+            chosen = _choose(fits, grid, train, test, evaluation, parts)
     except (NotApplicable, SolverFailed) as reason:
         if len(grid) > 1:
             raise
@@ -235,16 +246,15 @@ class Fits:
 
 
 def _choose(
-    fits: Fits, grid: Sequence[Candidate], train: Indices, test: Indices, evaluation: EvaluationSpec, folds: Folds
+    fits: Fits, grid: Sequence[Candidate], train: Indices, test: Indices, evaluation: EvaluationSpec, parts: Parts
 ) -> dict[str, tuple[int, int | None]]:
-    """Choose by each rule the candidate and the position of its number of components, by inner cross-validation."""
+    """Choose by each rule the candidate and the position of its number of components, by the validation parts."""
     y, metric = fits.y, metric_named(evaluation.choose_by)
     rules = fits.sweep.rules(evaluation.neighbours)
 
-    def on_folds(number: int) -> Curves:
-        """Yield scores of fits without each inner fold in turn."""
-        for fit_on, validate_on in folds:
-            known, asked = train[fit_on], train[validate_on]
+    def on_parts(number: int) -> Curves:
+        """Yield scores of fits without each validation part in turn."""
+        for known, asked in parts:
             outcome = fits.fit(grid[number], known, asked).outcome
             yield {rule: outcome.scores(metric, rule, y[known], y[asked]) for rule in rules}
 
@@ -261,11 +271,12 @@ def _choose(
 
     numbers = range(len(grid))
     shared = fits.inputs.only_kernels and fits.sweep.leave_one_out(fits.estimator) is not None
-    if evaluation.inner_folds == "leave_one_out" and len(folds) == len(train) and shared:
+    if evaluation.inner_folds == "leave_one_out" and len(parts) == len(train) and shared:
         fits.prepared(train, test, grid[0].feature_scaling)
         selections = select_by_leaving_one_out(refits, numbers, y[train], rules, score, evaluation.components)
     else:
-        selections = select_by_race(on_folds, numbers, len(folds), rules, evaluation.components, len(train))
+        n_asked = sum(len(asked) for _, asked in parts)
+        selections = select_by_race(on_parts, numbers, len(parts), rules, evaluation.components, n_asked)
     return {
         rule: (selection.candidate, -1 if selection.all_dimensions else selection.dimension - 1)
         for rule, selection in selections.items()
@@ -295,25 +306,31 @@ def rule_result(
 def _predictions(outcome: Outcome, outputs: Sequence[MethodOutput], position: int | None, rule: str) -> RulePredictions:
     nothing = np.full(len(outputs[0].y), np.nan)
     nearest, distances = (np.full(len(nothing), -1), nothing) if position is None else outcome.nearest(rule, position)
+    output = outputs[-1 if position is None else position]
     try:
-        values = outputs[-1].class_scores
+        values = output.class_scores
     except NotApplicable:
         values = nothing
     if values.ndim == 2:
-        places = np.searchsorted(outputs[-1].classes, outputs[-1].labels)
+        places = np.searchsorted(output.classes, output.labels)
         values = values[:, 1] if values.shape[1] == 2 else values[np.arange(len(values)), places]
     labels = np.array([output.labels for output in outputs])
     return RulePredictions(labels, outcome.components, position, values, nearest, distances)
 
 
-def _inner_folds(
+def _validation_parts(
     y: NDArray[np.int64], train: Indices, test: Indices, evaluation: EvaluationSpec, seed: int,
     groups: NDArray[np.str_] | None,
-) -> Folds:  # fmt: skip
-    """Return folds of the training samples, of whole groups if the test samples are of other groups."""
-    if groups is None or np.isin(groups[test], groups[train]).any():
-        return inner_folds(y[train], evaluation.inner_folds, seed)
-    return inner_folds(y[train], evaluation.inner_folds, seed, groups[train])
+) -> Parts:  # fmt: skip
+    """Return the samples that candidates are fitted on and asked for: inner folds, or all training and test samples.
+
+    Folds are of whole groups if the test samples are of other groups.
+    """
+    if evaluation.choice == "test_set":
+        return [(train, test)]
+    own = None if groups is None or np.isin(groups[test], groups[train]).any() else groups[train]
+    folds = inner_folds(y[train], evaluation.inner_folds, seed, own)
+    return [(train[fit_on], train[validate_on]) for fit_on, validate_on in folds]
 
 
 def first_candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:
@@ -323,19 +340,18 @@ def first_candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:
 
 
 def _weights_by_accuracy(
-    inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], train: Indices, evaluation: EvaluationSpec, folds: Folds
+    inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], evaluation: EvaluationSpec, parts: Parts
 ) -> list[float]:
     """Compute weights from the accuracy of each kernel alone, by the first nearest-neighbour rule."""
     alone = first_candidates(method, inputs.n_kernels)
     fits = Fits(inputs, method, y)
     rule = fits.sweep.rules(evaluation.neighbours)[0]
 
-    def evaluate(candidate: Candidate, fit_on: Indices, validate_on: Indices) -> NDArray[np.float64]:
-        known, asked = train[fit_on], train[validate_on]
+    def evaluate(candidate: Candidate, known: Indices, asked: Indices) -> NDArray[np.float64]:
         return fits.fit(candidate, known, asked).outcome.scores(ACCURACY, rule, y[known], y[asked])
 
-    curves = select_by_inner_cv(evaluate, alone, folds, evaluation.components).mean_scores
-    return accuracy_weights(curves, evaluation.components, len(train))
+    curves = select_by_inner_cv(evaluate, alone, parts, evaluation.components).mean_scores
+    return accuracy_weights(curves, evaluation.components, sum(len(asked) for _, asked in parts))
 
 
 def accuracy_weights(curves: NDArray[np.float64], components: Components, n_samples: int) -> list[float]:

@@ -102,7 +102,7 @@ class Outcome(ABC):
     estimators : list
         The fitted estimator; of a sweep with several fits, one for each number of components.
     components : list of int
-        Numbers of components of the curve's points; empty for a classifier.
+        Numbers of components of the curve's points; empty for a classifier without any.
     embeddings : list of (n, p) and (m, p) arrays
         One pair for each estimator; empty for a classifier.
     fit_seconds, predict_seconds : float
@@ -139,6 +139,10 @@ class Outcome(ABC):
     def embedding_at(self, position: int) -> Pair:
         """Return the embeddings with one of ``components``, by its position."""
         raise NotApplicable("the method predicts labels and has no embedding")
+
+    def estimator_at(self, position: int | None) -> Any:
+        """Return the estimator that stands for one of ``components``, by its position: by default the last one."""
+        return self.estimators[-1]
 
     def scores(self, metric: Metric, rule: str, y_train: Labels, y_test: Labels) -> NDArray[np.float64]:
         """Compute a metric at each of ``components`` (one value for a classifier).
@@ -183,24 +187,31 @@ class RefitOutcome(Outcome):
 
 @dataclass(frozen=True)
 class PredictionOutcome(Outcome):
-    """A classifier's own predictions ``labels`` of the test samples ``test``."""
+    """A classifier's own predictions ``labels`` of the test samples ``test``, of each of the estimators."""
 
-    labels: Labels
+    labels: list[Labels]
     test: Samples
 
     def of_test_samples(self, part: slice) -> Outcome:
         test = {name: samples[part] for name, samples in self.test.items()}
-        return replace(self, labels=self.labels[part], test=test)
+        return replace(self, labels=[labels[part] for labels in self.labels], test=test)
 
     def without_inputs(self) -> Outcome:
         return replace(self, test={})
 
     def nearest(self, rule: str, position: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Return -1 and NaN for each test sample."""
-        return np.full(len(self.labels), -1), np.full(len(self.labels), np.nan)
+        return np.full(len(self.labels[0]), -1), np.full(len(self.labels[0]), np.nan)
+
+    def estimator_at(self, position: int | None) -> Any:
+        """Return the estimator that was fitted with the chosen number of components; without a choice the last."""
+        return self.estimators[-1 if position is None else position]
 
     def outputs(self, rule: str, y_train: Labels, y_test: Labels) -> list[MethodOutput]:
-        return [MethodOutput(self.estimators[0], y_train, y_test, self.labels, test=self.test)]
+        return [
+            MethodOutput(model, y_train, y_test, labels, test=self.test)
+            for model, labels in zip(self.estimators, self.labels, strict=True)
+        ]
 
 
 def leading_scores(
@@ -327,14 +338,33 @@ class Predictions(Sweep):
     def run(self, estimator: Any, arrays: NamedArrays, y: Labels) -> Outcome:
         started = time.perf_counter()
         model = call(estimator.fit, arrays.train, y)
-        fit_seconds = time.perf_counter() - started
-        started = time.perf_counter()
-        labels = np.asarray(call(model.predict, arrays.test))
-        return PredictionOutcome([model], [], [], fit_seconds, time.perf_counter() - started, labels, arrays.test)
+        return _predictions([model], [], time.perf_counter() - started, arrays)
 
     def rules(self, neighbours: Sequence[str]) -> list[str]:
         """Return a single rule without a name: no neighbour is asked."""
         return [""]
+
+
+@dataclass(frozen=True)
+class RefitPredictions(Refit):
+    """A fit of a classifier for each number of components, evaluated by its own labels."""
+
+    def run(self, estimator: Any, arrays: NamedArrays, y: Labels) -> Outcome:
+        sizes = self._possible(arrays.X, y)
+        started = time.perf_counter()
+        models = self._fit(estimator, arrays.train, y, sizes)
+        return _predictions(models, sizes, time.perf_counter() - started, arrays)
+
+    def rules(self, neighbours: Sequence[str]) -> list[str]:
+        """Return a single rule without a name: no neighbour is asked."""
+        return [""]
+
+
+def _predictions(models: list[Any], sizes: list[int], fit_seconds: float, arrays: NamedArrays) -> PredictionOutcome:
+    """Predict the test samples by classifiers that took ``fit_seconds``."""
+    started = time.perf_counter()
+    labels = [np.asarray(call(model.predict, arrays.test)) for model in models]
+    return PredictionOutcome(models, sizes, [], fit_seconds, time.perf_counter() - started, labels, arrays.test)
 
 
 def _apply(models: list[Any], arrays: NamedArrays) -> tuple[list[Pair], float]:

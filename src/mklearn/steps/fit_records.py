@@ -42,7 +42,9 @@ class FittedArrays:
     weights: NDArray[np.float64]
     kernel_info: list[dict[str, Any]]
     history: list[dict[str, Any]]
-    """Objective after every half step of an alternation."""
+    """Objective after every step of an alternation."""
+    diagnostics: list[dict[str, Any]]
+    """What the estimator says of its own solution, such as F-SVM of its joint problem for each pair of classes."""
     embedding: dict[str, NDArray[Any]]
     """Two dimensions of the training and test samples, with their classes; empty for a classifier."""
 
@@ -143,7 +145,7 @@ class FitAtSize:
 
     def _evaluate_draw(self, models: list[Split]) -> Sequence[SplitResult | Exception]:
         """Evaluate the models of a draw together, whose parameters are chosen together; or a single split."""
-        if models[0].validation is None:
+        if models[0].validation is None or self.spec.evaluation.choice == "test_set":
             return [self._evaluate(self.inputs, split) for split in models]
         results = self._guarded(
             models[0].name,
@@ -189,7 +191,7 @@ class FitAtSize:
         rows = []
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform != "darwin" else 1024**2)
         for neighbour, rule in result.rules.items():
-            estimator = rule.fitted.estimator
+            estimator = rule.estimator
             certificate = getattr(estimator, "certificate_", None) or {}
             shared = self._row(split) | {
                 "neighbour": neighbour,
@@ -234,14 +236,16 @@ class FitAtSize:
     # --- arrays
 
     def _fitted_arrays(self, result: SplitResult, split: Split) -> FittedArrays:
-        fitted = next(iter(result.rules.values())).fitted
+        rule = next(iter(result.rules.values()))
+        fitted, place = rule.fitted, {"repeat": split.repeat, "fold": split.fold}
         history = [
-            {"repeat": split.repeat, "fold": split.fold, "half_step": number, "step": entry["step"],
-             "value": entry["objective"], "bound": entry.get("lambda_min")}
-            for number, entry in enumerate(getattr(fitted.estimator, "history_", []))
+            place | {"half_step": number, "step": entry["step"], "value": entry["objective"],
+                     "bound": entry.get("lambda_min"), "optimum": entry.get("optimum")}
+            for number, entry in enumerate(getattr(rule.estimator, "history_", []))
         ]  # fmt: skip
+        diagnostics = [place | entry for entry in getattr(rule.estimator, "diagnostics_", [])]
         embedding = self._embedding(fitted, split)
-        return FittedArrays(split.repeat, fitted.weights, fitted.kernel_info, history, embedding)
+        return FittedArrays(split.repeat, fitted.weights, fitted.kernel_info, history, diagnostics, embedding)
 
     def _embedding(self, fitted: Fitted, split: Split) -> dict[str, NDArray[Any]]:
         if not fitted.outcome.embeddings:
@@ -255,7 +259,7 @@ class FitAtSize:
 
 
 def model_arrays(records: Sequence[SplitRecord], spec: FitSpec) -> dict[str, Any]:
-    """Collect what a report shows: weights and objective of every split, kernel diagnostics, an embedding.
+    """Collect what a report shows: weights, objective and diagnostics of every split, kernels, an embedding.
 
     The kernel diagnostics and the embedding are those of the first split that was fitted.
     """
@@ -267,6 +271,7 @@ def model_arrays(records: Sequence[SplitRecord], spec: FitSpec) -> dict[str, Any
         "repeats": np.array([fit.repeat for fit in fits], dtype=np.int64),
         "kernel_info": canonical([_json(fit.kernel_info) for fit in fits[:1]]),
         "history": canonical(_json([entry for fit in fits for entry in fit.history])),
+        "diagnostics": canonical(_json([entry for fit in fits for entry in fit.diagnostics])),
         **(fits[0].embedding if fits else {}),
     }
 

@@ -10,7 +10,7 @@ import numpy as np
 from mklearn.atomic import read_parquet
 from mklearn.contract.loading import load
 from mklearn.contract.specs import SplitSpec
-from mklearn.datasets.splits import given
+from mklearn.datasets.splits import given, released
 from mklearn.errors import ConfigError
 from mklearn.provenance import input_digests, stamp
 from mklearn.steps.log import logger
@@ -18,7 +18,7 @@ from mklearn.steps.log import logger
 
 def split(labels: Path, splits: Path, *, spec: SplitSpec, file: Path | None = None,
           code: list[Path] | None = None) -> None:  # fmt: skip
-    """Draw splits from the labels by the protocol of ``spec``, or read them from the user's ``file``.
+    """Draw splits from the labels by the protocol of ``spec``, or read them from a ``file`` of the user or data set.
 
     The random generator depends on data set, training size, repeat and seed: see
     :func:`mklearn.datasets.splits.generator`.
@@ -36,8 +36,13 @@ def split(labels: Path, splits: Path, *, spec: SplitSpec, file: Path | None = No
             f"valid: {', '.join(classes)}."
         )
     kept = np.flatnonzero(~np.isin(classes[y], excluded))
-    if spec.kind == "given":
-        drawn = given(file or parameters["path"], ids)
+    if spec.kind in ("given", "released"):
+        if spec.kind == "given":
+            drawn = given(file or parameters["path"], ids)
+        elif file is None or spec.source is None:
+            raise ConfigError(f"protocol released: no file of splits was released with data set {spec.dataset!r}.")
+        else:
+            drawn = released(load(spec.source)(file), ids)
         drawn = drawn.restricted(kept) if excluded else drawn
     else:
         draw = load(spec.implementation)

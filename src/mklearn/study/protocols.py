@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from mklearn.contract.fit_spec import Choice
 from mklearn.contract.model import Registered
 
 Count = Annotated[int, Field(ge=1)]
@@ -19,8 +20,13 @@ class Protocol(Registered):
     group of each sample, or None where the data set has no groups.
     """
 
+    bookkeeping: ClassVar[frozenset[str]] = frozenset({"choose"})
+
     exclude_classes: Annotated[list[str], Field(min_length=1)] | None = None
     """Classes whose samples are in no part of any split; descriptors and kernels use the whole data set."""
+    choose: Choice = "inner_cv"
+    """How parameters are chosen: by cross-validation inside the training samples, or, to show the bias of that, on the
+    test samples of each split (``test_set``). The name of such a protocol ends in "-optimistic" in every table."""
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters with which the splits are drawn."""
@@ -30,6 +36,10 @@ class Protocol(Registered):
     def train_sizes(self) -> list[int | None]:
         """Return the training samples per class, each size once; [None] for a protocol without such sizes."""
         return [None]
+
+    def table_name(self, name: str) -> str:
+        """Return the name that tables have for a protocol of this name in the study."""
+        return f"{name}-optimistic" if self.choose == "test_set" else name
 
 
 class RandomPerClass(Protocol):
@@ -121,4 +131,20 @@ class GivenSplits(Protocol):
     """Parquet or CSV file."""
 
 
-PROTOCOLS: tuple[type[Protocol], ...] = (RandomPerClass, KFold, GroupKFold, ValidationFolds, GivenSplits)
+class ReleasedSplits(Protocol):
+    """The splits that were released with a data set, such as those of breast, german, heart and other UCI sets."""
+
+    title = "released splits"
+    implementation = "mklearn.datasets.splits:released"
+
+    kind: Literal["released"]
+
+
+PROTOCOLS: tuple[type[Protocol], ...] = (
+    RandomPerClass,
+    KFold,
+    GroupKFold,
+    ValidationFolds,
+    GivenSplits,
+    ReleasedSplits,
+)

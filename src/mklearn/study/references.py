@@ -14,7 +14,7 @@ from mklearn.datasets.registry import Entry, registry, selection_mistakes
 from mklearn.descriptors.models import image_descriptors
 from mklearn.study.datasets import normalise_datasets
 from mklearn.study.mistakes import Mistake, nearest, one_of
-from mklearn.study.model import DEFAULT_METHODS
+from mklearn.study.model import DEFAULT_METHODS, DEFAULT_PROTOCOLS
 from mklearn.study.naming import expanded_descriptors, kernel_names, matching
 
 
@@ -124,6 +124,10 @@ def _mistakes_of_tables(raw: Mapping[str, Any], names: _Names) -> Iterator[Mista
             named = _mapping(spec).get("datasets")
             for name in named if isinstance(named, list) else []:
                 yield from _refer(f"{section}.{key}.datasets", name, datasets, "data set")
+    for key, spec in names.methods.items():
+        named = _mapping(spec).get("protocols")
+        for name in named if isinstance(named, list) else []:
+            yield from _refer(f"methods.{key}.protocols", name, set(protocols) or set(DEFAULT_PROTOCOLS), "protocol")
     for section, field in (("evaluation", "reference"), ("calibration", "method")):
         named = _mapping(raw.get(section)).get(field)
         yield from _refer(f"{section}.{field}", named, names.method_names, "method")

@@ -142,6 +142,8 @@ def fit_seconds(spec: FitSpec, protocol: SplitSpec, n_train: int) -> float:
     method, n_kernels = spec.method, len(spec.kernels)
     inner = spec.evaluation.inner_folds
     folds = n_train if inner == "leave_one_out" else inner
+    if spec.evaluation.choice == "test_set":
+        folds = 1
     candidates = number_of_candidates(method, n_kernels)
     if candidates == 1 and spec.evaluation.components == "all":  # nothing to choose
         folds = 0

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mklearn.contract.fit_spec import FitSpec
-from mklearn.contract.specs import DescriptorSpec, PairwiseSpec, ResizeSpec, Spec
+from mklearn.contract.specs import DescriptorSpec, PairwiseSpec, ResizeSpec, Spec, SplitSpec
 from mklearn.contract.table_specs import ScoresSpec
 from mklearn.errors import UserError
 from mklearn.provenance import code_fingerprint, step_code
@@ -127,9 +127,7 @@ class Targets:
             "download": lambda w: downloads[self.path("download", source=w.source, file=w.file)],
             "read": lambda w: self.dataset(w).read,
             "resize": lambda w: self.dataset(w).resize or ResizeSpec(),
-            "split": lambda w: self.plan.protocols[w.protocol].model_copy(
-                update={"dataset": self.dataset(w).splits_of}
-            ),
+            "split": self.split_spec,
             "learn": self.descriptor_spec,
             "describe": self.descriptor_spec,
             "pairwise": self.pairwise_spec,
@@ -167,9 +165,18 @@ class Targets:
         """Return the labels of the data set."""
         return self.path("labels", dataset=self.dataset(wildcards).original)
 
+    def split_spec(self, wildcards: Wildcards) -> SplitSpec:
+        """Return the specification of the splits of a data set."""
+        spec, dataset = self.plan.protocols[wildcards.protocol], self.dataset(wildcards)
+        released = {"source": dataset.released_splits} if spec.kind == "released" else {}
+        return spec.model_copy(update={"dataset": dataset.splits_of, **released})
+
     def split_file(self, wildcards: Wildcards) -> list[str]:
-        """Return the user's file with splits, if the protocol has one."""
-        path = self.plan.protocols[wildcards.protocol].parameters.get("path")
+        """Return the file with splits, if the protocol has one: the user's, or that of the data set."""
+        spec = self.plan.protocols[wildcards.protocol]
+        if spec.kind == "released":
+            return self.source_files(wildcards)
+        path = spec.parameters.get("path")
         return [path] if path else []
 
     # --- descriptors and pairwise matrices

@@ -110,6 +110,23 @@ def test_attributes_of_the_joint_problem():
     assert not other.zero_is_optimal_.any()
 
 
+def test_diagnostics_of_each_pair():
+    X, y = load_wine(return_X_y=True)
+    exact = FSVC(4.0, rho=2.0).fit(X, y)
+    assert len(exact.diagnostics_) == 3
+    for number, entry in enumerate(exact.diagnostics_):
+        assert (entry["C"], entry["rho"], entry["rises"]) == (4.0, 2.0, 0)
+        assert entry["equivalent_C"] == exact.equivalent_C_[number] > entry["C0"] == exact.C0_[number]
+        assert not entry["zero"]
+        assert not entry["simplex"]
+        assert np.isnan([entry["start"], entry["end"]]).all()
+    for entry, distance in zip(
+        (path := FSVC(4.0, solver="alternating").fit(X, y)).diagnostics_, path.distance_from_optimum_, strict=True
+    ):
+        assert (entry["start"], entry["end"]) == (distance[0], distance[-1])
+    assert FSVC(power=0.25).fit(X, y).diagnostics_ == []
+
+
 def test_refitting_forgets_the_threshold():
     X, y = WINE
     model = FSVC().fit(X, y)
@@ -140,7 +157,7 @@ def test_alternating_solves_the_same_problem(step):
         assert distance[-1] < distance[0]
     assert step != "armijo" or not found.n_rises_.any()
     assert [entry["objective"] for entry in found.history_] == pytest.approx(sum(found.objective_history_))
-    assert {entry["lambda_min"] for entry in found.history_} == {found.optimum_.sum()}
+    assert {entry["optimum"] for entry in found.history_} == {found.optimum_.sum()}
     assert exact.history_ == []
     np.testing.assert_array_equal(found.objectives_, [history[-1] for history in found.objective_history_])
 

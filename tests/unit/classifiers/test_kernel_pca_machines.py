@@ -16,8 +16,10 @@ from mklearn.classifiers import (
     KernelSVC,
     RSVMPlus,
     RSVMPlusMu,
+    models,
 )
 from mklearn.classifiers.fsvc import RegularSimplexWarning
+from mklearn.classifiers.kernel_pca_classifier import fit_path
 from mklearn.subspace import KernelPCA
 
 X, y = load_wine(return_X_y=True)
@@ -77,6 +79,35 @@ def test_joint_problem_is_that_of_the_linear_classifier():
     found = KernelFSVC(6, kernels=GAUSSIAN, solver="alternating", n_iter=4).fit(X, y)
     assert found.machine_.distance_from_optimum_[0].shape == (5,)
     assert (found.machine_.equivalent_C_ > found.machine_.C0_).all()
+
+
+@pytest.mark.parametrize("solver", ["exact", "alternating"])
+def test_path_over_components_equals_fits_of_their_own(solver):
+    unfitted = KernelFSVC(7, kernels=GAUSSIAN, C=3.0, solver=solver, n_iter=3)
+    found = fit_path(unfitted, X[::2], y[::2], sizes=[2, 5, 500])
+    assert not hasattr(unfitted, "machine_")
+    assert unfitted.n_components == 7
+    assert [model.n_components_ for model in found] == [2, 5, len(X[::2]) - 1]
+    for size, model in zip([2, 5, 500], found, strict=True):
+        alone = KernelFSVC(size, kernels=GAUSSIAN, C=3.0, solver=solver, n_iter=3).fit(X[::2], y[::2])
+        assert model.get_params() == alone.get_params()
+        np.testing.assert_allclose(model.decision_function(X), alone.decision_function(X), atol=1e-12)
+        np.testing.assert_equal(model.diagnostics_, alone.diagnostics_)
+
+
+def test_a_list_of_components_is_swept():
+    common = {"kind": "kernel_fsvc", "C": [1.0, 8.0]}
+    swept = models.KernelFSVC.model_validate(common | {"n_components": [20, 5, 5]})
+    assert swept.sweep().parameters["sizes"] == [5, 20]
+    assert swept.grid() == {"C": [1.0, 8.0]}
+    assert "n_components" not in swept.parameters()
+    assert swept.component_choice() == "best"
+    for fixed in (20, "all"):
+        alone = models.KernelFSVC.model_validate(common | {"n_components": fixed})
+        assert alone.sweep().implementation == "mklearn.evaluation.sweeps:Predictions"
+        assert alone.parameters()["n_components"] == fixed
+    mixed = models.KernelFSVC.model_validate(common | {"n_components": [5, "all"]})
+    assert mixed.grid() == {"n_components": [5, "all"], "C": [1.0, 8.0]}
 
 
 def test_messages_and_invalid_parameters():

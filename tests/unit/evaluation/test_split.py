@@ -303,6 +303,30 @@ def test_distances_of_test_samples_change_neither_choice_nor_embedding(digits: A
     assert not np.array_equal(embeddings(one.rules["euclidean"])[1], embeddings(two.rules["euclidean"])[1])
 
 
+@pytest.mark.parametrize("kernel_choice", [None, "best_single"])
+def test_choice_on_the_test_samples_is_never_worse_there(digits: Any, kernel_choice: Any) -> None:
+    """It takes the candidate with the best test accuracy, of several the first; nothing is held out of training."""
+    pairwise, y, train, test = digits
+    inputs = Inputs({"kernels": KernelInput(pairwise, KERNELS)})
+    method = method_of(kernel_choice=kernel_choice, ridge=[1e2, 1e-1, 1e-3])
+
+    def result(choice: Any, method: MethodSpec, inputs: Inputs = inputs) -> RuleResult:
+        evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, components="best", choice=choice)
+        return evaluate_split(inputs, method, y, train, test, evaluation=evaluation, seed=0).rules["euclidean"]
+
+    best = result("test_set", method)
+    alone = []
+    for candidate in candidates(method, inputs.n_kernels):
+        own = inputs if candidate.kernel is None else inputs.with_kernel(candidate.kernel)
+        single = method_of(**candidate.parameters)
+        alone.append(result("test_set", single, own).scores["accuracy"].max())
+    assert best.chosen_score("accuracy") == max(alone)
+    assert best.candidate == candidates(method, inputs.n_kernels)[int(np.argmax(alone))]
+    honest = result("inner_cv", method).chosen_score("accuracy")
+    assert honest is not None
+    assert honest <= max(alone)
+
+
 def test_the_order_of_test_samples_does_not_matter(digits: Any) -> None:
     pairwise, y, train, test = digits
     order = np.random.default_rng(3).permutation(len(test))

@@ -15,13 +15,14 @@ import mklearn.evaluation.sweeps as module
 from mklearn.base.folds import inner_folds
 from mklearn.bilinear.two_d_lda import TwoDLDA
 from mklearn.bilinear.two_d_mmc import TwoDMMC
+from mklearn.classifiers.kernel_fsvc import KernelFSVC
 from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA
 from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.errors import NotApplicable
 from mklearn.evaluation.inputs import Inputs, NamedArrays, SampleInput
 from mklearn.evaluation.metrics import ACCURACY
 from mklearn.evaluation.split import evaluate_split
-from mklearn.evaluation.sweeps import LeadingDimensions, Outcome, Predictions, Refit, Sweep
+from mklearn.evaluation.sweeps import LeadingDimensions, Outcome, Predictions, Refit, RefitPredictions, Sweep
 from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.subspace.mmc import MMC
 from mklearn.subspace.pca import PCA
@@ -217,6 +218,39 @@ def test_inner_cross_validation_chooses_among_sizes_and_candidates(digits: Digit
         assert found.chosen_score("accuracy") == pytest.approx(by_hand(*_both(model, X, y, train, test), rule))
 
 
+def test_classifiers_of_several_sizes_are_chosen_with_their_parameters(digits: Digits) -> None:
+    """Computed anew, without the kernel principal components that the sizes share."""
+    X, y, train, test = digits.features, digits.y, digits.train, digits.test
+    kernels, grid, sizes = [{"kind": "linear", "normalise": "centred_trace"}], [1e-2, 1.0], [1, 3, 8]
+    path = "mklearn.classifiers.kernel_pca_classifier:fit_path"
+    result = split(
+        digits, X, implementation="mklearn.classifiers.kernel_fsvc:KernelFSVC", parameters={"kernels": kernels},
+        grid={"C": grid}, sweep={"implementation": "mklearn.evaluation.sweeps:RefitPredictions",
+                                 "parameters": {"sizes": sizes, "path": path}},
+    )  # fmt: skip
+
+    def accuracy(size: int, C: float, inside: NDArray[Any], outside: NDArray[Any]) -> float:
+        model = KernelFSVC(size, kernels=kernels, C=C).fit(X[inside], y[inside])
+        return float(np.mean(model.predict(X[outside]) == y[outside]))
+
+    folds = inner_folds(y[train], 3, 0)
+    means = np.array([
+        [np.mean([accuracy(size, C, train[a], train[b]) for a, b in folds]) for size in sizes] for C in grid
+    ])  # fmt: skip
+    column = int((means >= means.max() - 1e-9).any(axis=0).argmax())
+    row = int((means[:, column] >= means.max() - 1e-9).argmax())
+    assert list(result.rules) == [""]
+    found = result.rules[""]
+    assert (found.candidate.parameters["C"], found.component, found.components) == (grid[row], sizes[column], sizes)
+    assert found.estimator.n_components_ == sizes[column]
+    expected = [accuracy(size, grid[row], train, test) for size in sizes]
+    np.testing.assert_allclose(found.scores["accuracy"], expected)
+    assert len(set(expected)) == 3  # the test would notice another order
+    assert found.predictions.by_component.shape == (3, len(test))
+    values = found.estimator.class_scores(X[test])
+    np.testing.assert_allclose(found.predictions.decision_values, values.max(axis=1))
+
+
 def _both(model: Any, X: NDArray[Any], y: NDArray[Any], inside: NDArray[Any], outside: NDArray[Any]) -> Any:
     return model.transform(X[inside]), y[inside], model.transform(X[outside]), y[outside]
 
@@ -260,6 +294,7 @@ class Slow(BaseEstimator):
         (LeadingDimensions(), (2, 500)),
         (Refit([1, 2, 3]), (6, 1500)),
         (Predictions(), (2, 7)),
+        (RefitPredictions([1, 2, 3]), (6, 21)),
     ],
 )
 def test_times_are_of_fitting_and_of_test_samples_and_add_up_over_sizes(

@@ -246,3 +246,30 @@ def test_a_file_that_is_missing_is_named_by_its_input(
         lacking = {"sources": files["sources"][:1]}
     with pytest.raises(DataError, match=sentence):
         step.fit(**files | lacking, spec=spec())
+
+
+def test_classifiers_of_several_sizes_leave_a_curve_and_diagnostics(files: dict[str, Any]) -> None:
+    path = "mklearn.classifiers.kernel_pca_classifier:fit_path"
+    sweep = {"implementation": "mklearn.evaluation.sweeps:RefitPredictions",
+             "parameters": {"sizes": [1, 3], "path": path}}  # fmt: skip
+    method = {
+        "id": "m", "implementation": "mklearn.classifiers.kernel_fsvc:KernelFSVC", "grid": {"C": [1.0, 10.0]},
+        "parameters": {"solver": "alternating", "n_iter": 2}, "inputs": {"kernels": {"kind": "kernels"}},
+        "sweep": sweep,
+    }  # fmt: skip
+    found = spec().as_dict() | {"method": method}
+    step.fit(**files, spec=FitSpec.model_validate(found))
+    frame = read_parquet(files["scores"])[0].query("metric == 'accuracy'")
+    swept, chosen = (frame[frame["selection"].eq(name)] for name in ("dimension", "inner_cv"))
+    assert swept[["repeat", "dimension"]].to_numpy().tolist() == [[0, 1], [0, 3], [1, 1], [1, 3]]
+    values = swept.set_index(["repeat", "dimension"])["value"]
+    assert [values[row.repeat, row.dimension] for row in chosen.itertuples()] == chosen["value"].tolist()
+    arrays = read_npz(files["model"])
+    diagnostics, history = (json.loads(str(arrays[f"p/{name}"])) for name in ("diagnostics", "history"))
+    assert [(entry["repeat"], entry["fold"]) for entry in diagnostics] == [(0, 0)] * 3 + [(1, 0)] * 3
+    assert [str(entry["C"]) for entry in diagnostics[::3]] == [
+        str(json.loads(parameters)["C"]) for parameters in chosen["parameters"]
+    ]
+    assert all(entry["equivalent_C"] >= entry["C0"] and entry["end"] >= 0 for entry in diagnostics)
+    assert [entry["half_step"] for entry in history] == [0, 1, 2, 0, 1, 2]
+    assert all(entry["value"] >= entry["optimum"] > 0 for entry in history)

@@ -21,7 +21,7 @@ from mklearn.subspace.models import MMC, KernelFDA
 
 KERNELS = [{"id": name, "kind": "gaussian", "pairwise": f"{name}-0a/d"} for name in ("pixels", "hog", "lbp")]
 PROTOCOLS = [
-    SimpleNamespace(id=name, key=f"{name}-0b", settings=[Setting(protocol=name, train_size=None)])
+    SimpleNamespace(id=name, key=f"{name}-0b", settings=[Setting(protocol=name, train_size=None)], choice="inner_cv")
     for name in ("folds", "halves")
 ]
 DESCRIPTORS = {name: (f"{name}-0a", Pixels(kind="pixels")) for name in ("pixels", "hog")}
@@ -70,6 +70,14 @@ def test_an_input_of_several_descriptors(chosen: dict[str, Any], expected: Any) 
     assert entry.descriptors == ([expected] if isinstance(expected, str) else expected)
     assert fit.kernel_set is None
     assert "descriptors" not in fit.spec.method.parameters
+
+
+def test_a_method_on_some_protocols() -> None:
+    fits = planned(MMC(kind="mmc", protocols=["halves"]))
+    assert [fit.protocol_id for fit in fits] == ["halves"]
+    (everywhere,) = {fit.method for fit in planned(MMC(kind="mmc"))}
+    assert fits[0].method == everywhere, "where a method runs is in no key"
+    assert "protocols" not in fits[0].spec.method.parameters
 
 
 POINTS = DESCRIPTORS | {"sift": ("sift-0a", SIFTPoints(kind="sift_points"))}

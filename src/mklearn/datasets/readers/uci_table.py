@@ -10,7 +10,7 @@ import numpy as np
 
 from mklearn.datasets.readers.content import check_content, number_within_class, only_path
 from mklearn.datasets.readers.matlab import load_mat
-from mklearn.datasets.samples import SampleSet
+from mklearn.datasets.samples import SampleSet, some
 from mklearn.errors import ConfigError, DataError
 
 
@@ -60,6 +60,36 @@ def read(
         return SampleSet.from_labels(number_within_class(names), names, tables=chosen)
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
+
+
+def released_splits(path: Path) -> list[np.ndarray]:
+    """Read the test sets that a MATLAB file of this form has beside its samples.
+
+    Parameters
+    ----------
+    path : Path
+        With ``kfold``, a cell of positions of samples for each split, counted from 1.
+
+    Returns
+    -------
+    list of (k,) str arrays
+        Ids of the test samples of each split, as of :func:`read`; each once, although the positions were drawn with
+        replacement.
+
+    Raises
+    ------
+    DataError
+        Not such a file, or positions of no samples.
+    """
+    labels, cells = load_mat(path, ("Y", "kfold"))
+    ids = np.array(number_within_class(str(int(code)) for code in labels.ravel()))
+    positions = [np.unique(np.asarray(cell)).astype(np.int64) - 1 for cell in cells.ravel()]
+    wrong = [position + 1 for part in positions for position in part if not 0 <= position < len(ids)]
+    if wrong:
+        raise DataError(
+            f"{path}: kfold has the positions {some(wrong)}, but there are {len(ids)} samples (1..{len(ids)})"
+        )
+    return [ids[part] for part in positions]
 
 
 def _of_matlab(path: Path) -> tuple[np.ndarray, np.ndarray]:

@@ -41,6 +41,8 @@ class PlannedDataset:
     """Number of samples, if it is known before the data set is read."""
     splits_of: str = ""
     """Name that the generator of its splits is seeded with."""
+    released_splits: str | None = None
+    """``"module:function"`` that reads the splits that its file brings."""
     about: Mapping[str, str] = field(default_factory=dict)
     """Licence, citation, homepage and note of a registered data set: for the report, and in no key."""
 
@@ -117,6 +119,7 @@ def _registered(
         title=config.title or usual,
         downloads=downloads,
         n_samples=known.n_samples(raw),
+        released_splits=known.released_splits,
         about={name: getattr(known, name) for name in ("licence", "citation", "homepage", "note")},
     )
 

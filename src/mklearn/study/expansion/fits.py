@@ -84,8 +84,8 @@ def planned_fits(
     evaluated = _evaluation(method_id, method, evaluation)
     found = []
     variants = _variants(method_id, method, kernels, dataset)
-    if not protocols:
-        return []
+    if method.protocols is not None:
+        protocols = [protocol for protocol in protocols if protocol.id in method.protocols]
     for variant in variants:
         scaled = [*kernel_parts(variant.kernels), *(entry.model_dump() for entry in inputs.values())]
         automatic = any(part.get("feature_scaling") == "auto" for part in scaled)
@@ -95,18 +95,16 @@ def planned_fits(
             grid=grid, kernel_choice=method.kernel_choice(), inputs=inputs, sweep=method.sweep(),
             iterations=method.iterations(),
         )  # fmt: skip
-        fit = FitSpec(
-            dataset=dataset.id, settings=protocols[0].settings, method=spec, kernels=variant.kernels,
-            evaluation=evaluated, seed=seed,
-        )  # fmt: skip
-        shared = {name: value for name, value in fit.as_dict().items() if name not in ("dataset", "settings")}
-        method_key, kernel_set = key(variant.id, shared), _kernel_set(variant.kernels)
+        kernel_set = _kernel_set(variant.kernels)
         for protocol in protocols:
-            of_protocol = fit.model_copy(update={"settings": protocol.settings})
+            fit = FitSpec(
+                dataset=dataset.id, settings=protocol.settings, method=spec, kernels=variant.kernels,
+                evaluation=evaluated.model_copy(update={"choice": protocol.choice}), seed=seed,
+            )  # fmt: skip
+            shared = {name: value for name, value in fit.as_dict().items() if name not in ("dataset", "settings")}
+            method_key = key(variant.id, shared)
             found.append(
-                PlannedFit(
-                    dataset, protocol.key, protocol.id, method_key, variant.id, variant.label, of_protocol, *kernel_set
-                )
+                PlannedFit(dataset, protocol.key, protocol.id, method_key, variant.id, variant.label, fit, *kernel_set)
             )
     return found
 

@@ -78,6 +78,12 @@ def _add_dataset(plan: Plan, dataset_id: str, config: DatasetConfig, protocols: 
     study = plan.study
     dataset = planned_dataset(dataset_id, config, plan.layout, study.mirror)
     dataset = replace(dataset, splits_of=splits_source(dataset_id, study.datasets))
+    for protocol in protocols:
+        if protocol.spec.kind == "released" and dataset.released_splits is None:
+            raise ConfigError(
+                f"protocols.{protocol.id}: no splits were released with data set {dataset_id!r}. "
+                "Name the data sets that have them, as `datasets: [...]`."
+            )
     descriptors = planned_descriptors(dataset, _applying(study.descriptors, dataset_id), study.seed)
     kernels = planned_kernels(dataset, config, _applying(study.kernels or None, dataset_id), descriptors)
     _check_unique(f"datasets.{dataset_id}: kernels", [kernel.spec["id"] for kernel in kernels])
@@ -88,9 +94,8 @@ def _add_dataset(plan: Plan, dataset_id: str, config: DatasetConfig, protocols: 
         for method_id, method in (_applying(study.methods, dataset_id) or {}).items()
         for fit in planned_fits(dataset, method_id, method, specs, by_id, protocols, study.evaluation, study.seed)
     ]
-    _check_unique(
-        f"datasets.{dataset_id}: methods", [fit.method_id for fit in fits if fit.protocol == fits[0].protocol]
-    )
+    for protocol in {fit.protocol for fit in fits}:
+        _check_unique(f"datasets.{dataset_id}: methods", [fit.method_id for fit in fits if fit.protocol == protocol])
     pairwise = [kernel.pairwise for kernel in kernels if kernel.pairwise is not None]
     used = [matrix.source for matrix in pairwise]
     used += [name for fit in fits for entry in fit.spec.method.inputs.values() for name in entry.descriptors]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from mklearn.contract.fit_spec import Setting
+from mklearn.contract.fit_spec import Choice, Setting
 from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError
 from mklearn.provenance import key
@@ -23,6 +23,8 @@ class PlannedProtocol:
     """Each training size, as the score rows name it: ``faces-p2`` and 2 of protocol ``faces``."""
     spec: SplitSpec
     datasets: list[str] | None
+    choice: Choice = "inner_cv"
+    """By which samples parameters are chosen."""
 
 
 def planned_protocols(protocols: Mapping[str, Protocol], seed: int) -> list[PlannedProtocol]:
@@ -38,11 +40,11 @@ def planned_protocols(protocols: Mapping[str, Protocol], seed: int) -> list[Plan
         if isinstance(protocol, GivenSplits) and not Path(protocol.path).is_file():
             raise ConfigError(f"protocols.{protocol_id}.path: there is no file {protocol.path!r}.")
         spec = SplitSpec(**protocol.specification(), seed=seed)
+        name = protocol.table_name(protocol_id)
         settings = [
-            Setting(protocol=protocol_id if size is None else f"{protocol_id}-p{size}", train_size=size)
+            Setting(protocol=name if size is None else f"{name}-p{size}", train_size=size)
             for size in protocol.train_sizes()
         ]
-        planned.append(
-            PlannedProtocol(protocol_id, key(protocol_id, spec.as_dict()), settings, spec, protocol.datasets)
-        )
+        split_key = key(protocol_id, spec.as_dict())
+        planned.append(PlannedProtocol(protocol_id, split_key, settings, spec, protocol.datasets, protocol.choose))
     return planned

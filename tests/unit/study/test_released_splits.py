@@ -1,0 +1,119 @@
+"""Splits that were released with a data set, and the choice of parameters on the test samples: plan, step and fits."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.io import savemat
+
+from mklearn.atomic import write_parquet
+from mklearn.contract.specs import SplitSpec
+from mklearn.datasets.readers.uci_table import read, released_splits
+from mklearn.datasets.splits import Splits, released
+from mklearn.errors import ConfigError, DataError
+from mklearn.steps import split as step
+from mklearn.study.expansion.plan import Plan, plan_study
+from mklearn.study.reading import check_study
+from mklearn.study.targets import Targets
+
+CODES = np.array([3, 1, 1, 3, 10, 10])
+METHODS = {"majority": {"kind": "majority"}}
+PROTOCOLS = {"inner": {"kind": "released"}, "test": {"kind": "released", "choose": "test_set"}}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Two test sets, the first with a sample twice and with samples of the second."""
+    cells = np.empty((1, 2), dtype=object)
+    cells[0, 0], cells[0, 1] = np.array([[6, 1, 6]], dtype=np.uint8), np.array([[2, 1]], dtype=np.uint8)
+    savemat(tmp_path / "a.mat", {"X": np.arange(12.0).reshape(2, 6), "Y": CODES[:, None], "kfold": cells})
+    return tmp_path / "a.mat"
+
+
+def planned(**study: Any) -> Plan:
+    return plan_study(check_study({"study": "s", "methods": METHODS, "protocols": PROTOCOLS} | study))
+
+
+def test_splits_by_the_ids_of_the_data_set(file: Path) -> None:
+    test_ids = released_splits(file)
+    assert [part.tolist() for part in test_ids] == [["3/1", "10/2"], ["3/1", "1/1"]]
+    samples = read({"a.mat": file})
+    splits = released(test_ids, samples.ids)
+    assert [(split.repeat, split.fold) for split in splits] == [(0, 0), (1, 0)]
+    assert [split.test.tolist() for split in splits] == [[0, 5], [0, 1]]
+    assert [split.train.tolist() for split in splits] == [[1, 2, 3, 4], [2, 3, 4, 5]]
+    without_threes = released(test_ids, samples.ids[np.flatnonzero(CODES != 3)])
+    assert [split.test.tolist() for split in without_threes] == [[3], [0]]
+    with pytest.raises(DataError, match="no test samples"):
+        released(test_ids, samples.ids[[2, 3]])
+
+
+def test_positions_of_no_samples(tmp_path: Path) -> None:
+    cells = np.empty((1, 1), dtype=object)
+    cells[0, 0] = np.array([[0, 7]])
+    savemat(tmp_path / "a.mat", {"Y": CODES[:, None], "kfold": cells})
+    with pytest.raises(DataError, match=r"positions '0', '7', but there are 6 samples \(1\.\.6\)"):
+        released_splits(tmp_path / "a.mat")
+
+
+def test_the_step(file: Path, tmp_path: Path) -> None:
+    samples = read({"a.mat": file})
+    labels = pd.DataFrame({"id": samples.ids, "y": samples.y, "label": samples.classes[samples.y]})
+    write_parquet(tmp_path / "labels.parquet", labels)
+    spec = SplitSpec(
+        kind="released", implementation="mklearn.datasets.splits:released", parameters={}, seed=0, dataset="a",
+        source="mklearn.datasets.readers.uci_table:released_splits",
+    )  # fmt: skip
+    step.split(tmp_path / "labels.parquet", tmp_path / "splits.parquet", spec=spec, file=file)
+    found = Splits.load(tmp_path / "splits.parquet", samples.ids)
+    assert [split.test.tolist() for split in found] == [[0, 5], [0, 1]]
+    with pytest.raises(ConfigError, match="no file of splits was released with data set 'a'"):
+        step.split(tmp_path / "labels.parquet", tmp_path / "splits.parquet", spec=spec)
+
+
+def test_in_a_plan() -> None:
+    """The file of the data set is the file of the splits, and only the choice differs between the two protocols."""
+    plan = planned(datasets=["heart"])
+    targets = Targets(plan)
+    (dataset,) = plan.datasets
+    names = [SimpleNamespace(dataset=dataset, protocol=key) for key in plan.protocols]
+    for w in names:
+        assert [Path(path).name for path in targets.split_file(w)] == ["heart.mat"]
+        spec = targets.specification("split", w)
+        assert isinstance(spec, SplitSpec)
+        assert spec.source == "mklearn.datasets.readers.uci_table:released_splits"
+        assert "choose" not in spec.parameters
+    inner, test = plan.fits.values()
+    assert [(fit.protocol_id, fit.settings[0].protocol) for fit in (inner, test)] == [
+        ("inner", "inner"), ("test", "test-optimistic"),
+    ]  # fmt: skip
+    assert (inner.spec.evaluation.choice, test.spec.evaluation.choice) == ("inner_cv", "test_set")
+    assert "choice" not in inner.spec.as_dict()["evaluation"], "keys of fits made before are the same"
+    assert inner.method != test.method
+
+
+def test_the_name_of_a_training_size_says_optimistic_too() -> None:
+    protocols = {"r": {"kind": "random_per_class", "train_size": [2, 3], "choose": "test_set"}}
+    (fit,) = planned(datasets=["heart"], protocols=protocols).fits.values()
+    assert [setting.protocol for setting in fit.settings] == ["r-optimistic-p2", "r-optimistic-p3"]
+
+
+@pytest.mark.parametrize(
+    ("study", "sentence"),
+    [
+        ({"datasets": ["heart", "new-thyroid"]},
+         "protocols.inner: no splits were released with data set 'new-thyroid'."),
+        ({"datasets": ["heart"], "methods": {"m": {"kind": "majority", "protocols": ["iner"]}}},
+         "methods.m.protocols: there is no protocol 'iner'. Did you mean 'inner'? Expected: inner, test."),
+        ({"datasets": ["heart"], "protocols": {"p": {"kind": "released", "choose": "test"}}}, "protocols.p.choose: "),
+    ],
+)  # fmt: skip
+def test_mistakes(study: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(sentence)):
+        planned(**study)

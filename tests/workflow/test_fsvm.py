@@ -1,0 +1,61 @@
+"""The study of F-SVM, scaled down to two data sets and a few methods: from the mirror to the optimistic tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+from tests.workflow.conftest import Checkout
+
+METHODS = ("majority", "svm", "fsvm", "lda", "alternating", "rbf-fsvm", "svm-33")
+
+
+@pytest.fixture
+def study(repository: Path, mirror: Path) -> dict[str, Any]:
+    """Heart, with the authors' splits, and iris, which has three classes; short grids."""
+    found = yaml.safe_load((repository / "workflow" / "studies" / "fsvm.yaml").read_text(encoding="utf-8"))
+    found["methods"] = {name: found["methods"][name] for name in METHODS}
+    found["methods"]["rbf-fsvm"] |= {"n_components": [5, 20], "C": [1, 16]}
+    found["methods"]["svm"] |= {"C": [0.5, 8]}
+    found["methods"]["fsvm"] |= {"C": [0.5, 8]}
+    found["methods"]["alternating"] |= {"C": 8}
+    found["protocols"]["folds"] |= {"folds": 3, "repeats": 2}
+    found["protocols"]["once"] |= {"folds": 3}
+    for section in ("methods", "protocols"):
+        for entry in found[section].values():
+            if "datasets" in entry:
+                entry["datasets"] = [name for name in ("heart", "iris") if name in entry["datasets"]]
+    return found | {"mirror": str(mirror), "datasets": {"heart": {}, "iris": {}}}
+
+
+@pytest.mark.slow
+def test_from_the_mirror_to_the_optimistic_tables(tmp_path: Path, repository: Path, study: dict[str, Any]) -> None:
+    ran = Checkout(tmp_path / "checkout", repository)
+    ran.write(study)
+    ran.snakemake("--cores", "2")
+    folder = ran.folder / "results" / "fsvm"
+    summary = pd.read_parquet(folder / "summary.parquet")
+    chosen = summary[summary["selection"].eq("inner_cv") & summary["metric"].eq("accuracy")]
+    mean = chosen.pivot_table(index=["dataset", "protocol"], columns="method", values="mean")
+    everywhere = {("heart", name) for name in ("folds", "once", "released", "released-test-optimistic")}
+    assert set(mean.index) == everywhere | {("iris", "folds"), ("iris", "once")}
+    for protocol, methods in {
+        "folds": {"majority", "svm", "fsvm", "lda"},
+        "once": set(METHODS) - {"svm-33"},
+        "released": {"svm", "fsvm", "lda", "svm-33"},
+        "released-test-optimistic": {"svm", "fsvm", "svm-33"},
+    }.items():
+        assert set(mean.loc["heart", protocol].dropna().index) == methods, protocol
+    optimistic, honest = (mean.loc["heart", name] for name in ("released-test-optimistic", "released"))
+    for method in ("svm", "fsvm", "svm-33"):
+        assert optimistic[method] >= honest[method]
+    assert optimistic["svm-33"] > honest["svm-33"] + 0.01
+    assert mean.loc["heart", "folds"]["svm"] == pytest.approx(0.84, abs=0.03)
+    assert mean.loc["heart", "folds"]["majority"] == pytest.approx(164 / 303, abs=0.001)
+    assert mean.loc["iris", "folds"]["fsvm"] == pytest.approx(0.97, abs=0.03)
+    text = (folder / "report" / "summary.md").read_text(encoding="utf-8")
+    assert "released-test-optimistic" in text
+    assert ran.planned() == {}
