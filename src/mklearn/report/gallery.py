@@ -106,8 +106,9 @@ class _Gallery:
         curves = frames.curves(scores)
         for rule in _rules(curves[curves["dimension"].notna()]):
             alt = "Lines: mean accuracy of each method at each dimension."
-            chart = figures.accuracy_by_dimension(curves, series, neighbour=rule)
-            self.add("dimension", title, rule_title(rule), alt, chart)
+            detail = rule_title(rule) if rule else ""
+            chart = figures.accuracy_by_dimension(curves, series, neighbour=rule, title=detail or title)
+            self.add("dimension", title, detail, alt, chart)
         times = frames.fit_times(scores)
         if len(times):
             alt = "Dots on a logarithmic scale: seconds of each fit of each method."
@@ -142,7 +143,7 @@ class _Gallery:
         for record in fits:
             label = self._label(record)
             if record.history is not None and len(record.history):
-                alt = "Lines: objective after each half step, one for each repeat."
+                alt = "Lines: objective after each step of an alternation, one for each split."
                 chart = figures_of_fits.objective(record.history, self.results.series, label=label)
                 self.add("objective", title, label, alt, chart)
             if record.embedding is not None and len(record.embedding):
@@ -190,8 +191,9 @@ class _Gallery:
             if known["train_size"].nunique() > 1:
                 alt = "Lines: accuracy of each method at each training size."
                 for rule in _rules(known):
-                    chart = figures.accuracy_by_train_size(known, series, neighbour=rule)
-                    self.add("train-size", heading, rule_title(rule), alt, chart)
+                    detail = rule_title(rule) if rule else ""
+                    chart = figures.accuracy_by_train_size(known, series, neighbour=rule, title=detail or heading)
+                    self.add("train-size", heading, detail, alt, chart)
             times = pd.concat(
                 [
                     frames.fit_times(setting.of(self.results.scores)).assign(train_size=setting.train_size)
