@@ -267,8 +267,8 @@ class OneVsOneMethod(Classifier):
 
     C: Tuned[Positive] = 1.0
     """For samples of mean squared norm 1 about the mean of two classes, after any whitening."""
-    descriptor: Slug = "pixels"
-    """The descriptor whose features it takes."""
+    descriptor: Slug | Annotated[list[Slug], Field(min_length=1)] = "pixels"
+    """The descriptor whose features it takes; of several, they are put side by side."""
     feature_scaling: Literal["minmax", "standard", "none"] = "minmax"
     """Scaling of each feature, fitted on the training samples: to 0..1, to mean 0 and variance 1, or none."""
 

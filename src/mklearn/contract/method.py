@@ -202,12 +202,12 @@ class ScaledFeatures(Method):
 
 
 class FeatureMethod(ScaledFeatures):
-    """Methods on the features of one descriptor."""
+    """Methods on the features of one descriptor, or of several side by side."""
 
     inputs: ClassVar[Mapping[str, Input]] = {"features": Input("features", field="descriptor")}
 
-    descriptor: Slug = "pixels"
-    """The descriptor whose features it takes."""
+    descriptor: Slug | Annotated[list[Slug], Field(min_length=1)] = "pixels"
+    """The descriptor whose features it takes; of several, they are put side by side."""
 
 
 class ConcatenationMethod(ScaledFeatures):

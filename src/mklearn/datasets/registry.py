@@ -54,6 +54,9 @@ class Entry(Strict):
     """Entry whose files and other fields this one takes, except those that it states itself."""
     merge: dict[str, list[str] | Literal["rest"]] | None = None
     """Original classes by the name of the class that they become; the original class is then the sample's group."""
+    pairs: list[FileSpec] = Field(default_factory=list)
+    """Official lists of pairs for protocol ``verification``: the folds of the result, then, where parameters are chosen
+    on pairs of their own, those that are trained on for it and those that are validated on."""
     package: str = ""
     """The package that brings it; empty for mklearn's own."""
 

@@ -13,6 +13,7 @@ import pandas as pd
 from mklearn.atomic import read_npz, read_parquet
 from mklearn.contract.fit_spec import Setting
 from mklearn.contract.table_specs import ReportDataset, ReportFit, ReportSpec
+from mklearn.datasets.pairs import LABELS
 from mklearn.datasets.samples import SampleSet
 from mklearn.evaluation.predictions import Predictions
 from mklearn.provenance import file_digest, input_digests, stamp
@@ -85,8 +86,8 @@ def _fits(
         start = f"{setting.protocol}/"
         own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
         keys = {"dataset": entry.dataset, **setting.model_dump(), "method": entry.method}
-        confusion = predicted.confusion(keys, len(classes[entry.dataset]))
-        yield _fit(own, entry, setting, classes[entry.dataset], confusion)
+        names = np.array(LABELS) if entry.pairs else classes[entry.dataset]
+        yield _fit(own, entry, setting, names, predicted.confusion(keys, len(names)))
 
 
 def _fit(

@@ -16,9 +16,11 @@ from mklearn.provenance import input_digests, stamp
 from mklearn.steps.log import logger
 
 
-def split(labels: Path, splits: Path, *, spec: SplitSpec, file: Path | None = None,
+def split(labels: Path, splits: Path, *, spec: SplitSpec, files: list[Path] | None = None,
           code: list[Path] | None = None) -> None:  # fmt: skip
-    """Draw splits from the labels by the protocol of ``spec``, or read them from the user's ``file``.
+    """Draw splits from the labels by the protocol of ``spec``, or read them from ``files``.
+
+    These are the user's file with splits, or lists of pairs, see :func:`mklearn.datasets.pairs.verification`.
 
     The random generator depends on data set, training size, repeat and seed: see
     :func:`mklearn.datasets.splits.generator`.
@@ -37,14 +39,20 @@ def split(labels: Path, splits: Path, *, spec: SplitSpec, file: Path | None = No
         )
     kept = np.flatnonzero(~np.isin(classes[y], excluded))
     if spec.kind == "given":
-        drawn = given(file or parameters["path"], ids)
+        drawn = given(files[0] if files else parameters["path"], ids)
         drawn = drawn.restricted(kept) if excluded else drawn
     else:
         draw = load(spec.implementation)
-        if "groups" in inspect.signature(draw).parameters:
+        taken = inspect.signature(draw).parameters
+        if "groups" in taken:
             parameters["groups"] = None if groups is None else groups[kept]
+        if "ids" in taken:
+            parameters["ids"] = ids[kept]
+        if "files" in taken:
+            parameters = {name: value for name, value in parameters.items() if name != "path"} | {"files": files or []}
         drawn = draw(y[kept], **parameters, seed=spec.seed, name=spec.dataset, classes=classes)
         drawn = drawn.among(kept, len(y)) if excluded else drawn
-    logger.info("%d splits; the first has %d training and %d test samples", len(drawn), len(drawn[0].train),
-                len(drawn[0].test))  # fmt: skip
-    drawn.save(splits, ids, stamp(spec.as_dict(), input_digests(labels=labels, file=file), code or []))
+    first = drawn.splits[0]
+    logger.info("%d splits; the first has %d training and %d test samples", len(drawn.splits), len(first.train),
+                len(first.test))  # fmt: skip
+    drawn.save(splits, ids, stamp(spec.as_dict(), input_digests(labels=labels, files=files), code or []))

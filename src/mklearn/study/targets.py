@@ -167,10 +167,13 @@ class Targets:
         """Return the labels of the data set."""
         return self.path("labels", dataset=self.dataset(wildcards).original)
 
-    def split_file(self, wildcards: Wildcards) -> list[str]:
-        """Return the user's file with splits, if the protocol has one."""
-        path = self.plan.protocols[wildcards.protocol].parameters.get("path")
-        return [path] if path else []
+    def split_files(self, wildcards: Wildcards) -> list[str]:
+        """Return the user's file with splits or pairs, or the data set's lists of pairs, if the protocol takes them."""
+        spec = self.plan.protocols[wildcards.protocol]
+        path = spec.parameters.get("path")
+        if path:
+            return [path]
+        return self.dataset(wildcards).pairs if spec.kind == "verification" else []
 
     # --- descriptors and pairwise matrices
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from mklearn.contract.fit_spec import Setting
+from mklearn.contract.fit_spec import PairFeatures, Setting
 from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError
 from mklearn.provenance import key
-from mklearn.study.protocols import GivenSplits, Protocol
+from mklearn.study.protocols import GivenSplits, Protocol, Verification
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,8 @@ class PlannedProtocol:
     """Each training size, as the score rows name it: ``faces-p2`` and 2 of protocol ``faces``."""
     spec: SplitSpec
     datasets: list[str] | None
+    pairs: PairFeatures | None = None
+    """What pairs are compared by; None for a protocol of single samples."""
 
 
 def planned_protocols(protocols: Mapping[str, Protocol], seed: int) -> list[PlannedProtocol]:
@@ -35,14 +37,15 @@ def planned_protocols(protocols: Mapping[str, Protocol], seed: int) -> list[Plan
     """
     planned = []
     for protocol_id, protocol in protocols.items():
-        if isinstance(protocol, GivenSplits) and not Path(protocol.path).is_file():
-            raise ConfigError(f"protocols.{protocol_id}.path: there is no file {protocol.path!r}.")
+        path = protocol.path if isinstance(protocol, GivenSplits | Verification) else None
+        if path is not None and not Path(path).is_file():
+            raise ConfigError(f"protocols.{protocol_id}.path: there is no file {path!r}.")
         spec = SplitSpec(**protocol.specification(), seed=seed)
         settings = [
             Setting(protocol=protocol_id if size is None else f"{protocol_id}-p{size}", train_size=size)
             for size in protocol.train_sizes()
         ]
-        planned.append(
-            PlannedProtocol(protocol_id, key(protocol_id, spec.as_dict()), settings, spec, protocol.datasets)
-        )
+        pairs = protocol.pair_features()
+        keyed = spec.as_dict() if pairs is None else [spec.as_dict(), pairs.model_dump()]
+        planned.append(PlannedProtocol(protocol_id, key(protocol_id, keyed), settings, spec, protocol.datasets, pairs))
     return planned
