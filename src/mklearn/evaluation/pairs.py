@@ -18,6 +18,9 @@ from mklearn.contract.fit_spec import FeatureScaling, PairFeatures
 from mklearn.errors import DataError
 from mklearn.evaluation.inputs import Indices, KernelInput, PreparedKernels, SampleInput
 
+POWER_ITERATIONS = 2
+"""Of the randomised decomposition. More take longer than most methods, and components that differ more then change no
+accuracy."""
 Floats = NDArray[np.floating]
 
 
@@ -105,7 +108,7 @@ def _components(values: NDArray[np.float32], learned: Indices, features: PairFea
     from sklearn.decomposition import PCA
 
     most = min(features.components or 0, len(learned) - 1, values.shape[1])
-    fitted = PCA(most, svd_solver="randomized", random_state=0).fit(values[learned])
+    fitted = PCA(most, svd_solver="randomized", iterated_power=POWER_ITERATIONS, random_state=0).fit(values[learned])
     projected: Floats = fitted.transform(values).astype(np.float64)
     if not features.whiten:
         return projected

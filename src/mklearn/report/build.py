@@ -20,7 +20,7 @@ from mklearn.report.gallery import Panel, panels
 from mklearn.report.page import Content, markdown_report, render
 from mklearn.report.picks import picks, picks_tables
 from mklearn.report.published import published_part
-from mklearn.report.records import DataSetRecord, FitRecord, RunRecord
+from mklearn.report.records import DataSetRecord, FitRecord, RunRecord, WrongPairs
 from mklearn.report.rendering import write_figure
 from mklearn.report.tables import failure_table, kernel_table, metric_tables, result_table, stage_table
 from mklearn.report.theme import LIGHT, vega_config
@@ -40,6 +40,7 @@ def build_report(
     fits: Sequence[FitRecord],
     scores: pd.DataFrame,
     summary: pd.DataFrame,
+    wrong_pairs: Sequence[WrongPairs] = (),
     figure_files: bool = True,
 ) -> list[Path]:
     """Write the page, ``summary.md``, ``summary.csv``, ``figures/*.svg|png`` and ``reproduction.csv``.
@@ -60,6 +61,8 @@ def build_report(
         May be empty.
     scores, summary : DataFrame
         The tidy score table, and :func:`mklearn.evaluation.summary.summarise` of it.
+    wrong_pairs : sequence of WrongPairs
+        Of settings that verify pairs; their images are on the page alone.
     figure_files : bool, default=True
         Whether to write ``figures/``. Embeddings are written where there are no more than ``MOST_EMBEDDING_FILES``.
 
@@ -69,7 +72,7 @@ def build_report(
         The files written, ``index.html`` first.
     """
     results = results_of(scores, summary, fits, study.reference or "average", study.learned)
-    content = _content(results, study, run, data)
+    content = _content(results, study, run, data, wrong_pairs)
     texts = {
         "index.html": render(content),
         "summary.md": markdown_report(content),
@@ -90,7 +93,9 @@ def build_report(
     return written
 
 
-def _content(results: Results, study: ReportSpec, run: RunRecord, data: Sequence[DataSetRecord]) -> Content:
+def _content(
+    results: Results, study: ReportSpec, run: RunRecord, data: Sequence[DataSetRecord], wrong: Sequence[WrongPairs]
+) -> Content:
     """Word, tabulate and draw everything that the report shows."""
     baselines = [results.reference, *study.best_single]
     published = published_part(results, study, baselines)
@@ -112,6 +117,7 @@ def _content(results: Results, study: ReportSpec, run: RunRecord, data: Sequence
         failures=failure_table(results),
         stages=stage_table(run.stages),
         series=results.series,
+        wrong_pairs=wrong,
     )
 
 

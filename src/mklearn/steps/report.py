@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from mklearn.provenance import file_digest, input_digests, stamp
 from mklearn.report import records
 from mklearn.report.build import build_report
 from mklearn.report.thumbnails import thumbnails
+from mklearn.report.verification import mean_roc, wrong_pairs
 from mklearn.stamps import write_beside
 from mklearn.steps.log import logger
 from mklearn.study.schema import yaml_text
@@ -50,6 +52,7 @@ def report(
         ],
         scores=read_parquet(scores)[0],
         summary=read_parquet(summary)[0],
+        wrong_pairs=list(_wrong_pairs(spec, datasets, predicted)),
     )
     write_beside(written, provenance, page.parent / "provenance.json")
     logger.info("%d files in %s", len(written), page.parent)
@@ -87,7 +90,23 @@ def _fits(
         own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
         keys = {"dataset": entry.dataset, **setting.model_dump(), "method": entry.method}
         names = np.array(LABELS) if entry.pairs else classes[entry.dataset]
-        yield _fit(own, entry, setting, names, predicted.confusion(keys, len(names)))
+        record = _fit(own, entry, setting, names, predicted.confusion(keys, len(names)))
+        yield replace(record, roc=mean_roc(predicted.of({**keys, "neighbour": ""}))) if entry.pairs else record
+
+
+def _wrong_pairs(
+    spec: ReportSpec, datasets: list[tuple[ReportDataset, SampleSet]], predicted: Predictions
+) -> Iterator[records.WrongPairs]:
+    """Yield the wrong pairs of each protocol of pairs on each data set."""
+    for entry, data in datasets:
+        fits = [fit for fit in spec.fits if fit.pairs and fit.dataset == entry.id]
+        for setting in dict.fromkeys(setting.protocol for fit in fits for setting in fit.settings):
+            keys = {"dataset": entry.id, "protocol": setting, "train_size": None, "neighbour": ""}
+            tables = {fit.title: predicted.of({**keys, "method": fit.method}) for fit in fits}
+            known = {title: table for title, table in tables.items() if table is not None}
+            found = wrong_pairs(known, data, spec.thumbnails)
+            if found is not None:
+                yield replace(found, title=f"{entry.title}, {setting}")
 
 
 def _fit(
