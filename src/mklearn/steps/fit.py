@@ -114,7 +114,8 @@ def _read_inputs(
             raise DataError(f"step fit: input {name!r} needs {needed} of {what} among sources.")
         if kernels:
             pairwise = {} if manifest is None else _read_matrices(manifest, matrices)
-            features = {key: _read_features([path]) for key, path in zip(spec.kernel_features, paths, strict=True)}
+            tables = _read_features if pairs is None else _read_in_single_precision
+            features = {key: tables([path]) for key, path in zip(spec.kernel_features, paths, strict=True)}
             if not pairwise and not features:
                 raise DataError(f"step fit: input {name!r} needs a manifest and matrices.")
             if pairs is not None:
@@ -123,7 +124,7 @@ def _read_inputs(
                 found[name] = KernelInput(pairwise, spec.kernels, features)
             continue
         if pairs is not None:
-            first, *others = (_read_features([path]) for path in paths)
+            first, *others = (_read_in_single_precision([path]) for path in paths)
             found[name] = PairInput(first, entry.training_only, entry.feature_scaling, others, pairs=pairs)
             continue
         samples = _read_features(paths) if entry.kind == "features" else _read_images(paths[0], spec.method.id)
@@ -146,6 +147,11 @@ def _read_features(paths: list[Path]) -> NDArray[Any]:
     """Return the features of one or several descriptors, side by side."""
     tables: list[NDArray[Any]] = [read_npz(path, ("features",))["features"] for path in paths]
     return tables[0] if len(tables) == 1 else np.concatenate(tables, axis=1)
+
+
+def _read_in_single_precision(paths: list[Path]) -> NDArray[np.float32]:
+    """Return features for pairs, whose components are computed in single precision."""
+    return _read_features(paths).astype(np.float32)
 
 
 def _read_images(path: Path, method_id: str) -> NDArray[np.float64]:
