@@ -27,7 +27,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "multiresolution": {"resolutions": [2, 4]}, "hog": {"cell": 4}, "phog": {"levels": 2, "sigma": 0.5},
     "lbp": {"grid": 2}, "patches": {"size": 4}, "geometric_blur": {"n_points": 30, "n_components": 8},
     "sift_points": {"n_points": 30, "n_components": 8}, "dense_sift": {"n_words": 20}, "c2_serre": {"n_patches": 12},
-    "c2_mutch_lowe": {"n_patches": 12},
+    "c2_mutch_lowe": {"n_patches": 12}, "sift_grid": {"step": 4, "size": 4},
 }  # fmt: skip
 """Parameters for 8 x 8 images where the defaults are for larger ones; for what learns from the images, small ones."""
 LEARNS = {kind for kind, model in MODELS.items() if model.learns}

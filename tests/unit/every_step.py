@@ -28,6 +28,7 @@ IMAGES = {
         "hog": {"kind": "hog", "cell": 4},
         "phog": {"kind": "phog", "levels": 2, "sigma": 0.5},
         "lbp": {"kind": "lbp", "grid": 2},
+        "sift": {"kind": "sift_grid", "step": 4, "size": 4},
     },
     "kernels": {
         "gauss": {"kind": "gaussian", "descriptor": ["pixels", "hog", "lbp"]},
@@ -255,7 +256,7 @@ def model_jobs(targets: Any) -> Iterator[dict[str, Any]]:
         yield job(targets, "kernel_set", {"matrices": targets.matrices(w)}, manifest, code=False, **vars(w))
     for dataset, protocol in dict.fromkeys((d, p) for d, p, _ in plan.fits):
         w = SimpleNamespace(dataset=dataset, protocol=protocol)
-        inputs = {"labels": targets.labels(w), "file": targets.split_file(w)}
+        inputs = {"labels": targets.labels(w), "files": targets.split_files(w)}
         yield job(targets, "split", inputs, {"splits": path("splits", **vars(w))}, **vars(w))
     for dataset, protocol, method in plan.fits:
         w = SimpleNamespace(dataset=dataset, protocol=protocol, method=method)

@@ -66,7 +66,7 @@ rule resize:
 rule split:
     input:
         labels=targets.labels,
-        file=targets.split_file,
+        files=targets.split_files,
     output:
         splits=targets.path("splits"),
     log:

@@ -25,6 +25,8 @@ FeatureScaling = Literal["none", "standard", "minmax", "unit", "rank"]
 """See :class:`mklearn.kernels.feature_scaling.FeatureScaler`."""
 AUTO_SCALINGS: tuple[FeatureScaling, ...] = ("standard", "rank", "unit", "none")
 """What ``feature_scaling: auto`` chooses from; of equally good ones, the first."""
+PairTerm = Literal["absolute_difference", "product"]
+"""What is computed from the features a and b of two samples: |a - b|, or a b, feature by feature."""
 
 
 class Implementation(Strict):
@@ -109,6 +111,16 @@ class EvaluationSpec(Strict):
     """By which samples parameters are chosen; on the test samples, values are optimistic."""
 
 
+class PairFeatures(Strict):
+    """How two samples become the features of their pair, see :mod:`mklearn.evaluation.pairs`."""
+
+    components: Annotated[int, Field(ge=1)] | None
+    square_root: bool
+    whiten: bool
+    unit_length: bool
+    terms: Annotated[list[PairTerm], Field(min_length=1)]
+
+
 class Setting(Strict):
     """One training size of a protocol, as its score rows name it: ``faces-p2`` and 2 of protocol ``faces``."""
 
@@ -126,6 +138,8 @@ class FitSpec(Strict):
     """Kernel specifications, as :func:`mklearn.kernels.specs.build_stack` takes them; empty without kernels."""
     evaluation: EvaluationSpec
     seed: int
+    pairs: PairFeatures | None = None
+    """For a protocol of pairs: what they are compared by."""
 
     @property
     def kernel_features(self) -> list[str]:

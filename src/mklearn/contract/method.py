@@ -204,12 +204,12 @@ class ScaledFeatures(Method):
 
 
 class DescriptorMethod(Method):
-    """Methods on the features of one descriptor, as they are."""
+    """Methods on the features of one descriptor, or of several side by side."""
 
     inputs: ClassVar[Mapping[str, Input]] = {"features": Input("features", field="descriptor")}
 
-    descriptor: Slug = "pixels"
-    """The descriptor whose features it takes."""
+    descriptor: Slug | Annotated[list[Slug], Field(min_length=1)] = "pixels"
+    """The descriptor whose features it takes; of several, they are put side by side."""
 
 
 class FeatureMethod(ScaledFeatures, DescriptorMethod):

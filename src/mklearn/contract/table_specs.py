@@ -116,6 +116,8 @@ class ReportFit(Spec):
     settings: list[Setting]
     method: str
     title: str
+    pairs: bool = False
+    """Whether its samples are pairs."""
 
 
 class ReportFile(Spec):

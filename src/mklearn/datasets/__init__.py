@@ -13,6 +13,6 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "resizing": ["resize_images"],
         "splits": ["Split", "Splits", "random_per_class", "k_fold", "given"],
         "grouped_splits": ["group_k_fold", "validation_folds"],
-        "pairs": ["Pairs", "random_pairs", "given_pairs"],
+        "pairs": ["Pairs", "PairLists", "random_pairs", "given_pairs", "lfw_pairs", "verification"],
     },
 )

@@ -57,6 +57,9 @@ class Entry(Strict):
     released_splits: str | None = None
     """``"module:function"`` that reads, from the file of the data set, the ids of the test samples of each split that
     was released with it; for the protocol ``released``."""
+    pairs: list[FileSpec] = Field(default_factory=list)
+    """Official lists of pairs for protocol ``verification``: the folds of the result, then, where parameters are chosen
+    on pairs of their own, those that are trained on for it and those that are validated on."""
     package: str = ""
     """The package that brings it; empty for mklearn's own."""
 

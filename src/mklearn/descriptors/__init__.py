@@ -22,6 +22,7 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "pixels",
         "point_sets",
         "sift",
+        "sift_grid",
     ],
     submod_attrs={"images": ["as_grey_images"], "point_sets": ["PointSets"]},
 )

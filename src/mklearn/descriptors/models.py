@@ -207,6 +207,20 @@ class DenseSIFT(Descriptor):
     n_words: Annotated[int, Field(ge=2)] = 1000
 
 
+class SIFTGrid(Descriptor):
+    """SIFT descriptors at the points of a grid, one after the other: for aligned images."""
+
+    title = "SIFT at fixed points"
+    reference = "Lowe 2004"
+    implementation = "mklearn.descriptors.sift_grid:sift_grid"
+
+    kind: Literal["sift_grid"]
+    step: Count = 16
+    """Pixels between neighbouring points."""
+    size: Annotated[float, Field(ge=4, le=1024)] = 24.0
+    """Pixels per side of the patch around a point."""
+
+
 class C2Serre(Descriptor):
     """Best match of patches of oriented edges anywhere in the image."""
 
@@ -247,7 +261,8 @@ class Table(Descriptor):
 
 
 DESCRIPTORS: tuple[type[Descriptor], ...] = (
-    Pixels, Multiresolution, Patches, HOG, PHOG, LBP, GeometricBlur, SIFTPoints, DenseSIFT, C2Serre, C2MutchLowe, Table,
+    Pixels, Multiresolution, Patches, HOG, PHOG, LBP, GeometricBlur, SIFTPoints, DenseSIFT, SIFTGrid, C2Serre,
+    C2MutchLowe, Table,
 )  # fmt: skip
 
 

@@ -20,7 +20,8 @@ from typing import Any
 
 from mklearn.atomic import read_parquet
 from mklearn.contract.table_specs import LostFit
-from mklearn.datasets.splits import Splits, numbered_test_parts
+from mklearn.datasets.pairs import load_splits
+from mklearn.datasets.splits import numbered_test_parts
 from mklearn.engine.session import failures
 from mklearn.errors import UserError
 from mklearn.steps.log import output_in
@@ -273,7 +274,7 @@ def _splits(targets: Targets, key: tuple[str, str, str]) -> list[list[tuple[int,
     sizes = [setting.train_size for setting in fit.settings]
     try:
         labels, _ = read_parquet(targets.path("labels", dataset=fit.dataset.original))
-        drawn = Splits.load(targets.path("splits", dataset=dataset, protocol=protocol), labels["id"].to_numpy(str))
+        drawn = load_splits(targets.path("splits", dataset=dataset, protocol=protocol), labels["id"].to_numpy(str))
     except UserError:
         return [[] for _ in sizes]
     parts = numbered_test_parts(drawn)

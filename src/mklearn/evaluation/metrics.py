@@ -185,6 +185,24 @@ def _auc(y: Any, scores: Any, classes: Any) -> float:
     return float(np.mean([roc_auc_score(y == code, scores[:, place]) for place, code in enumerate(classes)]))
 
 
+def _equal_error_rate(y: Any, scores: Any, classes: Any) -> float:
+    """Return the error on the ROC curve where as many of either class are wrong; lines join its points."""
+    import numpy as np
+    from sklearn.metrics import roc_curve
+
+    if len(classes) != 2:
+        raise NotApplicable(f"the equal error rate is one of two classes; there are {len(classes)}")
+    if len(np.unique(y)) < 2:
+        raise NotApplicable("the equal error rate needs test samples of both classes")
+    values = scores[:, 1] if scores.ndim == 2 else scores
+    accepted, detected, _ = roc_curve(y == classes[1], values, drop_intermediate=False)
+    excess = accepted + detected - 1.0  # false acceptances minus false rejections: increases from -1 to 1
+    place = int(np.argmax(excess >= 0))
+    low, high = excess[place - 1], excess[place]
+    share = -low / (high - low)
+    return float(accepted[place - 1] + share * (accepted[place] - accepted[place - 1]))
+
+
 def _support_vector_share(estimator: Any, n_train: int) -> float:
     """Return the share of the training samples that are support vectors."""
     import numpy as np
@@ -225,6 +243,13 @@ METRICS = {
             bounds=(0.0, math.inf),
         ),
         Metric("auc", "Area under the ROC curve", ("y", "class_scores", "classes"), _auc),
+        Metric(
+            "equal_error_rate",
+            "Equal error rate",
+            ("y", "class_scores", "classes"),
+            _equal_error_rate,
+            larger_is_better=False,
+        ),
         Metric(
             "support_vector_share",
             "Share of support vectors",

@@ -137,6 +137,16 @@ class SplitResult:
     """Why there was no inner cross-validation, when there was none."""
 
 
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen for all splits together, see :func:`choose_once`."""
+
+    method: MethodSpec
+    """With the kernel weights that follow from accuracies, where the method has them."""
+    by_rule: dict[str, tuple[int, int | None]]
+    """By nearest-neighbour rule the candidate, and the position of its number of components."""
+
+
 def candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:
     """Return every combination of the grid; for ``best_single`` with each kernel in turn."""
     kernels: Sequence[int | None] = range(n_kernels) if method.kernel_choice == "best_single" else [None]
@@ -150,6 +160,7 @@ def candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:
 def evaluate_split(
     inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], train: Indices, test: Indices, *,
     evaluation: EvaluationSpec, seed: int, choose: bool = True, groups: NDArray[np.str_] | None = None,
+    choice: Choice | None = None,
 ) -> SplitResult:  # fmt: skip
     """Fit one method on ``train`` and compute its metrics on ``test``.
 
@@ -168,18 +179,20 @@ def evaluate_split(
     groups : (n,) array of str, optional
         Group of each sample, such as a person. If no group has samples in both parts, the inner cross-validation
         holds out whole groups too.
+    choice : Choice, optional
+        Taken in place of an inner cross-validation.
 
     Raises
     ------
     NotApplicable, SolverFailed
         The method can't run on this split; the caller records it.
     """
-    if np.unique(y[train]).size < 2:  # methods without labels would fit and always be right, scikit-learn's fail
-        raise NotApplicable("the training samples are of one class only: no class can be discriminated")
-    if method.kernel_choice == "cv_accuracy":
+    _check_classes(y[train])
+    if choice is not None:
+        method = choice.method
+    elif method.kernel_choice == "cv_accuracy":
         parts = _validation_parts(y, train, test, evaluation, seed, groups)
-        weights = _weights_by_accuracy(inputs, method, y, evaluation, parts)
-        method = method.model_copy(update={"parameters": method.parameters | {"kernel_weights": weights}})
+        method = _weighted_by_accuracy(inputs, method, y, evaluation, parts)
     grid = candidates(method, inputs.n_kernels)
     fits = Fits(inputs, method, y)
     sweep = fits.sweep
@@ -190,7 +203,9 @@ def evaluate_split(
     result = SplitResult()
     started = time.perf_counter()
     try:
-        if choose and (len(grid) > 1 or open_components):  # else there is nothing to choose
+        if choice is not None:
+            chosen = choice.by_rule
+        elif choose and (len(grid) > 1 or open_components):  # else there is nothing to choose
             parts = _validation_parts(y, train, test, evaluation, seed, groups)
             chosen = _choose(fits, grid, train, test, evaluation, parts)
     except (NotApplicable, SolverFailed) as reason:
@@ -204,6 +219,41 @@ def evaluate_split(
             final[number] = fits.fit(grid[number], train, test)
         result.rules[rule] = rule_result(final[number], grid[number], position, rule, y[train], y[test], evaluation)
     return result
+
+
+def choose_once(
+    inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], train: Indices, validation: Indices, *,
+    evaluation: EvaluationSpec,
+) -> Choice | None:  # fmt: skip
+    """Choose the parameters of a method for all splits: every candidate trains on one part and is validated on another.
+
+    Parameters
+    ----------
+    inputs, method, y, evaluation
+        As for :func:`evaluate_split`.
+    train, validation : indices into the samples
+
+    Returns
+    -------
+    choice : Choice or None
+        None if there is nothing to choose.
+
+    Raises
+    ------
+    NotApplicable, SolverFailed
+        No candidate can be chosen.
+    """
+    _check_classes(y[train])
+    known = np.concatenate([train, validation])
+    parts = [(train, validation)]
+    by_accuracy = method.kernel_choice == "cv_accuracy"
+    if by_accuracy:
+        method = _weighted_by_accuracy(inputs, method, y, evaluation, parts)
+    grid = candidates(method, inputs.n_kernels)
+    fits = Fits(inputs, method, y)
+    if len(grid) > 1 or (fits.sweep.has_components and evaluation.components != "all"):
+        return Choice(method, _choose(fits, grid, known, known[:0], evaluation, parts))
+    return Choice(method, dict.fromkeys(fits.sweep.rules(evaluation.neighbours), (0, -1))) if by_accuracy else None
 
 
 class Fits:
@@ -318,6 +368,12 @@ def _predictions(outcome: Outcome, outputs: Sequence[MethodOutput], position: in
     return RulePredictions(labels, outcome.components, position, values, nearest, distances)
 
 
+def _check_classes(y_train: NDArray[np.int64]) -> None:
+    """Raise NotApplicable for a single class: methods without labels would always be right, scikit-learn's fail."""
+    if np.unique(y_train).size < 2:
+        raise NotApplicable("the training samples are of one class only: no class can be discriminated")
+
+
 def _validation_parts(
     y: NDArray[np.int64], train: Indices, test: Indices, evaluation: EvaluationSpec, seed: int,
     groups: NDArray[np.str_] | None,
@@ -339,10 +395,10 @@ def first_candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:
     return [Candidate(first, kernel) for kernel in range(n_kernels)]
 
 
-def _weights_by_accuracy(
+def _weighted_by_accuracy(
     inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], evaluation: EvaluationSpec, parts: Parts
-) -> list[float]:
-    """Compute weights from the accuracy of each kernel alone, by the first nearest-neighbour rule."""
+) -> MethodSpec:
+    """Return the method with weights from the accuracy of each kernel alone, by the first nearest-neighbour rule."""
     alone = first_candidates(method, inputs.n_kernels)
     fits = Fits(inputs, method, y)
     rule = fits.sweep.rules(evaluation.neighbours)[0]
@@ -351,7 +407,8 @@ def _weights_by_accuracy(
         return fits.fit(candidate, known, asked).outcome.scores(ACCURACY, rule, y[known], y[asked])
 
     curves = select_by_inner_cv(evaluate, alone, parts, evaluation.components).mean_scores
-    return accuracy_weights(curves, evaluation.components, sum(len(asked) for _, asked in parts))
+    weights = accuracy_weights(curves, evaluation.components, sum(len(asked) for _, asked in parts))
+    return method.model_copy(update={"parameters": method.parameters | {"kernel_weights": weights}})
 
 
 def accuracy_weights(curves: NDArray[np.float64], components: Components, n_samples: int) -> list[float]:

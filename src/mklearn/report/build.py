@@ -21,7 +21,7 @@ from mklearn.report.gallery import Panel, panels
 from mklearn.report.page import Content, markdown_report, render
 from mklearn.report.picks import picks, picks_tables
 from mklearn.report.published import published_part
-from mklearn.report.records import DataSetRecord, FitRecord, RunRecord
+from mklearn.report.records import DataSetRecord, FitRecord, RunRecord, WrongPairs
 from mklearn.report.rendering import write_figure
 from mklearn.report.solutions import solution_tables
 from mklearn.report.tables import failure_table, kernel_table, metric_tables, result_table, stage_table
@@ -43,6 +43,7 @@ def build_report(
     fits: Sequence[FitRecord],
     scores: pd.DataFrame,
     summary: pd.DataFrame,
+    wrong_pairs: Sequence[WrongPairs] = (),
     figure_files: bool = True,
 ) -> list[Path]:
     """Write the page, ``summary.md``, ``summary.csv``, ``answer.txt``, ``figures/*.svg|png`` and ``reproduction.csv``.
@@ -63,6 +64,8 @@ def build_report(
         May be empty.
     scores, summary : DataFrame
         The tidy score table, and :func:`mklearn.evaluation.summary.summarise` of it.
+    wrong_pairs : sequence of WrongPairs
+        Of settings that verify pairs; their images are on the page alone.
     figure_files : bool, default=True
         Whether to write ``figures/``. Embeddings are written where there are no more than ``MOST_EMBEDDING_FILES``.
 
@@ -72,7 +75,7 @@ def build_report(
         The files written, ``index.html`` first.
     """
     results = results_of(scores, summary, fits, study.reference or "average", study.learned)
-    content = _content(results, study, run, data)
+    content = _content(results, study, run, data, wrong_pairs)
     texts = {
         "index.html": render(content),
         "summary.md": markdown_report(content),
@@ -94,7 +97,9 @@ def build_report(
     return written
 
 
-def _content(results: Results, study: ReportSpec, run: RunRecord, data: Sequence[DataSetRecord]) -> Content:
+def _content(
+    results: Results, study: ReportSpec, run: RunRecord, data: Sequence[DataSetRecord], wrong: Sequence[WrongPairs]
+) -> Content:
     """Word, tabulate and draw everything that the report shows."""
     baselines = [results.reference, *study.best_single]
     published = published_part(results, study, baselines)
@@ -118,6 +123,7 @@ def _content(results: Results, study: ReportSpec, run: RunRecord, data: Sequence
         ratios=time_ratio_table(results),
         stages=stage_table(run.stages),
         series=results.series,
+        wrong_pairs=wrong,
     )
 
 

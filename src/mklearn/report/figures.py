@@ -135,6 +135,15 @@ def lines(frame: pd.DataFrame, series: Series, column: str, x: Chart, *layers: C
     )
 
 
+def roc_curves(curves: pd.DataFrame, series: Series, *, title: str) -> Chart:
+    """Draw mean ROC curves: ``label, accepted, mean`` in fractions, a line for each series."""
+    shown = charts.in_percent(curves, "accepted").assign(std=float("nan"))
+    axis = {"tickCount": 6}
+    x = field("x:Q", title="accepted pairs of different classes, %", scale={"nice": False}, axis=axis)
+    figure = lines(shown, series, "accepted", x, title=title)
+    return figure | {"title": {"text": title, "subtitle": "accepted pairs of the same class, %"}}
+
+
 def fit_time_by_train_size(times: pd.DataFrame, series: Series, *, title: str) -> Chart:
     """Draw the median seconds of a fit against the training size; ``times`` is ``label, train_size, seconds``."""
     median = times.groupby(["label", "train_size"], sort=False)["seconds"].median().reset_index()

@@ -50,6 +50,7 @@ def panels(
     for setting in results.settings:
         fits = setting.fits(results.fits)
         gallery.add_scores(setting)
+        gallery.add_roc(setting.title, fits)
         gallery.add_weights(setting.title, [record for record in fits if id(record) not in picked])
         gallery.add_fits(setting.title, fits, most)
         gallery.add_kernels(setting.title, fits)
@@ -114,6 +115,13 @@ class _Gallery:
             alt = "Dots on a logarithmic scale: seconds of each fit of each method."
             self.add("time", title, "", alt, figures.fit_times(times, series, title=title))
         self._add_iterations(title, frames.iterations(scores))
+
+    def add_roc(self, title: str, fits: Sequence[FitRecord]) -> None:
+        """Add the mean ROC curves of methods that verify pairs."""
+        known = [record.roc.assign(label=self._label(record)) for record in fits if record.roc is not None]
+        if known:
+            alt = "Lines: accepted pairs of the same class against accepted pairs of different classes."
+            self.add("roc", title, "", alt, figures.roc_curves(pd.concat(known), self.results.series, title=title))
 
     def _add_iterations(self, title: str, curves: pd.DataFrame) -> None:
         alt = "Lines: mean accuracy of each method after each iteration."

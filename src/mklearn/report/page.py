@@ -21,7 +21,7 @@ from mklearn.contract.table_specs import ReportSpec
 from mklearn.report.findings import Findings
 from mklearn.report.gallery import Panel
 from mklearn.report.published import Published
-from mklearn.report.records import DataSetRecord, RunRecord
+from mklearn.report.records import DataSetRecord, RunRecord, WrongPairs
 from mklearn.report.rendering import vega_script
 from mklearn.report.sections import figure_sections, page_file
 from mklearn.report.series import Series
@@ -52,6 +52,7 @@ class Content:
     ratios: Table | None
     stages: Table | None
     series: Series
+    wrong_pairs: Sequence[WrongPairs] = ()
 
     @property
     def title(self) -> str:

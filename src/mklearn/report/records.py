@@ -66,6 +66,32 @@ class RunRecord:
 
 
 @dataclass(frozen=True)
+class WrongPairs:
+    """Pairs that the most accurate method of a setting is wrong about.
+
+    Attributes
+    ----------
+    method : str
+        Its title.
+    n_tested : int
+        Pairs that it was tested on.
+    n_wrong : (int, int)
+        Wrong ones among pairs of the same class, and of different classes.
+    images : ndarray of shape (k, height, width), uint8
+        Both images of each pair that is shown, side by side.
+    captions : tuple of k str
+    """
+
+    method: str
+    n_tested: int
+    n_wrong: tuple[int, ...]
+    images: NDArray[np.uint8]
+    captions: tuple[str, ...]
+    title: str = ""
+    """Title of the setting."""
+
+
+@dataclass(frozen=True)
 class FitRecord:
     """All repeats of one method on one data set and training size.
 
@@ -98,6 +124,8 @@ class FitRecord:
         cross-validation chose.
     classes : ndarray of shape (c,), optional
         Names of the classes.
+    roc : DataFrame, optional
+        ``accepted, mean``: the mean ROC curve of a method that verifies pairs.
     """
 
     dataset: str
@@ -113,3 +141,4 @@ class FitRecord:
     kernel_info: pd.DataFrame | None = None
     confusion: NDArray[np.integer] | None = None
     classes: NDArray[np.str_] | None = None
+    roc: pd.DataFrame | None = None

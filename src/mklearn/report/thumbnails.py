@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +20,23 @@ LONGER_SIDE = 64
 def thumbnails(data: SampleSet, count: int) -> NDArray[np.uint8] | None:
     """Return up to ``count`` small grey images, shape (k, rows, columns), or None for a data set without images.
 
-    The first image of each class comes first, then the second of each. Grey values are stretched to 0..255. Images of
-    different shapes keep their own, in the middle of a square.
+    The first image of each class comes first, then the second of each. They are those of :func:`small_images`.
     """
     if data.images is None or not count:
         return None
     nth = np.zeros(len(data.y), dtype=int)
     for label in np.unique(data.y):
         nth[data.y == label] = np.arange(np.sum(data.y == label))
-    chosen = [np.asarray(data.images[int(i)], dtype=np.float64) for i in np.argsort(nth, kind="stable")[:count]]
+    return small_images(data, np.argsort(nth, kind="stable")[:count].tolist())
+
+
+def small_images(data: SampleSet, positions: Sequence[int]) -> NDArray[np.uint8]:
+    """Return small grey images of some samples of a data set of images, shape (k, rows, columns).
+
+    Grey values are stretched to 0..255. Images of different shapes keep their own, in the middle of a square.
+    """
+    assert data.images is not None
+    chosen = [np.asarray(data.images[position], dtype=np.float64) for position in positions]
     grey = [image.mean(axis=2) if image.ndim == 3 else image for image in chosen]
     small = [np.asarray(resize_images([image], shape=_small(image.shape))[0], dtype=float) for image in grey]
     low, high = min(image.min() for image in small), max(image.max() for image in small)

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
 from mklearn.contract.fit_spec import FitSpec
+from mklearn.datasets.pairs import PairLists
 from mklearn.datasets.samples import SampleSet
 from mklearn.datasets.splits import Splits
 from mklearn.errors import DataError
 from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
+from mklearn.evaluation.pairs import PairedSamples, PairInput, PairKernelInput
 from mklearn.evaluation.predictions import prediction_table, typed
 from mklearn.provenance import canonical, code_fingerprint, input_digests, stamp
 from mklearn.steps.fit_records import FitAtSize, SplitRecord, model_arrays
@@ -42,6 +44,7 @@ def fit(
     scores, model, predictions : Path
         Written.
     spec : FitSpec
+        With ``spec.pairs``, the samples of the splits are pairs of those of the labels.
     manifest, matrices : Path, list of Path
         The kernel set and its pairwise matrices, for an input of kind kernels on such matrices.
     sources : list of Path
@@ -50,17 +53,24 @@ def fit(
     code : list of Path
         Source files behind the step.
     """
-    inputs = _read_inputs(spec, manifest, matrices or [], sources or [])
     table, _ = read_parquet(labels)
     y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)
     groups = table["group"].to_numpy(dtype=str) if "group" in table else None
-    drawn = Splits.load(splits, ids)
+    choice = paired = None
+    if spec.pairs is None:
+        drawn = Splits.load(splits, ids)
+    else:
+        pairs = PairLists.load(splits, ids)
+        drawn, choice = pairs.splits, pairs.choice
+        y, ids, groups = pairs.y, pairs.names(ids), pairs.groups
+        paired = PairedSamples(pairs.first, pairs.second, spec.pairs)
+    inputs = _read_inputs(spec, manifest, matrices or [], sources or [], paired)
     fingerprint = code_fingerprint(code or [])
     rows: list[dict[str, Any]] = []
     arrays: dict[str, Any] = {}
     predicted: list[pd.DataFrame] = []
     for setting in spec.settings:
-        at_size = FitAtSize(inputs, spec, setting, y, drawn.of_size(setting.train_size), fingerprint, groups)
+        at_size = FitAtSize(inputs, spec, setting, y, drawn.of_size(setting.train_size), fingerprint, groups, choice)
         records = _records(at_size, spec.evaluation.time_limit)
         rows += [row for record in records for row in record.rows]
         found = model_arrays(records, spec)
@@ -88,8 +98,10 @@ def _records(at_size: FitAtSize, minutes: float | None) -> list[SplitRecord]:
     return records
 
 
-def _read_inputs(spec: FitSpec, manifest: Path | None, matrices: list[Path], sources: list[Path]) -> Inputs:
-    """Read the named inputs of the method."""
+def _read_inputs(
+    spec: FitSpec, manifest: Path | None, matrices: list[Path], sources: list[Path], pairs: PairedSamples | None
+) -> Inputs:
+    """Read the named inputs of the method: of samples, or of pairs of them."""
     found: dict[str, KernelInput | SampleInput] = {}
     files = iter(sources)
     for name, entry in spec.method.inputs.items():
@@ -102,10 +114,18 @@ def _read_inputs(spec: FitSpec, manifest: Path | None, matrices: list[Path], sou
             raise DataError(f"step fit: input {name!r} needs {needed} of {what} among sources.")
         if kernels:
             pairwise = {} if manifest is None else _read_matrices(manifest, matrices)
-            features = {key: _read_features([path]) for key, path in zip(spec.kernel_features, paths, strict=True)}
+            tables = _read_features if pairs is None else _read_in_single_precision
+            features = {key: tables([path]) for key, path in zip(spec.kernel_features, paths, strict=True)}
             if not pairwise and not features:
                 raise DataError(f"step fit: input {name!r} needs a manifest and matrices.")
-            found[name] = KernelInput(pairwise, spec.kernels, features)
+            if pairs is not None:
+                found[name] = PairKernelInput({}, spec.kernels, features, pairs=pairs)
+            else:
+                found[name] = KernelInput(pairwise, spec.kernels, features)
+            continue
+        if pairs is not None:
+            first, *others = (_read_in_single_precision([path]) for path in paths)
+            found[name] = PairInput(first, entry.training_only, entry.feature_scaling, others, pairs=pairs)
             continue
         samples = _read_features(paths) if entry.kind == "features" else _read_images(paths[0], spec.method.id)
         found[name] = SampleInput(samples, entry.training_only, entry.feature_scaling)
@@ -127,6 +147,11 @@ def _read_features(paths: list[Path]) -> NDArray[Any]:
     """Return the features of one or several descriptors, side by side."""
     tables: list[NDArray[Any]] = [read_npz(path, ("features",))["features"] for path in paths]
     return tables[0] if len(tables) == 1 else np.concatenate(tables, axis=1)
+
+
+def _read_in_single_precision(paths: list[Path]) -> NDArray[np.float32]:
+    """Return features for pairs, whose components are computed in single precision."""
+    return _read_features(paths).astype(np.float32)
 
 
 def _read_images(path: Path, method_id: str) -> NDArray[np.float64]:

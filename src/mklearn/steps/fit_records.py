@@ -24,7 +24,7 @@ from mklearn.evaluation.inputs import Inputs
 from mklearn.evaluation.iterations import accuracy_by_iteration
 from mklearn.evaluation.oracle import best_on_test
 from mklearn.evaluation.predictions import SplitPredictions
-from mklearn.evaluation.split import EXPECTED, Fitted, RuleResult, SplitResult, evaluate_split
+from mklearn.evaluation.split import EXPECTED, Choice, Fitted, RuleResult, SplitResult, choose_once, evaluate_split
 from mklearn.provenance import canonical
 from mklearn.steps.log import logger, progress
 from mklearn.steps.rows import blank, fit_of
@@ -77,6 +77,8 @@ class FitAtSize:
     code : str
         Fingerprint of the code, for the score rows.
     groups : (n,) group of each sample, such as a person; None without groups.
+    choice : Split, optional
+        Parts by which parameters are chosen once, for all splits; None: by inner cross-validation on each.
     """
 
     inputs: Inputs
@@ -86,6 +88,7 @@ class FitAtSize:
     splits: Sequence[Split]
     code: str = ""
     groups: NDArray[np.str_] | None = None
+    choice: Split | None = None
 
     @cached_property
     def _test_parts(self) -> dict[tuple[int | None, int, int], int]:
@@ -124,9 +127,18 @@ class FitAtSize:
         if method.kernel_choice == "oracle_single":
             yield from zip(splits, self._best_kernel_on_test(), strict=True)
             return
+        chosen = None if self.choice is None else self._guarded("choice of parameters", self._choose_once)
+        if isinstance(chosen, Exception):
+            yield from ((split, chosen) for split in splits)
+            return
         for _, draw in itertools.groupby(splits, key=_draw_of):
             models = list(draw)
-            yield from zip(models, self._evaluate_draw(models), strict=True)
+            yield from zip(models, self._evaluate_draw(models, chosen), strict=True)
+
+    def _choose_once(self) -> Choice | None:
+        assert self.choice is not None
+        train, validation = self.choice.train, self.choice.test
+        return choose_once(self.inputs, self.spec.method, self.y, train, validation, evaluation=self.spec.evaluation)
 
     def _best_kernel_on_test(self) -> list[SplitResult | Exception]:
         """Return the results of the single kernel that is best on the test samples of all splits."""
@@ -143,22 +155,24 @@ class FitAtSize:
             return [aborted for _ in self.splits]
         return best_on_test(by_kernel, self.spec.evaluation.choose_by)
 
-    def _evaluate_draw(self, models: list[Split]) -> Sequence[SplitResult | Exception]:
+    def _evaluate_draw(self, models: list[Split], choice: Choice | None) -> Sequence[SplitResult | Exception]:
         """Evaluate the models of a draw together, whose parameters are chosen together; or a single split."""
         if models[0].validation is None or self.spec.evaluation.choice == "test_set":
-            return [self._evaluate(self.inputs, split) for split in models]
+            return [self._evaluate(self.inputs, split, choice=choice) for split in models]
         results = self._guarded(
             models[0].name,
             lambda: evaluate_draw(self.inputs, self.spec.method, self.y, models, evaluation=self.spec.evaluation),
         )
         return [results for _ in models] if isinstance(results, Exception) else results
 
-    def _evaluate(self, inputs: Inputs, split: Split, choose: bool = True) -> SplitResult | Exception:
+    def _evaluate(
+        self, inputs: Inputs, split: Split, choose: bool = True, choice: Choice | None = None
+    ) -> SplitResult | Exception:
         return self._guarded(
             split.name,
             lambda: evaluate_split(
                 inputs, self.spec.method, self.y, split.train, split.test, evaluation=self.spec.evaluation,
-                seed=self.spec.seed, choose=choose, groups=self.groups,
+                seed=self.spec.seed, choose=choose, groups=self.groups, choice=choice,
             ),
         )  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,14 @@ import pandas as pd
 from mklearn.atomic import read_npz, read_parquet
 from mklearn.contract.fit_spec import Setting
 from mklearn.contract.table_specs import ReportDataset, ReportFit, ReportSpec
+from mklearn.datasets.pairs import LABELS
 from mklearn.datasets.samples import SampleSet
 from mklearn.evaluation.predictions import Predictions
 from mklearn.provenance import file_digest, input_digests, stamp
 from mklearn.report import records
 from mklearn.report.build import build_report
 from mklearn.report.thumbnails import thumbnails
+from mklearn.report.verification import mean_roc, wrong_pairs
 from mklearn.stamps import write_beside
 from mklearn.steps.log import logger
 from mklearn.study.schema import yaml_text
@@ -49,6 +52,7 @@ def report(
         ],
         scores=read_parquet(scores)[0],
         summary=read_parquet(summary)[0],
+        wrong_pairs=list(_wrong_pairs(spec, datasets, predicted)),
     )
     write_beside(written, provenance, page.parent / "provenance.json")
     logger.info("%d files in %s", len(written), page.parent)
@@ -85,8 +89,24 @@ def _fits(
         start = f"{setting.protocol}/"
         own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
         keys = {"dataset": entry.dataset, **setting.model_dump(), "method": entry.method}
-        confusion = predicted.confusion(keys, len(classes[entry.dataset]))
-        yield _fit(own, entry, setting, classes[entry.dataset], confusion)
+        names = np.array(LABELS) if entry.pairs else classes[entry.dataset]
+        record = _fit(own, entry, setting, names, predicted.confusion(keys, len(names)))
+        yield replace(record, roc=mean_roc(predicted.of({**keys, "neighbour": ""}))) if entry.pairs else record
+
+
+def _wrong_pairs(
+    spec: ReportSpec, datasets: list[tuple[ReportDataset, SampleSet]], predicted: Predictions
+) -> Iterator[records.WrongPairs]:
+    """Yield the wrong pairs of each protocol of pairs on each data set."""
+    for entry, data in datasets:
+        fits = [fit for fit in spec.fits if fit.pairs and fit.dataset == entry.id]
+        for setting in dict.fromkeys(setting.protocol for fit in fits for setting in fit.settings):
+            keys = {"dataset": entry.id, "protocol": setting, "train_size": None, "neighbour": ""}
+            tables = {fit.title: predicted.of({**keys, "method": fit.method}) for fit in fits}
+            known = {title: table for title, table in tables.items() if table is not None}
+            found = wrong_pairs(known, data, spec.thumbnails)
+            if found is not None:
+                yield replace(found, title=f"{entry.title}, {setting}")
 
 
 def _fit(

@@ -16,9 +16,12 @@ from mklearn.provenance import input_digests, stamp
 from mklearn.steps.log import logger
 
 
-def split(labels: Path, splits: Path, *, spec: SplitSpec, file: Path | None = None,
+def split(labels: Path, splits: Path, *, spec: SplitSpec, files: list[Path] | None = None,
           code: list[Path] | None = None) -> None:  # fmt: skip
-    """Draw splits from the labels by the protocol of ``spec``, or read them from a ``file`` of the user or data set.
+    """Draw splits from the labels by the protocol of ``spec``, or read them from ``files``.
+
+    These are a file with splits of the user's or of the data set, or lists of pairs, see
+    :func:`mklearn.datasets.pairs.verification`.
 
     The random generator depends on data set, training size, repeat and seed: see
     :func:`mklearn.datasets.splits.generator`.
@@ -36,20 +39,26 @@ def split(labels: Path, splits: Path, *, spec: SplitSpec, file: Path | None = No
             f"valid: {', '.join(classes)}."
         )
     kept = np.flatnonzero(~np.isin(classes[y], excluded))
-    if spec.kind in ("given", "released"):
-        if spec.kind == "given":
-            drawn = given(file or parameters["path"], ids)
-        elif file is None or spec.source is None:
+    if spec.kind == "given":
+        drawn = given(files[0] if files else parameters["path"], ids)
+        drawn = drawn.restricted(kept) if excluded else drawn
+    elif spec.kind == "released":
+        if not files or spec.source is None:
             raise ConfigError(f"protocol released: no file of splits was released with data set {spec.dataset!r}.")
-        else:
-            drawn = released(load(spec.source)(file), ids)
+        drawn = released(load(spec.source)(files[0]), ids)
         drawn = drawn.restricted(kept) if excluded else drawn
     else:
         draw = load(spec.implementation)
-        if "groups" in inspect.signature(draw).parameters:
+        taken = inspect.signature(draw).parameters
+        if "groups" in taken:
             parameters["groups"] = None if groups is None else groups[kept]
+        if "ids" in taken:
+            parameters["ids"] = ids[kept]
+        if "files" in taken:
+            parameters = {name: value for name, value in parameters.items() if name != "path"} | {"files": files or []}
         drawn = draw(y[kept], **parameters, seed=spec.seed, name=spec.dataset, classes=classes)
         drawn = drawn.among(kept, len(y)) if excluded else drawn
-    logger.info("%d splits; the first has %d training and %d test samples", len(drawn), len(drawn[0].train),
-                len(drawn[0].test))  # fmt: skip
-    drawn.save(splits, ids, stamp(spec.as_dict(), input_digests(labels=labels, file=file), code or []))
+    first = drawn.splits[0]
+    logger.info("%d splits; the first has %d training and %d test samples", len(drawn.splits), len(first.train),
+                len(first.test))  # fmt: skip
+    drawn.save(splits, ids, stamp(spec.as_dict(), input_digests(labels=labels, files=files), code or []))

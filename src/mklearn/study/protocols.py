@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from mklearn.contract.fit_spec import Choice
+from mklearn.contract.fit_spec import Choice, PairFeatures, PairTerm
 from mklearn.contract.model import Registered
 
 Count = Annotated[int, Field(ge=1)]
@@ -17,7 +17,8 @@ class Protocol(Registered):
 
     Its implementation takes the labels ``y`` and the parameters, and by keyword ``seed``, ``name`` (of the data set)
     and ``classes``; it returns :class:`mklearn.datasets.splits.Splits`. If it has a parameter ``groups``, it gets the
-    group of each sample, or None where the data set has no groups.
+    group of each sample, or None where the data set has no groups; with a parameter ``ids`` their ids, and with
+    ``files`` the paths of the files that the protocol reads.
     """
 
     bookkeeping: ClassVar[frozenset[str]] = frozenset({"choose"})
@@ -40,6 +41,10 @@ class Protocol(Registered):
     def table_name(self, name: str) -> str:
         """Return the name that tables have for a protocol of this name in the study."""
         return f"{name}-optimistic" if self.choose == "test_set" else name
+
+    def pair_features(self) -> PairFeatures | None:
+        """Return what pairs are compared by; None for a protocol of single samples."""
+        return None
 
 
 class RandomPerClass(Protocol):
@@ -140,11 +145,56 @@ class ReleasedSplits(Protocol):
     kind: Literal["released"]
 
 
+class Verification(Protocol):
+    """Pairs of samples in folds: do both have the same class? Each fold is the test part once.
+
+    Methods take features of a pair. Each descriptor's features are projected on the principal components of the images
+    in the training pairs; a pair has the terms of both projections. Several descriptors are put side by side.
+
+    With the official lists of Labelled Faces in the Wild, parameters are chosen once on its View 1 (trained on
+    pairsDevTrain, validated on pairsDevTest) for the ten folds of View 2. With other lists they are chosen in the inner
+    cross-validation, which holds out whole folds.
+    """
+
+    title = "verification of pairs"
+    reference = "Huang, Ramesh, Berg, Learned-Miller 2007"
+    implementation = "mklearn.datasets.pairs:verification"
+    bookkeeping: ClassVar[frozenset[str]] = Protocol.bookkeeping | set(PairFeatures.model_fields)
+
+    kind: Literal["verification"]
+    path: str | None = None
+    """Parquet or CSV file with columns fold (from 0), first and second (ids) and optionally same, or a list in the
+    format of pairs.txt; by default the lists that come with the registered data set."""
+    components: Count | None = 200
+    """Principal components of each descriptor; null takes the features themselves."""
+    square_root: bool = False
+    """Take the square roots of the features first, as suits histograms; they must not be negative."""
+    whiten: bool = True
+    """Give all components the same variance."""
+    unit_length: bool = True
+    """Bring the components of each image to length 1."""
+    terms: Annotated[list[PairTerm], Field(min_length=1)] = ["absolute_difference", "product"]
+    """Features of a pair: |a - b|, a b, or both."""
+
+    @model_validator(mode="after")
+    def _lists_name_their_samples(self) -> Verification:
+        if self.exclude_classes is not None:
+            raise ValueError("exclude_classes: a list names its pairs; omit those from the list.")
+        if len(set(self.terms)) < len(self.terms):
+            raise ValueError("terms: each can be named once.")
+        if self.components is None and self.whiten:
+            raise ValueError("whiten: needs components; set whiten: false for the features themselves.")
+        return self
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters with which the splits are drawn."""
+        return {} if self.path is None else {"path": self.path}
+
+    def pair_features(self) -> PairFeatures:
+        """Return what pairs are compared by."""
+        return PairFeatures(**{name: getattr(self, name) for name in PairFeatures.model_fields})
+
+
 PROTOCOLS: tuple[type[Protocol], ...] = (
-    RandomPerClass,
-    KFold,
-    GroupKFold,
-    ValidationFolds,
-    GivenSplits,
-    ReleasedSplits,
-)
+    RandomPerClass, KFold, GroupKFold, ValidationFolds, GivenSplits, ReleasedSplits, Verification,
+)  # fmt: skip

@@ -171,13 +171,15 @@ class Targets:
         released = {"source": dataset.released_splits} if spec.kind == "released" else {}
         return spec.model_copy(update={"dataset": dataset.splits_of, **released})
 
-    def split_file(self, wildcards: Wildcards) -> list[str]:
-        """Return the file with splits, if the protocol has one: the user's, or that of the data set."""
+    def split_files(self, wildcards: Wildcards) -> list[str]:
+        """Return the files that the protocol reads: the user's, or the splits or lists of pairs of the data set."""
         spec = self.plan.protocols[wildcards.protocol]
+        path = spec.parameters.get("path")
+        if path:
+            return [path]
         if spec.kind == "released":
             return self.source_files(wildcards)
-        path = spec.parameters.get("path")
-        return [path] if path else []
+        return self.dataset(wildcards).pairs if spec.kind == "verification" else []
 
     # --- descriptors and pairwise matrices
 

@@ -25,6 +25,7 @@ CASES: list[tuple[str, dict, int]] = [
     ("phog", {"levels": 2, "bins": 40, "angle": 360}, 200),
     ("lbp", {}, 16 * 59),
     ("lbp", {"patterns": "rotation_invariant", "radius": 2, "grid": 3}, 90),
+    ("sift_grid", {"step": 4, "size": 8}, 9 * 128),
 ]
 # Parameters for 8 x 8 digits.
 SMALL = {
@@ -34,9 +35,10 @@ SMALL = {
     "hog": {"cell": 4},
     "phog": {},
     "lbp": {"grid": 2},
+    "sift_grid": {"step": 4, "size": 4},
 }
 # Features that brightness (added) and contrast (a factor) leave alone.
-INVARIANT = {"hog", "phog", "lbp"}
+INVARIANT = {"hog", "phog", "lbp", "sift_grid"}
 
 every_case = pytest.mark.parametrize(("name", "parameters", "length"), CASES)
 every_name = pytest.mark.parametrize("name", sorted(SMALL))

@@ -220,3 +220,40 @@ def test_recall_of_the_smallest_training_class() -> None:
     assert score(both, y, labels) == pytest.approx(np.mean([2 / 3, 0]))
     with pytest.raises(NotApplicable, match="class 1 has none"):
         score(y_train, y[y != 1], labels[y != 1])
+
+
+@pytest.mark.parametrize(
+    ("scores", "rate"),
+    [
+        ([1, 2, 3, 4], 0.0),
+        ([4, 3, 2, 1], 1.0),
+        ([1, 3, 2, 4], 0.5),
+        ([0, 0, 0, 0], 0.5),  # a line joins (0, 0) and (1, 1)
+        ([1, 2, 3, 4, 0.5, 5, 1.5, 3.5], None),
+    ],
+)
+def test_equal_error_rate(scores: list[float], rate: float | None) -> None:
+    """Both errors are equal there, by an independent reading of the curve; the scale of the scores does not matter."""
+    y = np.array([0, 0, 1, 1, 0, 1, 1, 0][: len(scores)])
+    values, classes = np.asarray(scores, dtype=float), np.array([0, 1])
+    metric = METRICS["equal_error_rate"]
+    given = SimpleNamespace(y=y, class_scores=values, classes=classes)
+    if rate is None:
+        thresholds = np.r_[np.inf, np.sort(np.unique(values))[::-1]]
+        accepted = np.array([np.mean(values[y == 0] >= t) for t in thresholds])
+        rejected = np.array([np.mean(values[y == 1] < t) for t in thresholds])
+        fine = np.linspace(0, 1, 100_001)
+        along = np.arange(len(thresholds)) / (len(thresholds) - 1)
+        a, r = np.interp(fine, along, accepted), np.interp(fine, along, rejected)
+        rate = float(a[np.argmin(np.abs(a - r))])
+    assert metric.score(given) == pytest.approx(rate, abs=1e-4)
+    two_columns = SimpleNamespace(y=y, class_scores=np.c_[-values, np.exp(values)], classes=classes)
+    assert metric.score(two_columns) == pytest.approx(rate, abs=1e-4)
+
+
+def test_the_equal_error_rate_is_one_of_two_classes() -> None:
+    metric = METRICS["equal_error_rate"]
+    with pytest.raises(NotApplicable, match="there are 3"):
+        metric.score(SimpleNamespace(y=np.arange(3), class_scores=np.eye(3), classes=np.arange(3)))
+    with pytest.raises(NotApplicable, match="both classes"):
+        metric.score(SimpleNamespace(y=np.ones(3), class_scores=np.arange(3.0), classes=np.arange(2)))

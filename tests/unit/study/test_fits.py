@@ -21,7 +21,9 @@ from mklearn.subspace.models import MMC, KernelFDA
 
 KERNELS = [{"id": name, "kind": "gaussian", "pairwise": f"{name}-0a/d"} for name in ("pixels", "hog", "lbp")]
 PROTOCOLS = [
-    SimpleNamespace(id=name, key=f"{name}-0b", settings=[Setting(protocol=name, train_size=None)], choice="inner_cv")
+    SimpleNamespace(
+        id=name, key=f"{name}-0b", settings=[Setting(protocol=name, train_size=None)], choice="inner_cv", pairs=None
+    )
     for name in ("folds", "halves")
 ]
 DESCRIPTORS = {name: (f"{name}-0a", Pixels(kind="pixels")) for name in ("pixels", "hog")}

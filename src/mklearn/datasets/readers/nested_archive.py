@@ -1,4 +1,4 @@
-"""One folder of images per class, in a tar archive inside a zip archive: Caltech-101 as published."""
+"""One folder of images per class, in an archive, or in a tar archive inside a zip archive: Caltech-101 as published."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ Choose = Callable[[np.ndarray, np.ndarray], np.ndarray]
 def read(
     paths: Mapping[str, Path],
     *,
-    inner: str,
     folder: str,
+    inner: str | None = None,
     colour: str = "grey",
     choose: Choose | None = None,
 ) -> SampleSet:
@@ -38,11 +38,11 @@ def read(
     Parameters
     ----------
     paths : dict of str to Path
-        One zip archive.
-    inner : str
-        File name of the tar archive in it, in any folder.
+        One archive.
     folder : str
-        Folder of the tar archive with the class folders: ``folder/class/image.jpg``.
+        Folder of the archive with the class folders: ``folder/class/image.jpg``.
+    inner : str, optional
+        File name of a tar archive in the zip archive, in any folder, that has the images.
     colour : {"grey", "rgb"}
         See :func:`mklearn.datasets.readers.content.decode_image`.
     choose : callable, optional
@@ -57,7 +57,7 @@ def read(
     Raises
     ------
     DataError
-        No such tar archive, or several; no images; a damaged archive or image (named), or a malicious archive.
+        No such inner archive, or several; no images; a damaged archive or image (named), or a malicious archive.
     """
     check_colour(colour)
     path = only_path(paths, "nested_archive")
@@ -86,7 +86,7 @@ def _damaged_copy() -> Iterator[None]:
         raise DataError(f"{error}; delete the file and run again to download it anew") from error
 
 
-def _images_and_strays(path: Path, inner: str, folder: str) -> tuple[list[str], list[str]]:
+def _images_and_strays(path: Path, inner: str | None, folder: str) -> tuple[list[str], list[str]]:
     """List the names of images, in natural order of class and file, and of other files."""
     images: list[str] = []
     strays: list[str] = []
@@ -98,5 +98,6 @@ def _images_and_strays(path: Path, inner: str, folder: str) -> tuple[list[str], 
         (images if is_image else strays).append(name)
     if not images:
         found = f" (found {some(strays)})" if strays else ""
-        raise DataError(f"{path}: {inner} in it has no images {folder}/class/name.jpg{found}")
+        where = f"{inner} in it" if inner else "the archive"
+        raise DataError(f"{path}: {where} has no images {folder}/class/name.jpg{found}")
     return sorted(images, key=lambda name: [natural_key(part) for part in PurePosixPath(name).parts]), sorted(strays)

@@ -37,6 +37,8 @@ class PlannedDataset:
     files: list[str] = field(default_factory=list)
     downloads: Mapping[str, DownloadSpec] = field(default_factory=dict)
     """By path; none for the user's own data."""
+    pairs: list[str] = field(default_factory=list)
+    """Paths of its official lists of pairs, in the order of the registry."""
     n_samples: int | None = None
     """Number of samples, if it is known before the data set is read."""
     splits_of: str = ""
@@ -106,16 +108,20 @@ def _registered(
 ) -> PlannedDataset:
     """Add what the registry says: downloads, title, number of samples."""
     known = entry(str(raw["name"]))
+
+    def path(file: FileSpec) -> str:
+        return layout.path("download", source=known.of or known.id, file=file.name)
+
+    files = known.packaging(os.environ.get(MIRROR_VARIABLE) or mirror)  # the order of the download
     downloads = {
-        layout.path("download", source=known.of or known.id, file=file.name): DownloadSpec(
-            file=FileSpec(**file.model_dump()), reader=known.reader, options=planned.read.options
-        )
-        for file in known.packaging(os.environ.get(MIRROR_VARIABLE) or mirror)  # the order of the download
+        path(file): DownloadSpec(file=FileSpec(**file.model_dump()), reader=known.reader, options=planned.read.options)
+        for file in [*files, *known.pairs]
     }
     usual = known.title if planned.id == known.id else f"{known.title}, {planned.id}"  # two draws are two columns
     return replace(
         planned,
-        files=list(downloads),
+        files=[path(file) for file in files],
+        pairs=[path(file) for file in known.pairs],
         title=config.title or usual,
         downloads=downloads,
         n_samples=known.n_samples(raw),

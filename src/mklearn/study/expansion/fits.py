@@ -97,9 +97,11 @@ def planned_fits(
         )  # fmt: skip
         kernel_set = _kernel_set(variant.kernels)
         for protocol in protocols:
+            if protocol.pairs is not None:
+                _check_pairs(dataset, method_id, method, variant.kernels, protocol)
             fit = FitSpec(
                 dataset=dataset.id, settings=protocol.settings, method=spec, kernels=variant.kernels,
-                evaluation=evaluated.model_copy(update={"choice": protocol.choice}), seed=seed,
+                evaluation=evaluated.model_copy(update={"choice": protocol.choice}), seed=seed, pairs=protocol.pairs,
             )  # fmt: skip
             shared = {name: value for name, value in fit.as_dict().items() if name not in ("dataset", "settings")}
             method_key = key(variant.id, shared)
@@ -107,6 +109,29 @@ def planned_fits(
                 PlannedFit(dataset, protocol.key, protocol.id, method_key, variant.id, variant.label, fit, *kernel_set)
             )
     return found
+
+
+def _check_pairs(
+    dataset: PlannedDataset, method_id: str, method: Method, kernels: Sequence[Spec], protocol: PlannedProtocol
+) -> None:
+    """Raise ConfigError if a method can't take pairs of samples, or there is no list of them."""
+    where = f"protocols.{protocol.id} (methods.{method_id}, datasets.{dataset.id})"
+    if "path" not in protocol.spec.parameters and not dataset.pairs:
+        raise ConfigError(
+            f"protocols.{protocol.id}: data set {dataset.id!r} has no official lists of pairs; give `path`, a file "
+            "with the columns fold, first and second."
+        )
+    if any(entry.kind == "images" for entry in method.inputs.values()):
+        raise ConfigError(
+            f"{where}: {method.title} takes images as matrices, and a pair has features only; use a method on features "
+            "or kernels, or name other `datasets` for the method."
+        )
+    cached = [kernel["id"] for kernel in kernels if pairwise_of(kernel)]
+    if cached:
+        raise ConfigError(
+            f"{where}: kernel {cached[0]!r} is made from a matrix that compares single samples, not pairs; give it "
+            "`feature_scaling` (such as standard), so that it is computed from the features of pairs."
+        )
 
 
 def _evaluation(method_id: str, method: Method, evaluation: Evaluation) -> EvaluationSpec:

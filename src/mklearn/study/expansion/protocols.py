@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from mklearn.contract.fit_spec import Choice, Setting
+from mklearn.contract.fit_spec import Choice, PairFeatures, Setting
 from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError
 from mklearn.provenance import key
-from mklearn.study.protocols import GivenSplits, Protocol
+from mklearn.study.protocols import GivenSplits, Protocol, Verification
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,8 @@ class PlannedProtocol:
     datasets: list[str] | None
     choice: Choice = "inner_cv"
     """By which samples parameters are chosen."""
+    pairs: PairFeatures | None = None
+    """What pairs are compared by; None for a protocol of single samples."""
 
 
 def planned_protocols(protocols: Mapping[str, Protocol], seed: int) -> list[PlannedProtocol]:
@@ -37,14 +39,19 @@ def planned_protocols(protocols: Mapping[str, Protocol], seed: int) -> list[Plan
     """
     planned = []
     for protocol_id, protocol in protocols.items():
-        if isinstance(protocol, GivenSplits) and not Path(protocol.path).is_file():
-            raise ConfigError(f"protocols.{protocol_id}.path: there is no file {protocol.path!r}.")
+        path = protocol.path if isinstance(protocol, GivenSplits | Verification) else None
+        if path is not None and not Path(path).is_file():
+            raise ConfigError(f"protocols.{protocol_id}.path: there is no file {path!r}.")
         spec = SplitSpec(**protocol.specification(), seed=seed)
         name = protocol.table_name(protocol_id)
         settings = [
             Setting(protocol=name if size is None else f"{name}-p{size}", train_size=size)
             for size in protocol.train_sizes()
         ]
-        split_key = key(protocol_id, spec.as_dict())
-        planned.append(PlannedProtocol(protocol_id, split_key, settings, spec, protocol.datasets, protocol.choose))
+        pairs = protocol.pair_features()
+        keyed = spec.as_dict() if pairs is None else [spec.as_dict(), pairs.model_dump()]
+        split_key = key(protocol_id, keyed)
+        planned.append(
+            PlannedProtocol(protocol_id, split_key, settings, spec, protocol.datasets, protocol.choose, pairs)
+        )
     return planned

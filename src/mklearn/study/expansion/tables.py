@@ -46,7 +46,13 @@ def report_spec(plan: Plan) -> ReportSpec:
     """Return the specification of the page."""
     study = plan.study
     fits = [
-        ReportFit(dataset=fit.dataset.id, settings=fit.settings, method=fit.method_id, title=fit.label)
+        ReportFit(
+            dataset=fit.dataset.id,
+            settings=fit.settings,
+            method=fit.method_id,
+            title=fit.label,
+            **({"pairs": True} if fit.spec.pairs else {}),
+        )
         for fit in plan.fits.values()
     ]
     kernels = {kernel["id"]: kernel["kind"] for fit in plan.fits.values() for kernel in fit.spec.kernels}
