@@ -87,8 +87,8 @@ def page(accuracy: pd.DataFrame, difference: pd.DataFrame, sets: pd.DataFrame, b
     parts = [
         "# F-SVM and its relatives on UCI sets",
         "Made by `docs/fsvm_tables.py`. Accuracy in %: mean ± standard deviation of the repeats' means. Five repeats "
-        "of ten folds, with parameters by inner cross-validation; values without a deviation are of one repeat. `semi`: "
-        "semi-whitened SVM, with which the published alternation starts; `power`: SVM on S^-p x with p by inner "
+        "of ten folds, with parameters by inner cross-validation; values without a deviation are of one repeat. "
+        "`semi`: semi-whitened SVM, with which the published alternation starts; `power`: SVM on S^-p x, p by inner "
         "cross-validation; LDA-LW: LDA with Ledoit-Wolf shrinkage; LW+SVM: Ledoit-Wolf whitening and SVM.",
         "## Linear machines", _table(accuracy, LINEAR),
         "## With a Gaussian kernel",
@@ -110,7 +110,7 @@ def page(accuracy: pd.DataFrame, difference: pd.DataFrame, sets: pd.DataFrame, b
     parts += [
         "## Choosing C on the test set: optimistic",
         "On the authors' ten test sets (each sample once): accuracy with C by inner cross-validation → with the C that "
-        "is best on each test set, and the difference. Values on the right are optimistic: no estimate of the accuracy.",
+        "is best on each test set, and the difference. Values on the right are optimistic, and no estimate.",
         _biases(bias),
     ]
     return "\n\n".join(parts) + "\n"
