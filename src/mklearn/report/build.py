@@ -22,8 +22,10 @@ from mklearn.report.picks import picks, picks_tables
 from mklearn.report.published import published_part
 from mklearn.report.records import DataSetRecord, FitRecord, RunRecord
 from mklearn.report.rendering import write_figure
+from mklearn.report.solutions import solution_tables
 from mklearn.report.tables import failure_table, kernel_table, metric_tables, result_table, stage_table
 from mklearn.report.theme import LIGHT, vega_config
+from mklearn.report.times import time_ratio_table
 from mklearn.report.wording import enumeration, plural
 from mklearn.stamps import BESIDE, load_json
 
@@ -109,7 +111,9 @@ def _content(results: Results, study: ReportSpec, run: RunRecord, data: Sequence
         picks=picks_tables(picked, results, baselines),
         kernel_tables=[kernel_table(info, title) for title, info in infos if info is not None],
         confused=[pairs_table(found) for found in confusions if len(found.best.classes) > FEW_CLASSES],
+        solutions=solution_tables(results),
         failures=failure_table(results),
+        ratios=time_ratio_table(results),
         stages=stage_table(run.stages),
         series=results.series,
     )

@@ -63,13 +63,13 @@ def differences(summary: pd.DataFrame, series: Series, *, reference_title: str, 
     )
 
 
-def accuracy_by_dimension(curves: pd.DataFrame, series: Series, *, neighbour: str) -> Chart:
+def accuracy_by_dimension(curves: pd.DataFrame, series: Series, *, neighbour: str, title: str) -> Chart:
     """Draw mean accuracy at each dimension by one rule; a ring marks the best dimension of each curve.
 
     ``curves`` are those of :func:`mklearn.report.frames.curves`. Methods without a dimension are dotted lines, and
     those with a rule of their own stand beside those with the rule that is shown.
     """
-    sweep = curves[curves["neighbour"].eq(neighbour) & curves["dimension"].notna()]
+    sweep = curves[curves["neighbour"].isin([neighbour, ""]) & curves["dimension"].notna()]
     flat = charts.in_percent(curves[curves["neighbour"].isin([neighbour, ""]) & curves["dimension"].isna()], "mean")
     many = sweep["dimension"].max() > 150 * sweep["dimension"].min()
     scale = {"type": "log", "nice": False} if many else {"zero": False, "nice": False}
@@ -84,13 +84,13 @@ def accuracy_by_dimension(curves: pd.DataFrame, series: Series, *, neighbour: st
         "encoding": {"x": None, "y": ACCURACY, "opacity": charts.highlight(), "strokeDash": {"value": [1, 4]}},
     }
     x = field("x:Q", title="dimension", scale=scale, axis={"format": "d", "tickMinStep": 1})
-    return lines(sweep, series, "dimension", x, best, *([fixed] if len(flat) else []), title=rule_title(neighbour))
+    return lines(sweep, series, "dimension", x, best, *([fixed] if len(flat) else []), title=title)
 
 
-def accuracy_by_train_size(summary: pd.DataFrame, series: Series, *, neighbour: str) -> Chart:
+def accuracy_by_train_size(summary: pd.DataFrame, series: Series, *, neighbour: str, title: str) -> Chart:
     """Draw accuracy by inner cross-validation against the training size, for the inner-CV rows of one data set."""
     rows = summary[summary["neighbour"].isin([neighbour, ""])].dropna(subset=["mean", "train_size"])
-    return lines(rows, series, "train_size", _sizes(rows), title=rule_title(neighbour))
+    return lines(rows, series, "train_size", _sizes(rows), title=title)
 
 
 def accuracy_by_iteration(curves: pd.DataFrame, series: Series, *, title: str) -> Chart:
@@ -105,7 +105,7 @@ def lines(frame: pd.DataFrame, series: Series, column: str, x: Chart, *layers: C
     The band is fainter the more there are; when series are highlighted the others have none.
     """
     spread = frame["std"].fillna(0.0)
-    frame = frame.assign(low=frame["mean"] - spread, high=frame["mean"] + spread)
+    frame = frame.assign(low=(frame["mean"] - spread).clip(lower=0), high=(frame["mean"] + spread).clip(upper=1))
     rows = charts.rows_of(
         charts.in_percent(frame, "mean", "std", "low", "high"),
         s="label", x=column, y="mean", std="std", low="low", high="high",

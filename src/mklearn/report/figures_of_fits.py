@@ -16,6 +16,16 @@ from mklearn.report.series import Series
 from mklearn.report.wording import percent
 
 MAX_NAMED_CLASSES = 12
+STEPS = {
+    "A": "after the projection",
+    "a": "after the projection",
+    "beta": "after the kernel weights",
+    "theta": "after the kernel weights",
+    "machine": "after the support vector machine",
+}
+"""What an alternation has just solved for, by the step's name."""
+LEAST_DISTANCE = 1e-9
+"""Relative distances from the optimum below this are rounding."""
 
 
 def kernel_weights(weights: pd.DataFrame, series: Series, *, label: str, domain: tuple[float, float]) -> Chart:
@@ -156,21 +166,36 @@ def extreme_classes(accuracies: pd.DataFrame, series: Series, *, title: str) -> 
     )
 
 
-def objective(history: pd.DataFrame, series: Series, *, label: str) -> Chart:
-    """Draw the objective after each half step of an alternating method, a line per repeat, with its lower bound."""
-    frame = history.assign(s=label)
+def objective(history: pd.DataFrame, series: Series, *, title: str) -> Chart:
+    """Draw the objective after each step of an alternating method, a line per split, with its lower bound.
+
+    Where the optimum is known, the distance from it is drawn instead. ``history`` is that of
+    `mklearn.report.records.FitRecord`, with the ``label`` of the method; with the optimum, of several methods.
+    """
+    frame = history.assign(split=[f"{row.repeat}, fold {row.fold}" for row in history.itertuples()])
+    known = bool(frame["optimum"].notna().all())
+    what = "distance from the optimum, (F − F*) / F*" if known else "objective"
+    if known:
+        frame["value"] = (frame["value"] / frame["optimum"] - 1).clip(lower=LEAST_DISTANCE)
     finite = frame["value"].dropna()
     wide = len(finite) > 0 and finite.min() > 0 and finite.max() / finite.min() > 10
     y = field("y:Q", scale={"type": "log"} if wide else {"zero": False}, axis={"format": "~g", "tickCount": 5})
-    steps = "datum.value == 'A' ? 'after the projection' : 'after the kernel weights'"
-    legend = {"orient": "top", "symbolFillColor": "gray", "symbolStrokeColor": "gray", "offset": 4, "labelExpr": steps}
+    steps = [step for step in STEPS if step in set(frame["step"])]
+    legend = {"orient": "top", "symbolFillColor": "gray", "symbolStrokeColor": "gray", "offset": 4}
+    kinds = {"scale": {"domain": [STEPS[step] for step in steps], "range": ["circle", "square"]}}
+    name = "half step" if len(steps) > 1 else "step"
     dots = {
-        "mark": {"type": "point", "size": 30, "filled": True, "opacity": 0.9},
+        "mark": {"type": "point", "size": 30, "filled": True},
         "encoding": {
             "y": y,
-            "shape": field("step:N", scale={"domain": ["A", "beta"], "range": ["circle", "square"]}, legend=legend),
+            "opacity": charts.highlight(0.9),
+            "shape": field("step:N", **kinds, legend=legend if len(steps) > 1 else None),
             "tooltip": tooltip(
-                ("r:Q", "repeat"), ("x:Q", "half step"), ("y:Q", "objective", ".4g"), ("bound:Q", "lower bound", ".4g")
+                ("s:N", "method"),
+                ("r:N", "repeat"),
+                ("x:Q", name),
+                ("y:Q", what, ".4g"),
+                *([] if known else [("bound:Q", "lower bound", ".4g")]),
             ),
         },
     }
@@ -180,18 +205,20 @@ def objective(history: pd.DataFrame, series: Series, *, label: str) -> Chart:
         "encoding": {"y": y | {"field": "bound"}, "color": {"value": "#888888"}},
     }
     return charts.chart(
-        {"mark": {"type": "line", "strokeWidth": 1.25, "opacity": 0.55}, "encoding": {"y": y}},
+        {"mark": {"type": "line", "strokeWidth": 1.25}, "encoding": {"y": y, "opacity": charts.highlight(0.55)}},
         dots,
         bound,
-        rows=charts.rows_of(frame, s="s", r="repeat", x="half_step", step="step", y="value", bound="bound"),
+        rows=charts.rows_of(
+            frame.replace({"step": STEPS}), s="label", r="split", x="half_step", step="step", y="value", bound="bound"
+        ),
         encoding={
-            "x": field("x:Q", title="half step", axis={"format": "d", "tickMinStep": 1, "tickCount": 8}),
+            "x": field("x:Q", title=name, axis={"format": "d", "tickMinStep": 1, "tickCount": 8}),
             "color": charts.colour(series),
             "detail": field("r:N"),
         },
         height=240,
-        title=label,
-        subtitle="objective",
+        title=title,
+        subtitle=what,
     )
 
 

@@ -189,11 +189,11 @@ def _mean_and_std(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
 
 
 def fit_times(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return ``label, repeat, seconds``: one row for each fit."""
+    """Return ``label, repeat, fold, seconds``: one row for each fit."""
     rows = usable(scores).dropna(subset=["fit_seconds"])
     rows = rows[rows["selection"].ne("iteration")]
     fits = rows.drop_duplicates(["repeat", "fold", "method", "kernel_set"])
-    return fits[["label", "repeat"]].assign(seconds=fits["fit_seconds"].astype("float64").clip(lower=SHORTEST))
+    return fits[["label", "repeat", "fold"]].assign(seconds=fits["fit_seconds"].astype("float64").clip(lower=SHORTEST))
 
 
 def weights(record: FitRecord) -> pd.DataFrame:

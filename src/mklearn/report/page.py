@@ -47,7 +47,9 @@ class Content:
     picks: Sequence[Table]
     kernel_tables: Sequence[Table]
     confused: Sequence[Table]
+    solutions: Sequence[Table]
     failures: Table
+    ratios: Table | None
     stages: Table | None
     series: Series
 

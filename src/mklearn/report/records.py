@@ -82,8 +82,11 @@ class FitRecord:
     weights : ndarray of shape (R, M), optional
         Kernel weights of each repeat; a row of NaN for a repeat that failed.
     history : DataFrame, optional
-        ``repeat, half_step, step ("A" or "beta"), value, bound``: the objective after each half step, and a lower bound
-        of it where the step has one.
+        ``repeat, fold, half_step, step, value, bound, optimum``: the objective after each step of an alternation, a
+        lower bound of it where the step has one, and the optimum where that is known.
+    diagnostics : DataFrame, optional
+        What a method says of its own solutions, with ``repeat`` and ``fold``: ``diagnostics_`` of
+        `mklearn.classifiers.fsvc.FSVC`.
     embedding : DataFrame, optional
         ``x, y, label, role ("train" or "test")``: the first two dimensions in one repeat.
     kernel_info : DataFrame, optional
@@ -105,6 +108,7 @@ class FitRecord:
     kernel_ids: list[str] = field(default_factory=list)
     weights: NDArray[np.float64] | None = None
     history: pd.DataFrame | None = None
+    diagnostics: pd.DataFrame | None = None
     embedding: pd.DataFrame | None = None
     kernel_info: pd.DataFrame | None = None
     confusion: NDArray[np.integer] | None = None

@@ -57,7 +57,7 @@ class Table:
     """A table with a caption; the first cell of each row is its heading.
 
     ``sorted_by`` is the column by which the rows come sorted, descending. ``marked`` are the rows of the reference
-    method.
+    method. ``note`` says above the table how to read it.
     """
 
     caption: str
@@ -65,6 +65,7 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     sorted_by: int | None = None
     marked: Sequence[bool] = ()
+    note: str = ""
 
 
 def number_cell(text: str, value: Any, *, kind: str = "", note: str = "", below: str = "", detail: str = "") -> Cell:

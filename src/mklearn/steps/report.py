@@ -92,8 +92,9 @@ def _fits(
 def _fit(
     arrays: dict[str, np.ndarray], entry: ReportFit, setting: Setting, classes: np.ndarray, confusion: np.ndarray
 ) -> records.FitRecord:
-    columns = ["repeat", "half_step", "step", "value", "bound"]
+    columns = ["repeat", "fold", "half_step", "step", "value", "bound", "optimum"]
     history = pd.DataFrame(json.loads(str(arrays["history"])), columns=columns)
+    diagnostics = pd.DataFrame(json.loads(str(arrays["diagnostics"])))
     embedding = None
     if "embedding" in arrays:
         embedding = pd.DataFrame(arrays["embedding"], columns=["x", "y"])
@@ -104,7 +105,8 @@ def _fit(
         dataset=entry.dataset, protocol=setting.protocol, train_size=setting.train_size, method=entry.method,
         method_title=entry.title, kernel_ids=arrays["kernel_ids"].tolist(),
         weights=arrays["weights"] if len(arrays["kernel_ids"]) > 1 else None,
-        history=history if len(history) else None, embedding=embedding,
+        history=history if len(history) else None, diagnostics=diagnostics if len(diagnostics) else None,
+        embedding=embedding,
         kernel_info=pd.DataFrame(info[0]).rename(columns={"id": "kernel"}) if info else None,
         confusion=confusion, classes=classes,
     )  # fmt: skip

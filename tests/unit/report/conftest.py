@@ -199,10 +199,12 @@ def _fits(digits: Any, dataset: str, size: int, repeats: int, titles: dict[str, 
         history = [
             {
                 "repeat": repeat,
+                "fold": 0,
                 "half_step": step,
                 "step": "A" if step % 2 == 0 else "beta",
                 "value": 0.03 + 0.06 * np.exp(-0.5 * step) + 0.002 * repeat,
                 "bound": 0.028 + 0.05 * np.exp(-0.5 * step) if step % 2 else np.nan,
+                "optimum": np.nan,
             }
             for repeat in range(repeats)
             for step in range(10)

@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 from tests.unit.report.conftest import make_study, report_spec
 
+from mklearn.evaluation.summary import summarise
 from mklearn.report.build import build_report
 from mklearn.report.page import link, script_json
 from mklearn.report.records import RunRecord
@@ -180,3 +181,17 @@ def test_small_helpers():
     assert [byte_size(n) for n in (0, 999, 57523, 1_500_000, 2_500_000_000)] == [
         "0 B", "999 B", "57.5 kB", "1.5 MB", "2.5 GB",
     ]  # fmt: skip
+
+
+def test_classifiers_with_components_have_a_curve_that_names_its_setting(study, tmp_path):
+    svc = study["scores"].query("method == 'svc' and selection == 'inner_cv'")
+    curve = pd.concat([svc.assign(selection="dimension", dimension=size, value=size / 10) for size in (2, 5, 9)])
+    chosen = svc.assign(dimension=5, value=0.5)
+    scores = pd.concat([chosen, curve], ignore_index=True).astype({"dimension": "Int64"})
+    summary = summarise(scores, reference="svc", titles={"datasets": {"digits": "Digits"}})
+    build_report(tmp_path, study=report_spec("x", reference="svc"), scores=scores, summary=summary, fits=[], data=[],
+                 run=RunRecord(), figure_files=False)  # fmt: skip
+    specs = specs_of((tmp_path / "index.html").read_text(encoding="utf-8"))["specs"]
+    (chart,) = [chart for slug, chart in specs.items() if slug.startswith("dimension")]
+    assert chart["title"]["text"] == "Digits, training size 5"
+    assert [(row["x"], row["y"]) for row in chart["data"]["values"]] == [(2, 20), (5, 50), (9, 90)]
