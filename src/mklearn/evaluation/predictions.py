@@ -18,9 +18,9 @@ COLUMNS = (
 """A row for each test sample of each split and nearest-neighbour rule; classes are codes, samples ids.
 
 ``predicted`` is with the number of components that was chosen without the test samples (missing where that failed),
-``predicted_oracle`` with the number that is best on them (missing for a method without components). ``decision_value``
-is that of the predicted class, of two classes that of the second. ``nearest`` is the training sample that decided, and
-``distance`` the distance to it.
+``predicted_oracle`` with the number that is best on them (missing for a method without components, unless its
+parameters were chosen on them). ``decision_value`` is that of the predicted class, of two classes that of the second.
+``nearest`` is the training sample that decided, and ``distance`` the distance to it.
 """
 SELECTED = {"inner_cv": "predicted", "oracle": "predicted_oracle"}
 """Column of the predictions behind each selection of the summary table."""
@@ -82,7 +82,8 @@ def prediction_table(
             missing = np.full(len(split.test), -1)
             chosen = missing if found.position is None else found.by_component[found.position]
             best, components = oracles[rule], list(found.components)
-            oracle = found.by_component[components.index(best)] if best in components else missing
+            of_classifier = found.by_component[0] if found.position is None and not components else missing
+            oracle = found.by_component[components.index(best)] if best in components else of_classifier
             frames.append(
                 pd.DataFrame({
                     "repeat": split.repeat, "fold": split.fold, "neighbour": rule, "sample": ids[split.test],

@@ -4,8 +4,8 @@ Nothing of the test samples enters the fit: bandwidths, centring, normalisation 
 are fitted on the training samples, and again on the inner training samples in the inner cross-validation. (Where an
 estimator shares the work of leaving each sample out, the kernels of all training samples are taken for that.)
 
-The exception is ``choice="test_set"``, which chooses parameters by the labels of the test samples and shows the bias of
-that.
+The exception is ``choice="test_set"``, which chooses parameters by the labels of the test samples, to show the bias of
+that. Such values are an oracle's: beside them there is none that was chosen without the test samples.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ Parts = list[tuple[Indices, Indices]]
 """Samples that candidates are fitted on, and samples that they are asked for."""
 EXPECTED = (NotApplicable, SolverFailed, np.linalg.LinAlgError)
 """Failures that are results: they become rows of the score table."""
+ON_TEST = "parameters are chosen on the test samples: an upper bound, which has no value without them"
 SCALING = "feature_scaling"
 """Entry of a grid that is no parameter of the estimator: the scaling of features, its own or its kernels'."""
 
@@ -94,7 +95,7 @@ class RuleResult:
     not_applicable : dict of metric to message
         Metrics that the method does not give.
     position : int or None
-        Position of the chosen value; None if inner cross-validation could not choose.
+        Position of the value chosen without the test samples; None if inner cross-validation did not choose one.
     """
 
     scores: dict[str, NDArray[np.float64]]
@@ -208,6 +209,9 @@ def evaluate_split(
         elif choose and (len(grid) > 1 or open_components):  # else there is nothing to choose
             parts = _validation_parts(y, train, test, evaluation, seed, groups)
             chosen = _choose(fits, grid, train, test, evaluation, parts)
+            if evaluation.choice == "test_set":
+                chosen = {rule: (number, None) for rule, (number, _) in chosen.items()}
+                result.selection_message = ON_TEST
     except (NotApplicable, SolverFailed) as reason:
         if len(grid) > 1:
             raise

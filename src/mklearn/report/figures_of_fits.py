@@ -166,12 +166,13 @@ def extreme_classes(accuracies: pd.DataFrame, series: Series, *, title: str) -> 
     )
 
 
-def objective(history: pd.DataFrame, series: Series, *, label: str) -> Chart:
+def objective(history: pd.DataFrame, series: Series, *, title: str) -> Chart:
     """Draw the objective after each step of an alternating method, a line per split, with its lower bound.
 
-    Where the optimum is known, the distance from it is drawn instead.
+    Where the optimum is known, the distance from it is drawn instead. ``history`` is that of
+    `mklearn.report.records.FitRecord`, with the ``label`` of the method; with the optimum, of several methods.
     """
-    frame = history.assign(s=label, split=[f"{row.repeat}, fold {row.fold}" for row in history.itertuples()])
+    frame = history.assign(split=[f"{row.repeat}, fold {row.fold}" for row in history.itertuples()])
     known = bool(frame["optimum"].notna().all())
     what = "distance from the optimum, (F − F*) / F*" if known else "objective"
     if known:
@@ -184,11 +185,13 @@ def objective(history: pd.DataFrame, series: Series, *, label: str) -> Chart:
     kinds = {"scale": {"domain": [STEPS[step] for step in steps], "range": ["circle", "square"]}}
     name = "half step" if len(steps) > 1 else "step"
     dots = {
-        "mark": {"type": "point", "size": 30, "filled": True, "opacity": 0.9},
+        "mark": {"type": "point", "size": 30, "filled": True},
         "encoding": {
             "y": y,
+            "opacity": charts.highlight(0.9),
             "shape": field("step:N", **kinds, legend=legend if len(steps) > 1 else None),
             "tooltip": tooltip(
+                ("s:N", "method"),
                 ("r:N", "repeat"),
                 ("x:Q", name),
                 ("y:Q", what, ".4g"),
@@ -202,11 +205,11 @@ def objective(history: pd.DataFrame, series: Series, *, label: str) -> Chart:
         "encoding": {"y": y | {"field": "bound"}, "color": {"value": "#888888"}},
     }
     return charts.chart(
-        {"mark": {"type": "line", "strokeWidth": 1.25, "opacity": 0.55}, "encoding": {"y": y}},
+        {"mark": {"type": "line", "strokeWidth": 1.25}, "encoding": {"y": y, "opacity": charts.highlight(0.55)}},
         dots,
         bound,
         rows=charts.rows_of(
-            frame.replace({"step": STEPS}), s="s", r="split", x="half_step", step="step", y="value", bound="bound"
+            frame.replace({"step": STEPS}), s="label", r="split", x="half_step", step="step", y="value", bound="bound"
         ),
         encoding={
             "x": field("x:Q", title=name, axis={"format": "d", "tickMinStep": 1, "tickCount": 8}),
@@ -214,7 +217,7 @@ def objective(history: pd.DataFrame, series: Series, *, label: str) -> Chart:
             "detail": field("r:N"),
         },
         height=240,
-        title=label,
+        title=title,
         subtitle=what,
     )
 

@@ -147,13 +147,22 @@ class _Gallery:
             self.add("weights", title, label, alt, chart)
 
     def add_fits(self, title: str, fits: Sequence[FitRecord], most: int) -> None:
-        """Add objectives, and embeddings of up to ``most`` points."""
+        """Add objectives, those of methods whose optimum is known in one figure, and embeddings of ``most`` points."""
+        histories = [
+            record.history.assign(label=self._label(record))
+            for record in fits
+            if record.history is not None and len(record.history)
+        ]
+        known = [history for history in histories if history["optimum"].notna().all()]
+        shown = [history for history in histories if not history["optimum"].notna().all()]
+        for history in [*([pd.concat(known)] if known else []), *shown]:
+            labels = list(dict.fromkeys(history["label"]))
+            detail = labels[0] if len(labels) == 1 else "distance from the optimum"
+            alt = "Lines: objective after each step of an alternation, one for each split."
+            chart = figures_of_fits.objective(history, self.results.series, title=detail)
+            self.add("objective", title, detail, alt, chart)
         for record in fits:
             label = self._label(record)
-            if record.history is not None and len(record.history):
-                alt = "Lines: objective after each step of an alternation, one for each split."
-                chart = figures_of_fits.objective(record.history, self.results.series, label=label)
-                self.add("objective", title, label, alt, chart)
             if record.embedding is not None and len(record.embedding):
                 alt = "Points: first two dimensions of the embedding, by class."
                 chart = figures_of_fits.embedding(frames.embedding(record.embedding, most), label=label)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from mklearn.report.frames import Results, records, usable
 from mklearn.report.tables import Cell, Column, Table, number_cell
-from mklearn.report.wording import DASH, count, percent, scientific
+from mklearn.report.wording import count, percent, scientific
 
 GAPS = (
     "Relative duality gap of the fits with the chosen parameters: the objective is at most that far from its optimum."
@@ -19,16 +19,24 @@ JOINT_PROBLEM = (
     "its two parameters only C/√ρ matters. A study chooses the C of the whitened machine; C′ is the C of the joint "
     "problem with the same solution, for ρ = 1. Up to C0 the optimum of the joint problem is w = 0, a constant "
     "classifier, so a grid of C and ρ can lie below C0 altogether; C′ never does, but for small C it comes close. "
-    "Regular simplex: n samples have n − 1 features or more, and the solution does not depend on C. The last columns "
-    "are of the alternation: its distance from the optimum, (F − F*) / F*, before and after it, and how often F rose. "
-    "Its duality gap is that of its support vector machines. Each pair of classes of each split counts; numbers are "
-    "medians unless their column says otherwise."
+    "Regular simplex: n samples have n − 1 features or more, and the solution does not depend on C. Each pair of "
+    "classes of each split counts; numbers are medians unless their column says otherwise."
 )
+ALTERNATION = (
+    "Distance from the optimum: (F − F*) / F*, before and after the alternation, medians. Its duality gap, above, is "
+    "that of its support vector machines."
+)
+SHARES = (Column("w = 0, %", "fits for which w = 0 is optimal, too"), Column("Regular simplex, %"))
+FITS = Column("Fits", "splits times pairs of classes")
 
 
 def solution_tables(results: Results) -> list[Table]:
     """Return the tables of duality gaps and of F-SVM's joint problem that the study has something for."""
-    return [table for table in (gap_table(results), joint_problem_table(results)) if table is not None]
+    found = [gap_table(results)]
+    fits = joint_problems(results)
+    if len(fits):
+        found += [joint_problem_table(fits), threshold_table(fits), alternation_table(fits)]
+    return [table for table in found if table is not None]
 
 
 def gap_table(results: Results) -> Table | None:
@@ -59,51 +67,91 @@ def gap_table(results: Results) -> Table | None:
     return Table("Duality gaps", columns, rows, note=GAPS) if rows else None
 
 
-def joint_problem_table(results: Results) -> Table | None:
-    """Tabulate F-SVM's joint problem by setting and method, from the diagnostics of the fits; None without any."""
+def joint_problems(results: Results) -> pd.DataFrame:
+    """Collect F-SVM's diagnostics of all fits: ``label, place, C, C1, C0, ratio, zero, simplex, start, end, rises``.
+
+    ``place`` is the data set; C1 (C′) and C0 are for rho = 1, ``ratio`` is C1 / C0.
+    """
+    parts = [
+        record.diagnostics.assign(
+            label=results.series.of_method(record.method, record.method_title), place=setting.dataset_title
+        )
+        for setting in results.settings
+        for record in setting.fits(results.fits)
+        if record.diagnostics is not None and len(record.diagnostics)
+    ]
+    if not parts:
+        return pd.DataFrame()
+    numbers = ["C", "rho", "equivalent_C", "C0", "start", "end"]
+    fits = pd.concat(parts, ignore_index=True).astype(dict.fromkeys(numbers, float))
+    scale = fits["rho"] ** -0.5
+    fits = fits.assign(C1=fits["equivalent_C"] * scale, C0=fits["C0"] * scale)
+    return fits.assign(ratio=fits["C1"] / fits["C0"])
+
+
+def joint_problem_table(fits: pd.DataFrame) -> Table:
+    """Tabulate by method how far its fits are from C0; ``fits`` is the result of :func:`joint_problems`."""
     rows = []
-    for setting in results.settings:
-        for record in setting.fits(results.fits):
-            if record.diagnostics is not None and len(record.diagnostics):
-                label = results.series.of_method(record.method, record.method_title)
-                rows.append(_joint_row(setting.title, label, record.diagnostics))
+    for label, own in fits.groupby("label", sort=False):
+        place = str(own.loc[own["ratio"].idxmin(), "place"]) if own["ratio"].notna().any() else ""
+        cells = _median(own["ratio"]), _number(own["ratio"].min(), place), _share(own["zero"]), _share(own["simplex"])
+        rows.append((Cell(str(label)), *cells, number_cell(count(len(own)), len(own))))
+    columns = (Column("Method", numeric=False), Column("C′/C0"), Column("Least C′/C0"), *SHARES, FITS)
+    return Table("F-SVM: the joint problem", columns, rows, note=JOINT_PROBLEM)
+
+
+def threshold_table(fits: pd.DataFrame) -> Table:
+    """Tabulate C, C′ and C0 by data set, of the first method that has them."""
+    label = str(fits["label"].iloc[0])
+    rows = []
+    for place, own in fits[fits["label"].eq(label)].groupby("place", sort=False):
+        cells = *(_median(own[name]) for name in ("C", "C1", "C0")), _share(own["zero"]), _share(own["simplex"])
+        rows.append((Cell(str(place)), *cells, number_cell(count(len(own)), len(own))))
     columns = (
-        Column("Setting", numeric=False),
-        Column("Method", numeric=False),
+        Column("Data set", numeric=False),
         Column("C", "of the support vector machine on whitened features"),
-        Column("C′", "C/√ρ of the joint problem with the same solution"),
-        Column("C0", "up to this C/√ρ, w = 0 is optimal"),
-        Column("Least C′/C0"),
-        Column("w = 0, %", "fits for which w = 0 is optimal, too"),
-        Column("Regular simplex, %"),
+        Column("C′", "C of the joint problem with the same solution, for ρ = 1"),
+        Column("C0", "up to this C, w = 0 is optimal, for ρ = 1"),
+        *SHARES,
+        FITS,
+    )
+    return Table(f"{label}: C and C0", columns, rows, note=f"All fits of {label}, medians.")
+
+
+def alternation_table(fits: pd.DataFrame) -> Table | None:
+    """Tabulate how near each alternation comes to the optimum; None without one."""
+    fits = fits[fits["end"].notna()]
+    rows = []
+    for label, own in fits.groupby("label", sort=False):
+        place, rises = str(own.loc[own["end"].idxmax(), "place"]), own["rises"]
+        cells = _median(own["start"]), _median(own["end"]), _number(own["end"].max(), place)
+        up = number_cell(f"{rises.median():g} | {rises.max():g}", rises.median())
+        rows.append((Cell(str(label)), *cells, up, number_cell(count(len(own)), len(own))))
+    columns = (
+        Column("Method", numeric=False),
         Column("Distance before"),
         Column("after"),
-        Column("Rises", "steps that made F larger: median over the fits and most"),
-        Column("Fits", "splits times pairs of classes"),
+        Column("Greatest after"),
+        Column("Rises", "steps that made F larger: median over the fits, and most"),
+        FITS,
     )
-    return Table("F-SVM: the joint problem", columns, rows, note=JOINT_PROBLEM) if rows else None
-
-
-def _joint_row(setting: str, label: str, fits: pd.DataFrame) -> tuple[Cell, ...]:
-    scale = fits["rho"].astype(float) ** -0.5
-    equivalent, threshold = (fits[name].astype(float) * scale for name in ("equivalent_C", "C0"))
-    chosen = fits["C"].astype(float).quantile(interpolation="lower")
-    shown = (chosen, equivalent.median(), threshold.median(), (equivalent / threshold).min())
-    alternates = fits["end"].notna().any()
-    zero, simplex = (float(fits[name].mean()) for name in ("zero", "simplex"))
-    rises = fits["rises"] if alternates else pd.Series(dtype=float)
-    text = f"{rises.median():g} | {rises.max():g}" if alternates else DASH
     return (
-        Cell(setting), Cell(label), *(number_cell(scientific(value), value) for value in shown),
-        number_cell(percent(zero), zero, kind="warn" if zero else ""),
-        number_cell(percent(simplex), simplex, kind="warn" if simplex else ""),
-        *(_distance(fits[name].astype(float).median()) for name in ("start", "end")),
-        number_cell(text, rises.max()), number_cell(count(len(fits)), len(fits)),
-    )  # fmt: skip
+        Table("F-SVM: distance of the alternation from the optimum", columns, rows, note=ALTERNATION) if rows else None
+    )
 
 
-def _distance(value: Any) -> Cell:
-    return number_cell(scientific(value), value)
+def _median(values: pd.Series) -> Cell:
+    """Show the median, of an even number of values the lower one in the middle: C is then one of the candidates."""
+    return _number(values.dropna().quantile(interpolation="lower"))
+
+
+def _number(value: Any, below: str = "") -> Cell:
+    return number_cell(scientific(value), value, below=below)
+
+
+def _share(flags: pd.Series) -> Cell:
+    share = float(flags.astype(float).mean())
+    return number_cell(percent(share), share, kind="warn" if share else "")
 
 
 def _power(value: Any) -> str:

@@ -295,9 +295,11 @@ def _metric_rows(shared: Row, metric: str, rule: RuleResult, selection_message: 
     chosen = shared | {"selection": "inner_cv", "dimension": rule.component}
     if metric in rule.not_applicable:
         return [chosen | {"status": "not_applicable", "message": rule.not_applicable[metric]}]
+    # A classifier whose parameters were chosen on the test samples has its value there, too.
+    dimensions: Sequence[int | None] = rule.components or ([None] if rule.position is None else [])
     rows = [
         shared | {"selection": "dimension", "dimension": dimension, "value": float(value)}
-        for dimension, value in zip(rule.components, rule.scores[metric], strict=False)
+        for dimension, value in zip(dimensions, rule.scores[metric], strict=False)
     ]
     value = rule.chosen_score(metric)
     if value is None:

@@ -27,7 +27,8 @@ class Protocol(Registered):
     """Classes whose samples are in no part of any split; descriptors and kernels use the whole data set."""
     choose: Choice = "inner_cv"
     """How parameters are chosen: by cross-validation inside the training samples, or, to show the bias of that, on the
-    test samples of each split (``test_set``). The name of such a protocol ends in "-optimistic" in every table."""
+    test samples of each split (``test_set``). The name of such a protocol ends in "-optimistic" in every table, and its
+    values are the oracle's."""
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters with which the splits are drawn."""

@@ -47,6 +47,19 @@ def test_a_row_for_each_test_sample(table):
     assert set(table["train_size"]) == {2}
 
 
+def test_a_classifier_chosen_on_the_test_samples_has_its_predictions_there():
+    parts = np.array([0, 1]), np.array([2, 4])
+    honest, on_test = (
+        prediction_table([SplitPredictions(0, 0, *parts, {"": rule([[0, 1]], [], position)})], FIT, Y, IDS)
+        for position in (0, None)
+    )
+    assert honest["predicted"].tolist() == on_test["predicted_oracle"].tolist() == [0, 1]
+    assert honest["predicted_oracle"].isna().all()
+    assert on_test["predicted"].isna().all()
+    keys = {**FIT, "neighbour": "", "selection": "oracle"}
+    assert Predictions(on_test).outcomes(keys).correct.tolist() == [[1.0, 0.0]]
+
+
 def test_no_split_gives_an_empty_table():
     empty = prediction_table([], FIT, Y, IDS)
     assert list(empty.columns) == list(COLUMNS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,15 +17,24 @@ from mklearn.evaluation.summary import summarise
 from mklearn.report.build import build_report
 from mklearn.report.figures_of_fits import LEAST_DISTANCE, objective
 from mklearn.report.frames import results_of
+from mklearn.report.gallery import panels
 from mklearn.report.records import FitRecord, RunRecord
 from mklearn.report.series import series_of
-from mklearn.report.solutions import gap_table, joint_problem_table, solution_tables
+from mklearn.report.solutions import (
+    alternation_table,
+    gap_table,
+    joint_problem_table,
+    joint_problems,
+    solution_tables,
+    threshold_table,
+)
 from mklearn.report.times import time_ratio_table
 
 TITLES = {"svm": "SVM", "exact": "F-SVM", "path": "F-SVM alternating"}
 MODELS = {"svm": FSVC(2.0, power=0.0), "exact": FSVC(2.0), "path": FSVC(2.0, solver="alternating", n_iter=3, rho=4.0)}
 SECONDS = {"svm": 0.01, "exact": 0.02, "path": 0.5}
 CLASSES = {"two": (0, 1), "three": (0, 1, 2)}
+PLACES = {"two": "Two wines", "three": "Three wines"}
 SPLITS = [(repeat, fold) for repeat in range(2) for fold in range(3)]
 
 
@@ -71,7 +81,7 @@ def study(fitted: dict[tuple[str, str], list[FSVC]]) -> dict[str, Any]:
         frames = [pd.DataFrame(entries) if entries else None for entries in (diagnostics, history)]
         fits.append(FitRecord(dataset, "folds", None, method, TITLES[method], diagnostics=frames[0], history=frames[1]))
     scores = pd.DataFrame(rows).astype({"train_size": "Int64", "dimension": "Int64"})
-    titles = {"methods": TITLES, "datasets": {"two": "Two wines", "three": "Three wines"}}
+    titles = {"methods": TITLES, "datasets": PLACES}
     summary = summarise(scores, reference="svm", titles=titles)
     return {"scores": scores, "summary": summary, "fits": fits, "study": report_spec("demo", reference="svm")}
 
@@ -81,41 +91,57 @@ def tables(study: dict[str, Any], **changed: Any) -> Any:
     return results_of(known["scores"], known["summary"], known["fits"], "svm")
 
 
+def lower_median(values):
+    return np.quantile(np.concatenate(values), 0.5, method="lower")
+
+
 def test_joint_problem_in_numbers(study, fitted):
-    table = joint_problem_table(tables(study))
-    heads = [column.title for column in table.columns]
-    rows = {(row[0].text, row[1].text): dict(zip(heads, row, strict=True)) for row in table.rows}
-    assert set(rows) == {
-        (place, name) for place in ("Two wines", "Three wines") for name in ("F-SVM", "F-SVM alternating")
-    }
-    for dataset, place, n_pairs in (("two", "Two wines", 1), ("three", "Three wines", 3)):
-        exact, path = (rows[place, name] for name in ("F-SVM", "F-SVM alternating"))
-        equivalent = np.concatenate([model.equivalent_C_ for model in fitted[dataset, "exact"]])
-        thresholds = np.concatenate([model.C0_ for model in fitted[dataset, "exact"]])
-        expected = {
-            "C": 2.0, "C′": np.median(equivalent), "C0": np.median(thresholds),
-            "Least C′/C0": (equivalent / thresholds).min(), "w = 0, %": 0.0, "Regular simplex, %": 0.0,
-            "Fits": 6 * n_pairs,
-        }  # fmt: skip
-        for row in (exact, path):  # the alternation has another rho, and the same C/sqrt(rho)
-            for name, value in expected.items():
-                assert float(row[name].sort) == pytest.approx(value, rel=2e-4), name
-        assert exact["after"].text == exact["Rises"].text == "–"
-        paths = [distance for model in fitted[dataset, "path"] for distance in model.distance_from_optimum_]
-        for name, position in (("Distance before", 0), ("after", -1)):
-            assert float(path[name].sort) == pytest.approx(np.median([distance[position] for distance in paths]))
-        rises = np.concatenate([model.n_rises_ for model in fitted[dataset, "path"]])
-        assert path["Rises"].text == f"{np.median(rises):g} | {rises.max()}"
+    gaps, joint, thresholds, alternation = solution_tables(tables(study))
+    assert gaps.caption == "Duality gaps"
+    assert [row[0].text for row in joint.rows] == ["F-SVM", "F-SVM alternating"]
+    of_exact = {name: fitted[name, "exact"] for name in CLASSES}
+    ratios = {name: [model.equivalent_C_ / model.C0_ for model in models] for name, models in of_exact.items()}
+    least = min(ratios, key=lambda name: np.concatenate(ratios[name]).min())
+    for row in joint.rows:  # the alternation has another rho, and the same C/sqrt(rho)
+        assert float(row[1].sort) == pytest.approx(lower_median([*ratios["two"], *ratios["three"]]), rel=2e-4)
+        assert float(row[2].sort) == pytest.approx(np.concatenate(ratios[least]).min(), rel=2e-4)
+        assert row[2].below == PLACES[least]
+        assert [cell.text for cell in row[3:]] == ["0.0", "0.0", "24"]
+    assert [row[0].text for row in thresholds.rows] == list(PLACES.values())
+    for row, (name, models) in zip(thresholds.rows, of_exact.items(), strict=True):
+        found = [float(cell.sort) for cell in row[1:]]
+        medians = [lower_median([getattr(model, value) for model in models]) for value in ("equivalent_C_", "C0_")]
+        assert found == pytest.approx([2.0, *medians, 0, 0, 18 if name == "three" else 6])
+    (row,) = alternation.rows
+    paths = [model for name in CLASSES for model in fitted[name, "path"]]
+    starts, ends = ([[path[at] for path in model.distance_from_optimum_] for model in paths] for at in (0, -1))
+    expected = lower_median(starts), lower_median(ends), np.concatenate(ends).max()
+    assert [float(cell.sort) for cell in row[1:4]] == pytest.approx(expected)
+    rises = np.concatenate([model.n_rises_ for model in paths])
+    assert row[4].text == f"{np.median(rises):g} | {rises.max()}"
+    assert alternation_table(joint_problems(tables(study)).query("label == 'F-SVM'")) is None
+
+
+def test_fits_with_the_constant_classifier_count_as_zero(study):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    model = FSVC().fit(np.concatenate([X, X]), np.repeat([0, 1], 30))
+    record = study["fits"][1]
+    as_kept = pd.DataFrame(model.diagnostics_).replace([np.inf, -np.inf], None).assign(repeat=0, fold=0)
+    both = pd.concat([record.diagnostics, as_kept], ignore_index=True)
+    fits = joint_problems(tables(study, fits=[replace(record, diagnostics=both)]))
+    (row,) = joint_problem_table(fits).rows
+    assert (row[3].text, row[3].kind, row[5].text) == ("14.3", "number warn", "7")
+    alone = joint_problems(tables(study, fits=[replace(record, diagnostics=as_kept)]))
+    (row,) = joint_problem_table(alone).rows
+    assert [cell.text for cell in row[1:]] == ["–", "–", "100.0", "0.0", "1"]
+    assert threshold_table(alone).rows[0][2].text == "–"
 
 
 def test_gaps_over_all_settings(study, fitted):
     table = gap_table(tables(study))
     assert [row[0].text for row in table.rows] == list(TITLES.values())
     for method, row in zip(TITLES, table.rows, strict=True):
-        gaps = {
-            title: [model.gap_.max() for model in fitted[dataset, method]]
-            for dataset, title in (("two", "Two wines"), ("three", "Three wines"))
-        }
+        gaps = {title: [model.gap_.max() for model in fitted[dataset, method]] for dataset, title in PLACES.items()}
         worst = max(gaps, key=lambda title: max(gaps[title]))
         assert float(row[2].sort) == max(gaps[worst])
         assert row[2].below == worst
@@ -156,20 +182,35 @@ def test_studies_with_nothing_to_show_have_no_tables(study):
 
 def test_the_alternation_is_drawn_as_its_distance_from_the_optimum(study, fitted):
     record = next(fit for fit in study["fits"] if (fit.dataset, fit.method) == ("two", "path"))
-    chart = objective(record.history, series_of(study["summary"], "svm"), label="F-SVM alternating")
+    history, series = record.history.assign(label="F-SVM alternating"), series_of(study["summary"], "svm")
+    chart = objective(history, series, title="x")
     rows = chart["data"]["values"]
     expected = np.concatenate([model.distance_from_optimum_[0] for model in fitted["two", "path"]])
     np.testing.assert_allclose([row["y"] for row in rows], expected, rtol=1e-5)
     assert [row["r"] for row in rows[::4]] == [f"{repeat}, fold {fold}" for repeat, fold in SPLITS]
+    assert {row["s"] for row in rows} == {"F-SVM alternating"}
     assert chart["encoding"]["x"]["title"] == "step"
     assert "(F − F*) / F*" in chart["title"]["subtitle"]
-    at_optimum = objective(
-        record.history.assign(value=record.history["optimum"]), series_of(study["summary"], "svm"), label=""
-    )
+    at_optimum = objective(history.assign(value=history["optimum"]), series, title="")
     assert {row["y"] for row in at_optimum["data"]["values"]} == {LEAST_DISTANCE}
-    unknown = objective(record.history.assign(optimum=np.nan), series_of(study["summary"], "svm"), label="")
-    np.testing.assert_allclose([row["y"] for row in unknown["data"]["values"]], record.history["value"], rtol=1e-5)
+    unknown = objective(history.assign(optimum=np.nan), series, title="")
+    np.testing.assert_allclose([row["y"] for row in unknown["data"]["values"]], history["value"], rtol=1e-5)
     assert unknown["title"]["subtitle"] == "objective"
+
+
+def test_alternations_whose_optimum_is_known_share_a_figure(study):
+    path = next(fit for fit in study["fits"] if (fit.dataset, fit.method) == ("two", "path"))
+    other = replace(path, method="exact", method_title="F-SVM")
+    unknown = replace(path, method="svm", method_title="SVM", history=path.history.assign(optimum=np.nan))
+    for fits, expected in (
+        ([path], {"F-SVM alternating"}),
+        ([other, unknown, path], {"distance from the optimum", "SVM"}),
+    ):
+        found = [panel for panel in panels(tables(study, fits=fits), pd.DataFrame({"z": []}), 3, [], [])
+                 if panel.section == "objective"]  # fmt: skip
+        assert {panel.chart["title"]["text"] for panel in found} == expected
+    (shared,) = [panel for panel in found if panel.chart["title"]["text"] == "distance from the optimum"]
+    assert {row["s"] for row in shared.chart["data"]["values"]} == {"F-SVM", "F-SVM alternating"}
 
 
 def test_page_and_markdown_have_the_tables(study, tmp_path):
