@@ -122,6 +122,15 @@ def draw_dense_sift(image: np.ndarray) -> Image.Image:
     return draw_sticks(canvas(image), centres, folded, np.pi / 2 - np.arange(4) * np.pi / 4, 0.95 * step)
 
 
+def draw_sift_grid(image: np.ndarray) -> Image.Image:
+    size = 24
+    points = grid_centres(*(np.arange(size / 2, length - size / 2 + 1, size) - 0.5 for length in image.shape))
+    cells = sift_at(image, points, [float(size)] * len(points)).reshape(-1, 2, 4).sum(axis=1)
+    within = grid_centres(*[(np.arange(4) - 1.5) * size / 4] * 2)
+    centres = (points[:, None] + within).reshape(-1, 2)
+    return draw_sticks(canvas(image), centres, cells, np.pi / 2 - np.arange(4) * np.pi / 4, 0.95 * size / 4)
+
+
 def draw_c2_serre(image: np.ndarray) -> Image.Image:
     (prepared,) = gabor_c1.prepare_images([image], "c2_serre")
     band = c2_serre.PATCH_BAND
@@ -177,7 +186,7 @@ def draw_lbp(image: np.ndarray) -> Image.Image:
 DRAWINGS = {
     "multiresolution": draw_multiresolution, "hog": draw_hog, "phog": draw_phog, "lbp": draw_lbp,
     "geometric_blur": draw_geometric_blur, "sift_points": draw_sift_points, "dense_sift": draw_dense_sift,
-    "c2_serre": draw_c2_serre, "c2_mutch_lowe": draw_c2_mutch_lowe,
+    "sift_grid": draw_sift_grid, "c2_serre": draw_c2_serre, "c2_mutch_lowe": draw_c2_mutch_lowe,
 }  # fmt: skip
 """By kind of descriptor. ``pixels`` and ``patches`` are the image itself, or blocks of it."""
 

@@ -141,8 +141,16 @@ PLANE = {
     "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
 }  # fmt: skip
 """Linear machines and their kernel forms, on drawn points."""
+PAIRED = {
+    "study": "paired",
+    "datasets": TABLE["datasets"],
+    "kernels": {"gauss": {"kind": "gaussian", "descriptor": "second", "feature_scaling": "standard"}},
+    "methods": {"svm": {"kind": "linear_svc", "descriptor": ["first", "second"]}, "rbf": {"kind": "kernel_svc"}},
+    "protocols": {"pairs": {"kind": "verification", "path": "pairs.csv", "components": 2}},
+}
+"""Pairs of samples."""
 FOLDER = {"study": "folder", "datasets": {"pictures": {"kind": "image_folder", "path": "pictures"}}}
-STUDIES = (IMAGES, LEARNED, OWN, TABLE, GROUPED, PLANE, FOLDER)
+STUDIES = (IMAGES, LEARNED, OWN, TABLE, GROUPED, PLANE, PAIRED, FOLDER)
 MIRRORED = {
     "study": "mirrored",
     "datasets": {
@@ -177,6 +185,10 @@ def write_own_files() -> None:
     np.savez("k.npz", matrix=X @ X.T, ids=about["id"].to_numpy(dtype=str))
     roles = np.where(np.arange(36) % 3 == 0, "test", "train")
     pd.DataFrame({"id": about["id"], "role": roles}).to_csv("splits.csv", index=False)
+    first, second = np.repeat(np.arange(0, 12, 2), 2), np.stack([np.arange(1, 13, 2), np.arange(12, 24, 2)]).T.ravel()
+    ids = about["id"].to_numpy(dtype=str)
+    pairs = {"fold": np.arange(12) // 6, "first": ids[first], "second": ids[second]}
+    pd.DataFrame(pairs).to_csv("pairs.csv", index=False)
     for name in ("cat", "dog"):
         folder = Path("pictures", name)
         folder.mkdir(parents=True, exist_ok=True)

@@ -38,7 +38,7 @@ def test_registry_agrees_with_the_manifest(mirror: Path) -> None:
     with (mirror / "MANIFEST.csv").open(encoding="utf-8") as stream:
         manifest = {row["path"]: row for row in csv.DictReader(stream)}
     for known in registry().values():
-        for files in (known.files, *known.alternatives):
+        for files in (known.files, known.pairs, *known.alternatives):
             for file in files:
                 if file.mirror is None:
                     continue

@@ -1,0 +1,84 @@
+"""Studies that verify pairs: what their fits take, and what can't be planned."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mklearn.errors import ConfigError
+from mklearn.study.expansion.plan import Plan, plan_study
+from mklearn.study.reading import check_study
+
+STUDY: dict[str, Any] = {
+    "study": "faces",
+    "datasets": {"lfw": None},
+    "descriptors": {"hog": {"kind": "hog"}, "lbp": {"kind": "lbp"}},
+    "kernels": {"g": {"kind": "gaussian", "descriptor": "hog", "feature_scaling": "standard"}},
+    "methods": {
+        "svm": {"kind": "fsvc", "power": 0, "descriptor": ["hog", "lbp"]},
+        "rbf": {"kind": "kernel_svc"},
+    },
+    "protocols": {"pairs": {"kind": "verification"}},
+}
+
+
+def planned(**changes: Any) -> Plan:
+    return plan_study(check_study(STUDY | changes))
+
+
+def test_official_lists_are_downloads_that_are_not_read_as_images() -> None:
+    plan = planned()
+    (dataset,) = plan.datasets.values()
+    assert [Path(path).name for path in dataset.files] == ["lfw_pairs_grey_150x130.zip"]
+    assert [Path(path).name for path in dataset.pairs] == ["pairs.txt", "pairsDevTrain.txt", "pairsDevTest.txt"]
+    assert set(dataset.downloads) == {*dataset.files, *dataset.pairs}
+
+
+def test_a_fit_states_its_pairs_and_the_descriptors_side_by_side() -> None:
+    svm, rbf = planned().fits.values()
+    for fit in (svm, rbf):
+        assert fit.spec.pairs is not None
+        assert fit.spec.pairs.model_dump() == {
+            "components": 200, "square_root": False, "whiten": True, "unit_length": True,
+            "terms": ["absolute_difference", "product"],
+        }  # fmt: skip
+    assert [key.split("-")[0] for key in svm.spec.method.inputs["features"].descriptors] == ["hog", "lbp"]
+    assert rbf.kernel_set is None
+
+
+def test_another_representation_is_another_protocol_and_no_other_split() -> None:
+    plans = [planned(protocols={"pairs": {"kind": "verification"} | more}) for more in ({}, {"components": 9})]
+    keys = [{protocol for _, protocol, _ in plan.fits} for plan in plans]
+    assert keys[0] != keys[1]
+    specs = [next(iter(plan.protocols.values())).parameters for plan in plans]
+    assert specs == [{}, {}]
+
+
+def test_fits_of_single_samples_have_the_same_keys_as_before() -> None:
+    (fit, *_) = planned(
+        datasets={"digits": None}, descriptors=None, kernels={}, methods={"pca": {"kind": "pca"}},
+        protocols={"folds": {"kind": "k_fold"}},
+    ).fits.values()  # fmt: skip
+    assert "pairs" not in fit.spec.as_dict()
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"datasets": {"digits": None}}, "protocols.pairs: data set 'digits' has no official lists of pairs"),
+        ({"protocols": {"pairs": {"kind": "verification", "path": "no.csv"}}}, "there is no file 'no.csv'"),
+        ({"methods": {"m": {"kind": "glram"}}}, "takes images as matrices, and a pair has features only"),
+        ({"kernels": {"g": {"kind": "gaussian", "descriptor": "hog"}}},
+         "kernel 'g' is made from a matrix that compares single samples, not pairs; give it `feature_scaling`"),
+        ({"protocols": {"pairs": {"kind": "verification", "exclude_classes": ["x"]}}}, "a list names its pairs"),
+        ({"protocols": {"pairs": {"kind": "verification", "components": None}}}, "set whiten: false"),
+        ({"protocols": {"pairs": {"kind": "verification", "terms": ["product"] * 2}}}, "each can be named once"),
+        ({"protocols": {"pairs": {"kind": "verification", "terms": ["sum"]}}}, "invalid value 'sum'"),
+    ],
+)  # fmt: skip
+def test_studies_that_can_not_be_planned(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(sentence)):
+        planned(**changes)

@@ -1,0 +1,74 @@
+"""Face verification, scaled down to some persons and the user's own list: from the mirror to curves and wrong pairs."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from tests.workflow.conftest import Checkout
+
+from mklearn.datasets.pairs import random_pairs
+from mklearn.datasets.samples import encode_labels, natural_key
+
+METHODS = ("svm-pixels", "fsvm-sift", "svm", "rbf")
+PERSONS = 300
+
+
+def written_pairs(mirror: Path, path: Path) -> pd.DataFrame:
+    """Write 300 pairs of the first persons, in five folds, and return them."""
+    with zipfile.ZipFile(mirror / "lfw" / "lfw_pairs_grey_150x130.zip") as archive:
+        files = [PurePosixPath(name) for name in archive.namelist() if name.endswith(".jpg")]
+    files = sorted(files, key=lambda file: [natural_key(part) for part in file.parts])
+    y, _ = encode_labels([file.parent.name for file in files])
+    ids = np.array([f"{file.parent.name}/{file.name}" for file in files])[y < PERSONS]
+    pairs = random_pairs(y[y < PERSONS], 5, 60)
+    frame = pd.DataFrame({"fold": pairs.fold, "first": ids[pairs.first], "second": ids[pairs.second]})
+    frame.to_csv(path, index=False)
+    return frame
+
+
+@pytest.mark.slow
+def test_from_the_mirror_to_the_wrong_pairs(tmp_path: Path, repository: Path, mirror: Path) -> None:
+    study: dict[str, Any] = yaml.safe_load(
+        (repository / "workflow" / "studies" / "lfw.yaml").read_text(encoding="utf-8")
+    )
+    study["methods"] = {name: study["methods"][name] for name in METHODS}
+    study["descriptors"] = {name: study["descriptors"][name] for name in ("pixels", "lbp", "sift")}
+    for name in METHODS[:3]:
+        study["methods"][name]["C"] = [0.05, 0.2]
+    study["methods"]["svm"]["descriptor"] = ["lbp", "sift"]
+    study["protocols"] = {"own": study["protocols"]["view-2"] | {"path": "pairs.csv", "components": 40}}
+    study |= {"mirror": str(mirror), "datasets": {"lfw": {"first_classes": PERSONS}}}
+    ran = Checkout(tmp_path / "checkout", repository)
+    ran.write(study)
+    pairs = written_pairs(mirror, ran.folder / "pairs.csv")
+    ran.snakemake("--cores", "2")
+
+    folder = ran.folder / "results" / "lfw"
+    summary = pd.read_parquet(folder / "summary.parquet")
+    mean = summary[summary["selection"].eq("inner_cv")].pivot_table(index="method", columns="metric", values="mean")
+    assert set(mean.index) == set(METHODS)
+    assert mean.notna().all(axis=None)
+    # Measured 0.63 with 40 components of each of two descriptors; 0.5 is chance, its standard error 0.029.
+    assert mean.loc["svm", "accuracy"] > 0.57
+    assert (mean["auc"] - (1 - mean["equal_error_rate"])).abs().max() < 0.15
+    predictions = pd.read_parquet(folder / "predictions.parquet")
+    for _, rows in predictions.groupby("method", observed=True):
+        expected = {f"{first} | {second}" for first, second in zip(pairs["first"], pairs["second"], strict=True)}
+        assert set(rows["sample"]) == expected
+        assert rows["true"].mean() == 0.5
+    page = (folder / "report" / "index.html").read_text(encoding="utf-8")
+    assert "Which pairs are wrong" in page
+    assert list((folder / "report" / "figures").glob("roc-*.svg"))
+    assert ran.planned() == {}
+
+    pairs.loc[7, "second"] = "Nobody/Nobody_0001.jpg"
+    pairs.to_csv(ran.folder / "pairs.csv", index=False)
+    failed = ran.snakemake("--cores", "1", check=False)
+    assert failed.returncode
+    assert "pairs.csv: ids that the data set does not have: 'Nobody/Nobody_0001.jpg'" in failed.stderr
