@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from mklearn.contract.fit_spec import FitSpec
-from mklearn.contract.specs import DescriptorSpec, PairwiseSpec, ResizeSpec, Spec
+from mklearn.contract.specs import DescriptorSpec, PairwiseSpec, ReadSpec, ResizeSpec, Spec, SplitSpec
 from mklearn.contract.table_specs import ScoresSpec
 from mklearn.errors import UserError
-from mklearn.provenance import code_fingerprint, step_code
+from mklearn.provenance import code_fingerprint, digest, file_digest, step_code
 from mklearn.study.expansion import tables
 from mklearn.study.expansion.datasets import PlannedDataset
 from mklearn.study.expansion.fits import PlannedFit
@@ -125,11 +125,9 @@ class Targets:
         downloads = {path: spec for dataset in self.plan.datasets.values() for path, spec in dataset.downloads.items()}
         return {
             "download": lambda w: downloads[self.path("download", source=w.source, file=w.file)],
-            "read": lambda w: self.dataset(w).read,
+            "read": self.read_spec,
             "resize": lambda w: self.dataset(w).resize or ResizeSpec(),
-            "split": lambda w: self.plan.protocols[w.protocol].model_copy(
-                update={"dataset": self.dataset(w).splits_of}
-            ),
+            "split": self.split_spec,
             "learn": self.descriptor_spec,
             "describe": self.descriptor_spec,
             "pairwise": self.pairwise_spec,
@@ -147,6 +145,21 @@ class Targets:
     def dataset(self, wildcards: Wildcards) -> PlannedDataset:
         """Return the data set, by its key before or after resizing."""
         return self._datasets[wildcards.dataset]
+
+    def read_spec(self, wildcards: Wildcards) -> ReadSpec:
+        """Return how a data set is read; with the content of the user's own files, which may be older than before."""
+        dataset = self.dataset(wildcards)
+        if dataset.downloads or not dataset.files:
+            return dataset.read
+        contents = [content_digest(path) for path in dataset.files]
+        return dataset.read.model_copy(update={"listing": digest(contents)})
+
+    def split_spec(self, wildcards: Wildcards) -> SplitSpec:
+        """Return how a data set is split; with the content of the user's file, if the protocol has one."""
+        known = {"dataset": self.dataset(wildcards).splits_of}
+        if files := self.split_file(wildcards):
+            known["file_sha256"] = content_digest(files[0])
+        return self.plan.protocols[wildcards.protocol].model_copy(update=known)
 
     def source_files(self, wildcards: Wildcards) -> list[str]:
         """Return the files that a data set is read from."""
@@ -257,6 +270,17 @@ def _part(wildcards: Wildcards) -> dict[str, str]:
 def parts(n: int) -> list[str]:
     """Return the names of the parts of a job that is split: ``1of3``; none of a single job."""
     return [f"{number}of{n}" for number in range(1, n + 1)] if n > 1 else []
+
+
+def content_digest(path: str) -> str:
+    """Return the sha256 of a file's content, computed once while the file stays as it is."""
+    stat = os.stat(path)
+    return _content_digest(path, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+
+
+@functools.cache
+def _content_digest(path: str, *_: int) -> str:
+    return file_digest(path)
 
 
 @functools.cache  # thousands of jobs have few lists of code
