@@ -11,6 +11,9 @@ from typing import Any
 
 from mklearn.errors import ConfigError, UserError
 
+OWN_TABLES = ("feature_tables", "precomputed")
+"""Readers of the user's own data that `validate` calls; images are only listed, as decoding takes long."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return 0 on success, 1 for a user's mistake; exit with 2 for an invalid command line."""
@@ -33,7 +36,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
-    validate = commands.add_parser("validate", help="check a study file and report all mistakes at once")
+    validate = commands.add_parser("validate", help="check a study file, and your own tables and matrices")
     validate.add_argument("file", nargs="+", help="study file (YAML)")
     validate.set_defaults(run=_validate)
 
@@ -86,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _validate(options: argparse.Namespace) -> int:
+    from mklearn.datasets.read import read_dataset
     from mklearn.study.expansion.plan import plan_study
     from mklearn.study.reading import read_study
 
@@ -93,6 +97,8 @@ def _validate(options: argparse.Namespace) -> int:
     for file in options.file:
         try:
             plan = plan_study(read_study(file))
+            own = [dataset.read.as_dict() for dataset in plan.datasets.values() if not dataset.downloads]
+            notes = [note for spec in own if spec["reader"] in OWN_TABLES for note in read_dataset(spec).notes]
         except UserError as error:
             print(f"mklearn: {error}", file=sys.stderr)
             failed = 1
@@ -101,6 +107,7 @@ def _validate(options: argparse.Namespace) -> int:
             f"{file}: study {plan.study.study!r} is valid: {len(plan.datasets)} data sets, "
             f"{len(plan.descriptors)} descriptors, {len(plan.pairwise)} distances, {len(plan.fits)} fits."
         )
+        print("".join(f"note: {note}\n" for note in notes), end="")
     return failed
 
 

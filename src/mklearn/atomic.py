@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
 import secrets
 import zipfile
@@ -15,7 +16,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +30,8 @@ DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _NOT_WRITABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST})
 # The date of every zip member: the earliest that the format knows. The time of writing would change the bytes.
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
+# Unpacked size over packed size of one member: deflate reaches about 1030.
+_MOST_DEFLATED = 1100
 # Key of the JSON description in the metadata of a Parquet file.
 _METADATA_KEY = b"mklearn"
 
@@ -145,11 +148,17 @@ def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None)
             if missing:
                 raise DataError(f"{path}: has no array named {', '.join(missing)}; it has {', '.join(held) or 'none'}")
             for name in wanted:
-                with archive.open(held[name]) as stream:
+                member = archive.getinfo(held[name])
+                with archive.open(member) as stream:
+                    shape, dtype = _npy_header(stream)
+                    size = stream.tell() + math.prod(shape) * dtype.itemsize
+                # before memory is taken for what a damaged header claims
+                is_possible = size == member.file_size <= _MOST_DEFLATED * member.compress_size + 1024
+                if not (is_possible or dtype.hasobject):
+                    raise ValueError(f"array {name!r} has not the size of its shape {shape}")
+                with archive.open(member) as stream:
                     arrays[name] = np.lib.format.read_array(stream, allow_pickle=False)
-                    # zipfile verifies the checksum at the end of a member; an array may end before it
-                    if stream.read(1):
-                        raise DataError(f"{path}: array {name!r} has bytes after its end: the file is corrupt")
+                    stream.read(1)  # zipfile verifies the checksum at the end of a member
     except DataError:
         raise
     except (zipfile.BadZipFile, ValueError, EOFError, KeyError, NotImplementedError, RuntimeError, zlib.error) as error:
@@ -160,6 +169,14 @@ def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None)
     except OSError as error:
         raise DataError(f"{path}: can't be read: {error.strerror or error}") from error
     return arrays
+
+
+def _npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Read the header of an array: its shape and type."""
+    version = np.lib.format.read_magic(stream)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(stream)
+    return shape, dtype
 
 
 def write_parquet(path: str | os.PathLike[str], frame: pd.DataFrame, metadata: dict[str, Any] | None = None) -> None:

@@ -129,6 +129,23 @@ def test_every_file_is_checked_even_after_a_bad_one(tmp_path: Path, capsys: pyte
     assert f"{files[3]}: study 'smoke' is valid" in said.out
 
 
+def test_own_tables_are_read_and_what_is_odd_in_them_is_noted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = {key: SMOKE[key] for key in ("study", "methods", "protocols")}
+    path = write(
+        tmp_path / "own.yaml", study | {"datasets": {"mine": {"kind": "feature_tables", "tables": {"t": "t.csv"}}}}
+    )
+    rows = "".join(f"s{k},{'ab'[k % 2]},{k % 2},{0.1 * k}\n" for k in range(12))
+    (tmp_path / "t.csv").write_text(f"id,label,target,x\n{rows}")
+    assert main(["validate", path]) == 0
+    assert "note: t.csv: columns 'target' have one value for each class" in capsys.readouterr().out
+    (tmp_path / "t.csv").write_text(f"id,label,target,\n{rows}")
+    assert main(["validate", path]) == 1
+    assert "t.csv: column 4 has no name" in capsys.readouterr().err
+
+
 def test_the_shipped_studies_are_valid(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(repository)
     studies = [repository / "config.yaml", *sorted((repository / "workflow" / "studies").glob("*.yaml"))]

@@ -1,8 +1,10 @@
 # The plan of the study, the constraints that follow from it, and the names that the rules use.
 
+from mklearn.engine.session import call_python_by_a_plain_path
 from mklearn.study.job_resources import JobResources
 from mklearn.study.targets import open_study
 
+call_python_by_a_plain_path()
 targets = open_study(config, workflow)
 ask = JobResources(targets)
 

@@ -62,7 +62,8 @@ class ReadSpec(Spec):
     paths: dict[str, str] | None = None
     """Files or folder of the user's own data, by name."""
     listing: str | None = None
-    """Digest of the names, sizes and times of a folder's images. In no key: a changed folder rewrites the same file."""
+    """Digest of the user's own data: names, sizes and times of a folder's images, or contents of tables and matrices.
+    In no key: changed data rewrite the same file."""
     registered: str | None = None
     """Name in the registry."""
     expected: dict[str, Any] = {}
@@ -96,6 +97,8 @@ class SplitSpec(Spec):
     """Name that the generator is seeded with: that of the data set, or of the one whose splits it has."""
     source: str | None = None
     """``"module:function"`` that reads the splits that were released with the data set."""
+    file_sha256: str | None = None
+    """Of the user's file with splits. In no key: a changed file rewrites the same splits."""
 
 
 # --- descriptors and kernels

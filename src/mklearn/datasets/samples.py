@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -138,6 +138,8 @@ class SampleSet:
             if groups.shape != (n,) or (groups == "").any():
                 raise DataError(f"groups: expected the name of a group for each of the {n} samples")
             object.__setattr__(self, "groups", groups)
+        check_text(self.ids.tolist(), "sample ids")
+        check_text(self.classes.tolist(), "class names")
         check_unique(self.ids, "sample ids")
         check_unique(self.classes, "class names")
         if c < 2:
@@ -272,8 +274,21 @@ def check_unique(names: np.ndarray, what: str) -> None:
         raise DataError(f"{what} must be unique; more than once: {some(values[counts > 1])}")
 
 
+def check_text(names: Iterable[str], what: str) -> None:
+    """Raise DataError if a name has a NUL character, which NumPy drops at the end, or can't be written as UTF-8."""
+    for name in names:
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            raise DataError(f"{what}: {name!r} can't be written as UTF-8; rename it") from error
+        if "\0" in name:
+            raise DataError(f"{what}: {name!r} has a NUL character; rename it")
+
+
 def check_dtype(values: np.ndarray, what: str) -> None:
     """Raise DataError if an array holds anything but integers or floating-point numbers."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise DataError(f"{what} is a masked array; fill its masked values, or leave these samples out")
     if values.dtype.kind not in "uif":
         raise DataError(f"{what} has dtype {values.dtype}; expected numbers")
 

@@ -103,7 +103,10 @@ def dry_run(path: str, study: str | None = None) -> tuple[Any, Any]:
     printed = io.StringIO()
     try:
         with contextlib.redirect_stderr(printed), contextlib.redirect_stdout(printed):
-            return _dry_run(path, study)
+            workflow, job = _dry_run(path, study)
+            if job is None and os.path.isabs(workflow.globals["targets"].plan.study.results):
+                workflow, job = _dry_run(os.path.abspath(path), study)
+            return workflow, job
     except SystemExit:  # the study has mistakes, which were printed
         mistakes = printed.getvalue().rpartition("mklearn: ")[2].replace("\nNothing was run.", "").strip()
         raise ConfigError(mistakes or "the study can't be planned; `snakemake --dry-run` says why.") from None

@@ -11,6 +11,7 @@ import getpass
 import json
 import logging
 import os
+import re
 import shlex
 import shutil
 import socket
@@ -26,6 +27,8 @@ from mklearn.provenance import PACKAGE
 
 WAIT_SECONDS = 90.0
 """How long cancelled SLURM jobs may take to end: SLURM gives them KillWait, usually 30 seconds, before it kills."""
+_NOT_PLAIN = re.compile(r"[^\w@%+=:,./-]")
+"""What a shell may not take as it is."""
 _open_locks: list[IO[str]] = []
 """Kept open: the system releases their locks when this process ends, however it ends."""
 
@@ -68,6 +71,29 @@ def show_answer(workflow: Any, page: str) -> None:
     if page in {str(file) for job in workflow.dag.finished_jobs for file in job.output}:
         text = Path(page).with_name("answer.txt").read_text(encoding="utf-8")
         print(f"\n{text}\n{page}", file=sys.stderr)
+
+
+def call_python_by_a_plain_path() -> None:
+    """Let Snakemake call this Python by its path from the present folder, if its full path has a space, say.
+
+    Snakemake 9.27 writes the path into the shell commands of its jobs without quotes.
+
+    Raises
+    ------
+    SystemExit
+        The path from here is not plain either. The reason is printed.
+    """
+    if _NOT_PLAIN.search(sys.executable) is None:
+        return
+    relative = os.path.relpath(sys.executable)
+    if _NOT_PLAIN.search(relative):
+        print(
+            f"\nmklearn: Python is at {sys.executable!r}. Snakemake can't call it from {str(Path.cwd())!r} because of "
+            "special characters in the path. Start the run in the folder of the checkout.\nNothing was run.",
+            file=sys.stderr,
+        )
+        raise SystemExit(1)
+    sys.executable = relative
 
 
 # --- locks

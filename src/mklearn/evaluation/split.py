@@ -287,9 +287,12 @@ class Fits:
         NotApplicable, SolverFailed
             Also for a failure of linear algebra: one candidate of a grid may fail, and the others go on.
         """
+        estimator = self.unfitted(candidate)
+        if getattr(estimator, "n_neighbors", 1) > len(train):
+            raise NotApplicable(f"n_neighbors={estimator.n_neighbors}: there are {len(train)} training samples")
         prepared = self.prepared(train, test, candidate.feature_scaling)
         try:
-            outcome = self.sweep.run(self.unfitted(candidate), prepared.arrays(candidate.kernel), self.y[train])
+            outcome = self.sweep.run(estimator, prepared.arrays(candidate.kernel), self.y[train])
         except np.linalg.LinAlgError as reason:
             raise SolverFailed(f"linear algebra failed: {reason}") from reason
         weights = np.zeros(self.inputs.n_kernels)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from mklearn.atomic import write_text
 from mklearn.contract.table_specs import ReportSpec
-from mklearn.errors import DataError
+from mklearn.errors import DataError, UserError
 from mklearn.report import frames
 from mklearn.report.answer import answer
 from mklearn.report.charts import standalone
 from mklearn.report.confusion import FEW_CLASSES, confused, pairs_table
+from mklearn.report.figure_names import FigureNames
 from mklearn.report.findings import findings, splits_of
 from mklearn.report.frames import Results, results_of
 from mklearn.report.gallery import Panel, panels
@@ -30,6 +33,7 @@ from mklearn.report.times import time_ratio_table
 from mklearn.report.wording import enumeration, plural
 from mklearn.stamps import BESIDE, load_json
 
+_logger = logging.getLogger(__name__)
 MOST_EMBEDDING_FILES = 40
 """With more embeddings than this none is written as a file: they would be most of the files, and most of the time."""
 
@@ -85,12 +89,12 @@ def build_report(
     if len(content.published.cells):
         texts["reproduction.csv"] = _csv(content.published.cells.drop(columns="label"))
     for name, text in texts.items():
-        write_text(out_dir / name, text)
+        write_text(out_dir / name, text.encode("utf-8", "backslashreplace").decode())  # halves of surrogate pairs
     config = vega_config(LIGHT, results.series.colours(LIGHT), file=True)
     figures = [
         path
         for panel in (_panels_of_files(content.panels) if figure_files else [])
-        for path in write_figure(out_dir / "figures" / panel.slug, standalone(panel.chart, panel.caption), config)
+        for path in _figure_files(panel, out_dir / "figures", config, content.names)
     ]
     written = [*(out_dir / name for name in texts), *figures]
     _delete_stale_figures(out_dir, written)
@@ -101,6 +105,7 @@ def _content(
     results: Results, study: ReportSpec, run: RunRecord, data: Sequence[DataSetRecord], wrong: Sequence[WrongPairs]
 ) -> Content:
     """Word, tabulate and draw everything that the report shows."""
+    names = FigureNames()
     baselines = [results.reference, *study.best_single]
     published = published_part(results, study, baselines)
     confusions, picked = confused(results), picks(results.fits)
@@ -114,7 +119,7 @@ def _content(
         published=published,
         results=[result_table(results, setting) for setting in results.settings],
         metrics=metric_tables(results),
-        panels=panels(results, published.cells, study.tolerance.noise, confusions, picked),
+        panels=panels(results, published.cells, study.tolerance.noise, confusions, picked, names),
         picks=picks_tables(picked, results, baselines),
         kernel_tables=[kernel_table(info, title) for title, info in infos if info is not None],
         confused=[pairs_table(found) for found in confusions if len(found.best.classes) > FEW_CLASSES],
@@ -123,6 +128,7 @@ def _content(
         ratios=time_ratio_table(results),
         stages=stage_table(run.stages),
         series=results.series,
+        names=names,
         wrong_pairs=wrong,
     )
 
@@ -139,6 +145,22 @@ def _lead(results: Results, study: ReportSpec, data: Sequence[DataSetRecord]) ->
     if len(results.settings) > 1:
         parts.append(f"in {plural(len(results.settings), 'setting')}")
     return f"{study.description.strip()} {' '.join(parts)}.".strip()
+
+
+def _figure_files(panel: Panel, folder: Path, config: dict[str, Any], names: FigureNames) -> list[Path]:
+    """Write a panel's files; none of one that can't be drawn, which the page shows or explains."""
+    if panel.chart is None:
+        return []
+    try:
+        return write_figure(folder / panel.slug, standalone(panel.chart, names(panel.caption)), config)
+    except UserError:
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":  # the renderer's own
+            raise
+        reason = str(error).partition("\n    at ")[0]
+        _logger.warning("figure %r has no file: it can't be rendered: %s", panel.caption, " ".join(reason.split()))
+        return []
 
 
 def _panels_of_files(gallery: Sequence[Panel]) -> list[Panel]:

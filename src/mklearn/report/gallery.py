@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,12 +18,14 @@ from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
 from mklearn.report import figures, figures_of_fits, frames
 from mklearn.report.charts import Chart
 from mklearn.report.confusion import FEW_CLASSES, Confused, class_accuracies
+from mklearn.report.figure_names import FigureNames
 from mklearn.report.frames import Results, Setting
 from mklearn.report.picks import Picks
 from mklearn.report.records import FitRecord
 from mklearn.report.sections import figure_sections
 from mklearn.report.wording import in_order, rule_title
 
+_logger = logging.getLogger(__name__)
 MAX_SIZES = 6
 """Sizes of a method whose accuracy against iterations is shown; of more, the smallest, the largest and some between."""
 
@@ -33,17 +38,22 @@ class Panel:
     section: str
     heading: str
     caption: str
-    chart: Chart
+    chart: Chart | None
+    """None if it can't be drawn."""
+    problem: str = ""
+    """Why it can't be drawn."""
 
 
 def panels(
-    results: Results, published: pd.DataFrame, noise: float, confused: Sequence[Confused], picks: Sequence[Picks]
-) -> list[Panel]:
+    results: Results, published: pd.DataFrame, noise: float, confused: Sequence[Confused], picks: Sequence[Picks],
+    names: FigureNames,
+) -> list[Panel]:  # fmt: skip
     """Draw all figures of a report: by section, and by setting within a section.
 
-    ``noise`` is the difference to published values, in units of split noise, that counts as reproduced.
+    ``noise`` is the difference to published values, in units of split noise, that counts as reproduced. A figure that
+    can't be drawn has a panel that says why.
     """
-    gallery = _Gallery(results)
+    gallery = _Gallery(results, names)
     gallery.add_published(published, noise)
     most = frames.embedding_points(results.fits)
     picked = {id(item.record) for item in picks}
@@ -67,17 +77,25 @@ class _Gallery:
     """The panels of a report while they are collected."""
 
     results: Results
+    names: FigureNames
     panels: list[Panel] = field(default_factory=list)
 
-    def add(self, section: str, heading: str, detail: str, alt: str, chart: Chart) -> None:
-        """Add a figure with a unique slug; ``alt`` describes it for readers who can't see it."""
+    def add(self, section: str, heading: str, detail: str, alt: str, draw: Callable[[], Chart]) -> None:
+        """Add the figure that ``draw`` returns, with a unique slug; ``alt`` is for readers who can't see it."""
         caption = f"{heading} · {detail}" if detail else heading
         stem = re.sub(r"[^a-z0-9]+", "-", f"{section} {caption}".lower()).strip("-")[:100]
         slug, number, slugs = stem, 1, {panel.slug for panel in self.panels}
         while slug in slugs:
             number += 1
             slug = f"{stem}-{number}"
-        self.panels.append(Panel(slug, section, heading, caption, chart | {"description": f"{alt} {caption}."}))
+        chart, problem = None, ""
+        try:
+            chart = self.names.inside(draw()) | {"description": f"{alt} {self.names(caption)}."}
+            json.dumps(chart, allow_nan=False)
+        except Exception as error:  # one figure is lost, and the page says so in its place
+            chart, problem = None, f"{type(error).__name__}: {error}"
+            _logger.warning("figure %r can't be drawn: %s", caption, problem)
+        self.panels.append(Panel(slug, section, heading, caption, chart, problem))
 
     def _label(self, record: FitRecord) -> str:
         return self.results.series.of_method(record.method, record.method_title)
@@ -92,7 +110,7 @@ class _Gallery:
                 str(title),
                 "",
                 alt,
-                figures.split_noise_scores(cells, noise=noise, title=f"{title}{other}"),
+                partial(figures.split_noise_scores, cells, noise=noise, title=f"{title}{other}"),
             )
 
     def add_scores(self, setting: Setting) -> None:
@@ -102,18 +120,18 @@ class _Gallery:
         if others["difference"].notna().any():
             reference = self.results.reference_title
             alt = f"Dots with intervals: difference of the accuracy of each method to {reference}."
-            chart = figures.differences(others, series, reference_title=reference, title=title)
-            self.add("difference", title, "", alt, chart)
+            draw = partial(figures.differences, others, series, reference_title=reference, title=title)
+            self.add("difference", title, "", alt, draw)
         curves = frames.curves(scores)
         for rule in _rules(curves[curves["dimension"].notna()]):
             alt = "Lines: mean accuracy of each method at each dimension."
             detail = rule_title(rule) if rule else ""
-            chart = figures.accuracy_by_dimension(curves, series, neighbour=rule, title=detail or title)
-            self.add("dimension", title, detail, alt, chart)
+            draw = partial(figures.accuracy_by_dimension, curves, series, neighbour=rule, title=detail or title)
+            self.add("dimension", title, detail, alt, draw)
         times = frames.fit_times(scores)
         if len(times):
             alt = "Dots on a logarithmic scale: seconds of each fit of each method."
-            self.add("time", title, "", alt, figures.fit_times(times, series, title=title))
+            self.add("time", title, "", alt, partial(figures.fit_times, times, series, title=title))
         self._add_iterations(title, frames.iterations(scores))
 
     def add_roc(self, title: str, fits: Sequence[FitRecord]) -> None:
@@ -121,7 +139,8 @@ class _Gallery:
         known = [record.roc.assign(label=self._label(record)) for record in fits if record.roc is not None]
         if known:
             alt = "Lines: accepted pairs of the same class against accepted pairs of different classes."
-            self.add("roc", title, "", alt, figures.roc_curves(pd.concat(known), self.results.series, title=title))
+            draw = partial(figures.roc_curves, pd.concat(known), self.results.series, title=title)
+            self.add("roc", title, "", alt, draw)
 
     def _add_iterations(self, title: str, curves: pd.DataFrame) -> None:
         alt = "Lines: mean accuracy of each method after each iteration."
@@ -132,8 +151,8 @@ class _Gallery:
             for size in sizes[frames.spread(len(sizes), MAX_SIZES)]:
                 detail = f"size {size}" if len(rules) == 1 else f"size {size}, {rule_title(rule)}"
                 shown = own[own["dimension"].eq(size)]
-                chart = figures.accuracy_by_iteration(shown, self.results.series, title=detail)
-                self.add("iterations", title, detail, alt, chart)
+                draw = partial(figures.accuracy_by_iteration, shown, self.results.series, title=detail)
+                self.add("iterations", title, detail, alt, draw)
 
     def add_weights(self, title: str, fits: Sequence[FitRecord]) -> None:
         """Add the weights of methods that learn them; all have the same axis."""
@@ -143,8 +162,8 @@ class _Gallery:
         alt = "Ticks: weight of each kernel in each repeat, and their mean."
         for record, weights in learned:
             label, domain = self._label(record), (min(ends), max(ends))
-            chart = figures_of_fits.kernel_weights(weights, self.results.series, label=label, domain=domain)
-            self.add("weights", title, label, alt, chart)
+            draw = partial(figures_of_fits.kernel_weights, weights, self.results.series, label=label, domain=domain)
+            self.add("weights", title, label, alt, draw)
 
     def add_fits(self, title: str, fits: Sequence[FitRecord], most: int) -> None:
         """Add objectives, those of methods whose optimum is known in one figure, and embeddings of ``most`` points."""
@@ -159,23 +178,24 @@ class _Gallery:
             labels = list(dict.fromkeys(history["label"]))
             detail = labels[0] if len(labels) == 1 else "distance from the optimum"
             alt = "Lines: objective after each step of an alternation, one for each split."
-            chart = figures_of_fits.objective(history, self.results.series, title=detail)
-            self.add("objective", title, detail, alt, chart)
+            draw = partial(figures_of_fits.objective, history, self.results.series, title=detail)
+            self.add("objective", title, detail, alt, draw)
         for record in fits:
             label = self._label(record)
             if record.embedding is not None and len(record.embedding):
                 alt = "Points: first two dimensions of the embedding, by class."
-                chart = figures_of_fits.embedding(frames.embedding(record.embedding, most), label=label)
-                self.add("embedding", title, label, alt, chart)
+                draw = partial(figures_of_fits.embedding, frames.embedding(record.embedding, most), label=label)
+                self.add("embedding", title, label, alt, draw)
 
     def add_kernels(self, title: str, fits: Sequence[FitRecord]) -> None:
         info, curves = frames.kernel_info(fits), frames.spectra(fits)
         if info is not None and "off_diagonal_mass" in info and info["off_diagonal_mass"].notna().any():
             alt = "Bars: off-diagonal mass of each kernel."
-            self.add("kernels", title, "", alt, figures_of_fits.off_diagonal_mass(info, threshold=IDENTITY_LIKE_BELOW))
+            draw = partial(figures_of_fits.off_diagonal_mass, info, threshold=IDENTITY_LIKE_BELOW)
+            self.add("kernels", title, "", alt, draw)
         if len(curves):
             alt = "Lines on logarithmic scales: eigenvalues of each kernel against their rank, negative ones as rings."
-            self.add("kernels", title, "eigenvalues", alt, figures_of_fits.kernel_spectra(curves))
+            self.add("kernels", title, "eigenvalues", alt, partial(figures_of_fits.kernel_spectra, curves))
 
     def add_confusion(self, found: Confused) -> None:
         """Add a map of a few classes for each method; of many the best and the worst recognised ones."""
@@ -183,12 +203,12 @@ class _Gallery:
         if len(found.best.classes) > FEW_CLASSES:
             labels, detail = " and ".join(shown.label for shown in found.shown), "Best and worst classes"
             alt = f"Dots and rings: accuracy of the classes at both ends, by name, by {labels}."
-            chart = figures_of_fits.extreme_classes(class_accuracies(found), series, title=detail)
-            self.add("confusion", title, detail.lower(), alt, chart)
+            draw = partial(figures_of_fits.extreme_classes, class_accuracies(found), series, title=detail)
+            self.add("confusion", title, detail.lower(), alt, draw)
             return
         alt = "Squares in a grid: share of the test samples of each true class by predicted class."
         for shown in found.shown:
-            self.add("confusion", title, shown.label, alt, figures_of_fits.confusion_map(shown, series))
+            self.add("confusion", title, shown.label, alt, partial(figures_of_fits.confusion_map, shown, series))
 
     def add_picks(self, picks: Sequence[Picks]) -> None:
         """Add a panel for each method on each data set, with a row for each setting."""
@@ -197,8 +217,8 @@ class _Gallery:
         for dataset, method in dict.fromkeys((record.dataset, record.method) for record, _ in picks):
             own = [item for item in picks if (item.record.dataset, item.record.method) == (dataset, method)]
             label = self._label(own[0].record)
-            chart = figures_of_fits.picked_kernels(own, self.results.series, label=label)
-            self.add("picks", titles.get(dataset, dataset), label, alt, chart)
+            draw = partial(figures_of_fits.picked_kernels, own, self.results.series, label=label)
+            self.add("picks", titles.get(dataset, dataset), label, alt, draw)
 
     def add_train_sizes(self) -> None:
         """Add accuracy and time of each data set and protocol with several training sizes."""
@@ -209,8 +229,10 @@ class _Gallery:
                 alt = "Lines: accuracy of each method at each training size."
                 for rule in _rules(known):
                     detail = rule_title(rule) if rule else ""
-                    chart = figures.accuracy_by_train_size(known, series, neighbour=rule, title=detail or heading)
-                    self.add("train-size", heading, detail, alt, chart)
+                    draw = partial(
+                        figures.accuracy_by_train_size, known, series, neighbour=rule, title=detail or heading
+                    )
+                    self.add("train-size", heading, detail, alt, draw)
             times = pd.concat(
                 [
                     frames.fit_times(setting.of(self.results.scores)).assign(train_size=setting.train_size)
@@ -219,8 +241,8 @@ class _Gallery:
             )
             if times["train_size"].nunique() > 1:
                 alt = "Lines on a logarithmic scale: median seconds of a fit of each method at each training size."
-                chart = figures.fit_time_by_train_size(times, series, title=heading)
-                self.add("train-time", heading, "", alt, chart)
+                draw = partial(figures.fit_time_by_train_size, times, series, title=heading)
+                self.add("train-time", heading, "", alt, draw)
 
 
 def _rules(frame: pd.DataFrame) -> list[str]:

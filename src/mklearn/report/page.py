@@ -18,6 +18,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from mklearn.contract.table_specs import ReportSpec
+from mklearn.report.figure_names import FigureNames
 from mklearn.report.findings import Findings
 from mklearn.report.gallery import Panel
 from mklearn.report.published import Published
@@ -52,6 +53,7 @@ class Content:
     ratios: Table | None
     stages: Table | None
     series: Series
+    names: FigureNames
     wrong_pairs: Sequence[WrongPairs] = ()
 
     @property
@@ -64,6 +66,7 @@ def render(content: Content) -> str:
     series, study = content.series, content.study
     configs = {scheme.name: vega_config(scheme, series.colours(scheme)) for scheme in SCHEMES}
     looks = zip(series.labels, series.colours(LIGHT), series.colours(DARK), series.dashes(), strict=True)
+    specs = {panel.slug: panel.chart for panel in content.panels if panel.chart is not None}
     catalogue = {"Methods": study.methods, "Kernels": study.kernels, "Descriptors": study.descriptors}
     return _environment(autoescape=True).from_string(page_file("index.html.j2")).render(
         page=content,
@@ -74,14 +77,14 @@ def render(content: Content) -> str:
         ],
         published_panels=[panel for panel in content.panels if panel.section == "published"],
         legend=[
-            {"label": label, "light": light, "dark": dark, "dash": " ".join(map(str, dash)) if dash[1] else "none"}
+            {"label": label, "name": content.names(label), "light": light, "dark": dark, "dash": _dash(dash)}
             for label, light, dark, dash in looks
         ],
         catalogue={title: entries for title, entries in catalogue.items() if entries},
         style=Markup(page_file("style.css")),
         script=Markup(page_file("report.js")),
         vega=Markup(vega_script()),
-        figures=script_json({"specs": {panel.slug: panel.chart for panel in content.panels}, "configs": configs}),
+        figures=script_json({"specs": specs, "configs": configs}),
         # sorted, as a job that is repeated outside Snakemake has the keys of its specification in another order
         provenance=script_json(json.loads(json.dumps(content.run.provenance, sort_keys=True))),
     )  # fmt: skip
@@ -116,6 +119,10 @@ def link(address: Any) -> str:
         return text if urlsplit(text).scheme in ("http", "https") else ""
     except ValueError:
         return ""
+
+
+def _dash(pattern: Sequence[int]) -> str:
+    return " ".join(map(str, pattern)) if pattern[1] else "none"
 
 
 def _groups(panels: Sequence[Panel], section: str) -> list[dict[str, Any]]:

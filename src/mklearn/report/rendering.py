@@ -15,6 +15,8 @@ VEGA_LITE = "6.4"
 """Version of the grammar, in the page and in figure files."""
 SCALE = 2
 """Pixels of the PNG per pixel of the SVG."""
+LARGEST = 30_000
+"""Pixels of a side; a figure that would be larger has gone wrong, and the renderer of PNG dies of it."""
 
 
 @functools.cache
@@ -25,9 +27,18 @@ def vega_script() -> str:
 
 
 def write_figure(stem: Path, specification: dict[str, Any], config: dict[str, Any]) -> list[Path]:
-    """Write a figure as SVG and PNG; return the two files, whose suffixes are added to ``stem``."""
+    """Write a figure as SVG and PNG; return the two files, whose suffixes are added to ``stem``.
+
+    Raises
+    ------
+    ValueError
+        It can't be rendered, or would be larger than any figure of a report.
+    """
     svg = vl_convert.vegalite_to_svg(specification, vl_version=VEGA_LITE, config=config, allowed_base_urls=[])
     svg = _renumbered(svg)
+    size = re.match(r'<svg[^>]* width="([^"]*)" height="([^"]*)"', svg)
+    if size is None or not all(0 < float(length) <= LARGEST for length in size.groups()):
+        raise ValueError(f"its size is {' x '.join(size.groups()) if size else 'not known'} pixels")
     paths = [stem.with_name(f"{stem.name}{suffix}") for suffix in (".svg", ".png")]
     write_text(paths[0], svg)
     with atomic_path(paths[1]) as temporary:

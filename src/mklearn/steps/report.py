@@ -74,9 +74,10 @@ def _data_set(entry: ReportDataset, data: SampleSet, n_thumbnails: int) -> recor
         records.DataFile(file.name, file_digest(file.path), file.source, Path(file.path).stat().st_size)
         for file in entry.files
     )
+    note = " ".join(filter(None, [entry.about.get("note"), *(f"{note}." for note in data.notes)]))
     return records.DataSetRecord(
         id=entry.id, title=entry.title, n_samples=len(data), n_classes=data.n_classes, files=files,
-        thumbnails=thumbnails(data, n_thumbnails), **entry.about,
+        thumbnails=thumbnails(data, n_thumbnails), **{**entry.about, "note": note},
     )  # fmt: skip
 
 

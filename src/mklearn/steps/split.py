@@ -39,6 +39,11 @@ def split(labels: Path, splits: Path, *, spec: SplitSpec, files: list[Path] | No
             f"valid: {', '.join(classes)}."
         )
     kept = np.flatnonzero(~np.isin(classes[y], excluded))
+    if len(np.unique(y[kept])) < 2:
+        raise ConfigError(
+            f"exclude_classes of the protocol leave {len(set(classes) - set(excluded))} of the {len(classes)} classes "
+            f"of data set {spec.dataset!r}; expected at least two."
+        )
     if spec.kind == "given":
         drawn = given(files[0] if files else parameters["path"], ids)
         drawn = drawn.restricted(kept) if excluded else drawn

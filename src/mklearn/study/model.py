@@ -68,7 +68,7 @@ class Study(Strict):
     """Name; results go to results/<name>/."""
     title: str = ""
     description: str = ""
-    seed: Annotated[int, Field(ge=0)] = 0
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
     """Seed of all random numbers: splits, inner folds, methods."""
     results: str = "results"
     """Folder for everything made; studies in one folder share descriptors, kernels and fits."""
@@ -95,6 +95,17 @@ class Study(Strict):
     remarks: list[Remark] = []
     """Plain sentences about methods, shown beside the published values."""
     report: Report = Report()
+
+    @field_validator("results")
+    @classmethod
+    def _folder(cls, results: str) -> str:
+        special = sorted({character for character in results if character in "<>{}" or not character.isprintable()})
+        if special:
+            found = ", ".join(map(repr, special))
+            raise ValueError(f"invalid value {results!r}: Snakemake can't take {found} in the name of a folder.")
+        if not results.strip() or results.startswith("~"):
+            raise ValueError(f"invalid value {results!r}: expected a folder, with its path written out.")
+        return results
 
     _datasets = field_validator("datasets", mode="before")(normalise_datasets)
     _descriptors = field_validator("descriptors", mode="before")(expanded_descriptors)

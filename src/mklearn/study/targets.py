@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from mklearn.contract.fit_spec import FitSpec
-from mklearn.contract.specs import DescriptorSpec, PairwiseSpec, ResizeSpec, Spec, SplitSpec
+from mklearn.contract.specs import DescriptorSpec, PairwiseSpec, ReadSpec, ResizeSpec, Spec, SplitSpec
 from mklearn.contract.table_specs import ScoresSpec
 from mklearn.errors import UserError
-from mklearn.provenance import code_fingerprint, step_code
+from mklearn.provenance import code_fingerprint, digest, file_digest, step_code
 from mklearn.study.expansion import tables
 from mklearn.study.expansion.datasets import PlannedDataset
 from mklearn.study.expansion.fits import PlannedFit
@@ -125,7 +125,7 @@ class Targets:
         downloads = {path: spec for dataset in self.plan.datasets.values() for path, spec in dataset.downloads.items()}
         return {
             "download": lambda w: downloads[self.path("download", source=w.source, file=w.file)],
-            "read": lambda w: self.dataset(w).read,
+            "read": self.read_spec,
             "resize": lambda w: self.dataset(w).resize or ResizeSpec(),
             "split": self.split_spec,
             "learn": self.descriptor_spec,
@@ -146,6 +146,24 @@ class Targets:
         """Return the data set, by its key before or after resizing."""
         return self._datasets[wildcards.dataset]
 
+    def read_spec(self, wildcards: Wildcards) -> ReadSpec:
+        """Return how a data set is read; with the content of the user's own files, which may be older than before."""
+        dataset = self.dataset(wildcards)
+        if dataset.downloads or not dataset.files:
+            return dataset.read
+        contents = [content_digest(path) for path in dataset.files]
+        return dataset.read.model_copy(update={"listing": digest(contents)})
+
+    def split_spec(self, wildcards: Wildcards) -> SplitSpec:
+        """Return how a data set is split; with the content of the user's file, if the protocol has one."""
+        spec, dataset = self.plan.protocols[wildcards.protocol], self.dataset(wildcards)
+        known: dict[str, Any] = {"dataset": dataset.splits_of}
+        if spec.kind == "released":
+            known["source"] = dataset.released_splits
+        if path := spec.parameters.get("path"):
+            known["file_sha256"] = content_digest(path)
+        return spec.model_copy(update=known)
+
     def source_files(self, wildcards: Wildcards) -> list[str]:
         """Return the files that a data set is read from."""
         return self.dataset(wildcards).files
@@ -164,12 +182,6 @@ class Targets:
     def labels(self, wildcards: Wildcards) -> str:
         """Return the labels of the data set."""
         return self.path("labels", dataset=self.dataset(wildcards).original)
-
-    def split_spec(self, wildcards: Wildcards) -> SplitSpec:
-        """Return the specification of the splits of a data set."""
-        spec, dataset = self.plan.protocols[wildcards.protocol], self.dataset(wildcards)
-        released = {"source": dataset.released_splits} if spec.kind == "released" else {}
-        return spec.model_copy(update={"dataset": dataset.splits_of, **released})
 
     def split_files(self, wildcards: Wildcards) -> list[str]:
         """Return the files that the protocol reads: the user's, or the splits or lists of pairs of the data set."""
@@ -266,6 +278,17 @@ def _part(wildcards: Wildcards) -> dict[str, str]:
 def parts(n: int) -> list[str]:
     """Return the names of the parts of a job that is split: ``1of3``; none of a single job."""
     return [f"{number}of{n}" for number in range(1, n + 1)] if n > 1 else []
+
+
+def content_digest(path: str) -> str:
+    """Return the sha256 of a file's content, computed once while the file stays as it is."""
+    stat = os.stat(path)
+    return _content_digest(path, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+
+
+@functools.cache
+def _content_digest(path: str, *_: int) -> str:
+    return file_digest(path)
 
 
 @functools.cache  # thousands of jobs have few lists of code

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -107,6 +108,23 @@ def test_damaged_npz_names_the_file(tmp_path: Path) -> None:
         read_npz(tmp_path / "missing.npz")
     with pytest.raises(DataError, match=r"no array named z; it has x, y"):
         read_npz(good, ("z",))
+
+
+def test_a_header_that_claims_more_than_the_file_has_takes_no_memory(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    for shape in ((1 << 50, 8), (1 << 62, 1 << 62), (3,), (5, 7)):
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("x.npy", "w") as stream:
+            np.lib.format.write_array_header_2_0(stream, {"descr": "<f8", "fortran_order": False, "shape": shape})
+            stream.write(b"\0" * 8 * 4)
+        with pytest.raises(DataError, match=r"a\.npz: .*array 'x' has not the size of its shape"):
+            read_npz(path)
+    np.savez_compressed(path, x=np.arange(10.0), y=np.zeros((100, 100)), z=np.array(["a", "bc"]), e=np.zeros((0, 3)))
+    assert {name: array.shape for name, array in read_npz(path).items()} == {
+        "x": (10,),
+        "y": (100, 100),
+        "z": (2,),
+        "e": (0, 3),
+    }
 
 
 def test_parquet_round_trip_bytes_and_damage(tmp_path: Path) -> None:

@@ -57,6 +57,34 @@ def other(folder: Path) -> Iterator[subprocess.Popen[str]]:
     process.communicate()
 
 
+# --- the path of Python
+
+
+@pytest.mark.parametrize("name", ["my folder", "o'Neill", "$HOME", "a;b", "(1)"])
+def test_python_in_a_folder_with_special_characters(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    checkout = tmp_path / name
+    python = checkout / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    monkeypatch.setattr(sys, "executable", str(python))
+    monkeypatch.chdir(checkout)
+    session.call_python_by_a_plain_path()
+    assert sys.executable == ".venv/bin/python"
+    monkeypatch.setattr(sys, "executable", str(python))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        session.call_python_by_a_plain_path()
+    assert "Start the run in the folder of the checkout" in capsys.readouterr().err
+
+
+def test_python_in_a_usual_folder_is_called_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in ("/usr/bin/python3.11", "/home/größe/猫/.venv/bin/python"):
+        monkeypatch.setattr(sys, "executable", path)
+        session.call_python_by_a_plain_path()
+        assert sys.executable == path
+
+
 # --- locks
 
 

@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.unit.report.conftest import make_study
+from tests.unit.report.test_report_matrix import HOSTILE as CLASSES
+from tests.unit.report.test_report_matrix import study_of
 
 from mklearn.report.build import build_report
 
@@ -197,6 +199,19 @@ def test_hostile_names_are_only_text(open_page, hostile_file):
     assert "k.0[0]<'\">" in legend, "the first fit's kernels"
     shown = page.eval_on_selector_all("#confusion svg text", "all => all.map(text => text.textContent)")
     assert "digit 3]</script>'\"{{ 1 }}" in shown
+
+
+def test_forty_hostile_classes_on_two_data_sets(open_page, tmp_path):
+    page = open_page(build_report(tmp_path, **study_of(2, False, CLASSES), figure_files=False)[0])
+    assert page.locator(".problem").count() == 0
+    assert page.evaluate("document.querySelectorAll('.chart svg').length") == page.locator(".chart").count()
+    pairs = page.eval_on_selector_all(
+        "#confusion table", "all => all.map(t => [...t.tBodies[0].rows].map(r => [...r.cells].map(c => c.textContent)))"
+    )
+    assert len(pairs) == 2
+    named = {cell for table in pairs for row in table for cell in row[:2]}
+    assert named <= {name.replace("\x00", "") for name in CLASSES}
+    assert len(named) > 10
 
 
 def test_tables_have_captions_and_scroll_in_their_own_box(open_page, page_file):

@@ -217,6 +217,16 @@ def test_a_missing_table_of_several(files: dict[str, Any]) -> None:
         step.fit(**arguments, spec=of_tables("logistic_regression", ["gating-0a", "more-0a"]))
 
 
+def test_more_neighbours_than_training_samples_are_not_applicable(files: dict[str, Any]) -> None:
+    found = of_tables("nearest_neighbour", ["gating-0a", "more-0a"]).as_dict()
+    found["method"]["parameters"]["n_neighbors"] = 21
+    found["evaluation"]["metrics"] = ["accuracy"]
+    step.fit(**files | {"manifest": None, "matrices": None}, spec=FitSpec.model_validate(found))
+    frame = read_parquet(files["scores"])[0]
+    assert set(frame["status"]) == {"not_applicable"}
+    assert set(frame["message"]) == {"n_neighbors=21: there are 20 training samples"}
+
+
 def test_the_status_of_a_pipeline_is_that_of_its_last_step(files: dict[str, Any]) -> None:
     """Two training samples per class, which scikit-learn's shrinkage does not shrink."""
     ids = read_parquet(files["labels"])[0]["id"].to_numpy(dtype=str)

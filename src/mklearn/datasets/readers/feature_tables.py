@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from mklearn.datasets.readers.tabular import Table, numeric_values, row_order
+from mklearn.datasets.readers.tabular import Table, numeric_values, row_order, suspicious_columns
 from mklearn.datasets.samples import SampleSet, some
 from mklearn.errors import DataError
 
@@ -35,13 +37,14 @@ def read(
     Returns
     -------
     SampleSet
-        With ``tables``; classes in natural order.
+        With ``tables``; classes in natural order; ``notes`` about columns that are probably no features, see
+        :func:`mklearn.datasets.readers.tabular.suspicious_columns`.
 
     Raises
     ------
     DataError
-        A column is missing, not numeric or not finite; ids are repeated or differ between tables; labels are missing
-        or disagree. The message names files, columns and ids.
+        A column has no name, is missing, not numeric or not finite; ids are repeated or differ between tables; labels
+        are missing, disagree, or are not one for each id. The message names files, columns and ids.
     """
     named = {name: Path(path) for name, path in paths.items() if name != labels}
     if not named:
@@ -49,6 +52,7 @@ def read(
     first = next(iter(named.values()))
     ids = np.array([], dtype=str)
     tables: dict[str, np.ndarray] = {}
+    columns: dict[str, list[Any]] = {}
     text_columns = [column for column in (id_column, label_column, group_column) if column]
     labels_of: dict[Path, np.ndarray] = {}
     groups_of: dict[Path, np.ndarray] = {}
@@ -60,7 +64,9 @@ def read(
         if path == first:
             ids = own_ids
         order = row_order(own_ids, path, ids, first)
-        tables[name] = numeric_values(table.numbers(), path, own_ids)[order]
+        numbers = table.numbers()
+        columns[name] = list(numbers.columns)
+        tables[name] = numeric_values(numbers, path, own_ids)[order]
         if label_column in table:
             labels_of[path] = table.text(label_column, own_ids)[order]
         if group_column and group_column in table:
@@ -79,9 +85,15 @@ def read(
         raise DataError(f"{paths[labels] if labels else first}: no column {group_column!r} of groups (group_column)")
     groups = _agreed(groups_of, ids, "groups") if group_column else None
     try:
-        return SampleSet.from_labels(ids, _agreed(labels_of, ids, "labels"), tables=tables, groups=groups)
+        samples = SampleSet.from_labels(ids, _agreed(labels_of, ids, "labels"), tables=tables, groups=groups)
     except DataError as error:
         raise DataError(f"{', '.join(map(str, named.values()))}: {error}") from error
+    notes = [
+        note
+        for name, path in named.items()
+        for note in suspicious_columns(tables[name], columns[name], samples.y, path)
+    ]
+    return replace(samples, notes=tuple(notes))
 
 
 def _agreed(found: Mapping[Path, np.ndarray], ids: np.ndarray, what: str) -> np.ndarray:

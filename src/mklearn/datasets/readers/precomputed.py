@@ -48,13 +48,14 @@ def read(
     -------
     SampleSet
         With ``matrices``, float64, exactly symmetric: differences between K[i, j] and K[j, i] up to 1e-6 of the
-        largest entry count as rounding and are averaged.
+        largest entry count as rounding and are averaged. ``notes`` has the smallest eigenvalue of each kernel.
 
     Raises
     ------
     DataError
-        A matrix is not square, not symmetric or not finite, has a negative distance or a nonzero distance of a sample
-        to itself, or its ids differ from the labels file. The message names the file and examples.
+        A matrix is not square, not symmetric or not finite; a distance is negative, or that of a sample to itself is
+        not 0; a kernel has a diagonal value that is not positive; or its ids differ from the labels file. The message
+        names the file and examples.
     """
     if measure not in MEASURES:
         raise ConfigError(f"measure={measure!r} is unknown; valid: {', '.join(MEASURES)}")
@@ -63,15 +64,19 @@ def read(
     labels_path = Path(paths[labels])
     ids, label_text, groups = read_labels(labels_path, id_column, label_column, group_column)
     matrices: dict[str, np.ndarray] = {}
+    notes: list[str] = []
     for name, path in paths.items():
         if name != labels:
             matrix = _read_matrix(Path(path), id_column, ids, labels_path)
             matrices[name] = _checked(matrix, Path(path), ids, measure)
+            if measure == "kernel":
+                notes.append(_spectrum_note(matrices[name], Path(path)))
     if not matrices:
         raise DataError("precomputed matrices: no matrix given, only labels")
     try:
         measures = dict.fromkeys(matrices, measure)
-        return SampleSet.from_labels(ids, label_text, matrices=matrices, measures=measures, groups=groups)
+        return SampleSet.from_labels(ids, label_text, matrices=matrices, measures=measures, groups=groups,
+                                     notes=tuple(notes))  # fmt: skip
     except DataError as error:
         raise DataError(f"{labels_path}: {error}") from error
 
@@ -122,15 +127,30 @@ def _checked(matrix: np.ndarray, path: Path, ids: np.ndarray, measure: str) -> n
         i, j = map(int, np.unravel_index(int(np.argmax(gap)), gap.shape))
         raise DataError(f"{path}: not symmetric: {at(i, j)} but {at(j, i)}")
     matrix = (matrix + matrix.T) / 2
+    diagonal = np.diag(matrix)
     if measure == "kernel":
+        if len(diagonal) and diagonal.min() <= 0:
+            i = int(np.argmin(diagonal))
+            hint = ", 0 for every sample. Is it a distance? Then say measure: distance" if not diagonal.any() else ""
+            raise DataError(f"{path}: not a kernel: {at(i, i)}; the diagonal of a kernel is positive{hint}")
         return matrix
     if matrix.min(initial=0.0) < -tolerance:
         i, j = map(int, np.unravel_index(int(np.argmin(matrix)), matrix.shape))
         raise DataError(f"{path}: not a {measure}: {at(i, j)}, which is negative")
-    diagonal = np.abs(np.diag(matrix))
-    if diagonal.max(initial=0.0) > tolerance:
-        i = int(np.argmax(diagonal))
+    if np.abs(diagonal).max(initial=0.0) > tolerance:
+        i = int(np.argmax(np.abs(diagonal)))
         raise DataError(f"{path}: not a {measure}: {at(i, i)}, not 0; is it a kernel or similarity?")
     matrix = np.maximum(matrix, 0.0)
     np.fill_diagonal(matrix, 0.0)
     return matrix
+
+
+def _spectrum_note(matrix: np.ndarray, path: Path) -> str:
+    """Report the smallest eigenvalue of a kernel, and what is done about a negative one."""
+    from scipy.linalg import eigvalsh
+
+    values = eigvalsh(matrix)
+    least, size = float(values[0]), float(np.abs(values).max())
+    indefinite = least < -1e-10 * len(values) * size
+    then = "; negative ones are changed as `psd` of its kernel says, among the training samples" if indefinite else ""
+    return f"{path}: smallest eigenvalue {least:.3g}, largest {float(values[-1]):.3g}{then}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TypeVar
 
 from mklearn.contract.method import FixedCombination
@@ -63,14 +64,22 @@ def plan_study(study: Study) -> Plan:
     ------
     ConfigError
         If a data set has none of the kernels that a method asks for, two kernels or methods would have one name, or a
-        path does not exist.
+        path does not exist, or is a file where a folder is needed.
     """
+    _check_folder(study.results)
     protocols = planned_protocols(study.protocols, study.seed)
     plan = Plan(study, {protocol.key: protocol.spec for protocol in protocols})
     for dataset_id, config in study.datasets.items():
         chosen = [protocol for protocol in protocols if protocol.datasets is None or dataset_id in protocol.datasets]
         _add_dataset(plan, dataset_id, config, chosen)
     return plan
+
+
+def _check_folder(results: str) -> None:
+    folder = Path(results)
+    there = next((path for path in (folder, *folder.parents) if path.exists()), None)
+    if there is not None and not there.is_dir():
+        raise ConfigError(f"results: {results!r} can't be made: {str(there)!r} is a file; expected a folder.")
 
 
 def _add_dataset(plan: Plan, dataset_id: str, config: DatasetConfig, protocols: Sequence[PlannedProtocol]) -> None:

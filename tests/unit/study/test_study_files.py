@@ -1,0 +1,117 @@
+"""Study files as text: whatever YAML allows, a study or one sentence with its place."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mklearn.errors import ConfigError
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.reading import DEEPEST, LARGEST, read_study, read_yaml
+
+BASE = "study: s\ndatasets: digits\n"
+LINES = "".join(f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 9))
+
+
+def said(folder: Path, text: str | bytes) -> str:
+    path = folder / "study.yaml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(ConfigError) as caught:
+        plan_study(read_study(path))
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (BASE + "? [a, b]\n: 1\n", "a key is a list or mapping"),
+        (BASE + "? {a: b}\n: 1\n", "a key is a list or mapping"),
+        (BASE + "title: 2020-13-45\n", "month must be in 1..12"),
+        (BASE + "title: 2020-01-01T00:00:00+99:99\n", "offset must be"),
+        (BASE + f"seed: {'9' * 5000}\n", "value has 5000 digits"),
+        (BASE + f"title: {'[' * (DEEPEST + 1)}{']' * (DEEPEST + 1)}\n", f"nested more than {DEEPEST} deep"),
+        (BASE + f"title: {'[' * 3000}", f"nested more than {DEEPEST} deep"),
+        (BASE + "title: &a [*a]\n", "an alias stands for a list or mapping that it is in"),
+        ("study: s\ndatasets: &a {b: *a}\n", "an alias stands for a list or mapping that it is in"),
+        (BASE + f"a0: &a0 [x,x,x]\n{LINES}title: *a8\n", f"more than {LARGEST:,} values, with every alias written out"),
+        (BASE + 'title: "\\ud800"\n', "surrogates not allowed"),
+        (BASE + "title: !!python/object:os.system x\n", "could not determine a constructor"),
+    ],
+)
+def test_yaml_that_is_no_study(tmp_path: Path, text: str, sentence: str) -> None:
+    found = said(tmp_path, text)
+    assert found.startswith(f"{tmp_path / 'study.yaml'}: is not valid YAML: ")
+    assert sentence in found
+    assert re.search(r"line \d+, column \d+", found)
+    assert len(found) < 600
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "latin-1"])
+def test_text_that_is_not_utf_8(tmp_path: Path, encoding: str) -> None:
+    assert "save it as UTF-8" in said(tmp_path, (BASE + "title: Größe\n").encode(encoding))
+
+
+def test_aliases_and_merges_of_a_usual_study_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "study.yaml"
+    path.write_text("a: &a {x: 1, y: [1, 2]}\nb: {<<: *a, x: 2}\nc: [*a, *a]\n")
+    assert read_yaml(path)["b"] == {"x": 2, "y": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("key", "place"),
+    [
+        ("seed: yes", "seed"),
+        ("evaluation: {time_limit: on}", "evaluation.time_limit"),
+        ("published_repeats: true", "published_repeats"),
+        ("protocols: {r: {kind: random_per_class, train_size: [yes, 4]}}", "protocols.r.train_size[0]"),
+        ("methods: {m: {kind: kernel_fda, ridge: [true, 0.1]}}", "methods.m.ridge[0]"),
+    ],
+)
+def test_yes_is_no_number(tmp_path: Path, key: str, place: str) -> None:
+    assert f"{place}: invalid value True: expected a number; YAML reads yes" in said(tmp_path, f"{BASE}{key}\n")
+
+
+@pytest.mark.parametrize("seed", ["1.0e+30", "9" * 4000, "2147483648", "-1", ".inf"])
+def test_seeds_that_no_generator_takes(tmp_path: Path, seed: str) -> None:
+    found = said(tmp_path, f"{BASE}seed: {seed}\n")
+    assert "1. seed: invalid value" in found
+    assert len(found) < 400
+
+
+@pytest.mark.parametrize(
+    ("folder", "sentence"),
+    [
+        ("'a{b}'", "Snakemake can't take '{', '}' in the name of a folder"),
+        ('"a\\0b"', r"can't take '\x00'"),
+        ('"a\\nb"', r"can't take '\n'"),
+        ("~/results", "expected a folder, with its path written out"),
+        ("''", "expected a folder, with its path written out"),
+        ("a.txt", "'a.txt' is a file; expected a folder"),
+        ("a.txt/below", "'a.txt' is a file; expected a folder"),
+    ],
+)
+def test_results_that_are_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, sentence: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.txt").touch()
+    found = said(tmp_path, f"{BASE}results: {folder}\n")
+    assert "results: " in found
+    assert sentence in found
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(st.sampled_from("ab:&*[]{}?!-<>|'\"\\# \n\t~0129.eyn,%@\x00\ufffe"), max_size=60))
+def test_any_text_is_read_or_is_a_sentence(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "study.yaml"
+    path.write_text(BASE + text, encoding="utf-8")
+    message = str(path)
+    try:
+        read_study(path)
+    except ConfigError as error:
+        message = str(error)
+    assert message.startswith(str(path))

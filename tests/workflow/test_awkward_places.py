@@ -1,0 +1,93 @@
+"""A checkout, results and data in folders with spaces and letters of many scripts; own files that become older."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.workflow.conftest import Checkout
+
+RNG = np.random.default_rng(0)
+IDS = [f"s{k}" for k in range(24)]
+NAME = "my folder of Größe 猫's & $HOME #1"
+
+
+class AwkwardCheckout(Checkout):
+    """A checkout with an environment of its own, whose Python has the path's special characters too."""
+
+    def command(self, *arguments: str) -> list[str]:
+        return [str(self.folder / ".venv/bin/python"), *super().command(*arguments)[1:]]
+
+
+def table(shift: float) -> pd.DataFrame:
+    labels = ["a", "b"] * 12
+    X = RNG.normal(size=(24, 3)) + shift * (np.array(labels) == "a")[:, None]
+    return pd.DataFrame(X, columns=["x", "y", "z"]).assign(id=IDS, label=labels)
+
+
+def splits() -> pd.DataFrame:
+    return pd.DataFrame({"id": IDS, "role": ["train", "train", "test", "test"] * 6})
+
+
+def study(results: str) -> dict[str, Any]:
+    return {
+        "study": "awkward",
+        "results": results,
+        "datasets": {"mine": {"kind": "feature_tables", "tables": {"t": "own data/täble.csv"}}},
+        "methods": {"average": {"kind": "kernel_fda"}},
+        "protocols": {"given": {"kind": "given", "path": "own data/splits ß.csv"}},
+    }
+
+
+@pytest.fixture(scope="module")
+def awkward(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Checkout:
+    """A finished study in such a place."""
+    made = AwkwardCheckout(tmp_path_factory.mktemp("places") / NAME, repository)
+    (made.folder / ".venv").symlink_to(sys.prefix)
+    (made.folder / "own data").mkdir()
+    table(1.0).to_csv(made.folder / "own data/täble.csv", index=False)
+    splits().to_csv(made.folder / "own data/splits ß.csv", index=False)
+    made.write(study("the results ñ"))
+    made.snakemake("--cores", "2", "fits")
+    return made
+
+
+def test_such_a_study_is_run_and_up_to_date(awkward: Checkout) -> None:
+    assert len(list((awkward.folder / "the results ñ/cache/fits").rglob("*.npz"))) == 1
+    assert awkward.planned("fits") == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "first"),
+    [("täble.csv", table(3.0), {"read": 1}), ("splits ß.csv", splits().iloc[::-1].assign(id=IDS), {"split": 1})],
+    ids=["table", "splits"],
+)
+def test_an_older_file_in_the_place_of_a_newer_one_is_noticed(
+    awkward: Checkout, name: str, other: pd.DataFrame, first: dict[str, int]
+) -> None:
+    path = awkward.folder / "own data" / name
+    kept = path.with_name("kept")
+    shutil.copy2(path, kept)
+    try:
+        other.to_csv(path, index=False)
+        os.utime(path, (1e9, 1e9))
+        assert first.items() <= awkward.planned("fits").items()
+        shutil.copy(kept, path)  # a newer time, the content as it was
+        os.utime(path, (1e9, 1e9))
+        assert awkward.planned("fits") == {}
+    finally:
+        shutil.copy2(kept, path)
+
+
+def test_a_file_below_an_absolute_folder_of_results_is_planned(awkward: Checkout, tmp_path: Path) -> None:
+    awkward.write(study(str(tmp_path / "räsults")), "absolute.yaml")
+    page = tmp_path / "räsults/awkward/report/index.html"
+    said = awkward.said("mklearn", "explain", "--study", "absolute.yaml", str(page))
+    assert "MISSING: `snakemake" in said
+    assert "NOT PLANNED" not in said
