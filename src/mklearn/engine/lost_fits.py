@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mklearn.atomic import read_parquet
+from mklearn.artefacts import read_table
 from mklearn.contract.table_specs import LostFit
 from mklearn.datasets.splits import Splits, numbered_test_parts
 from mklearn.engine.session import failures
@@ -272,7 +272,7 @@ def _splits(targets: Targets, key: tuple[str, str, str]) -> list[list[tuple[int,
     fit = targets.plan.fits[key]
     sizes = [setting.train_size for setting in fit.settings]
     try:
-        labels, _ = read_parquet(targets.path("labels", dataset=fit.dataset.original))
+        labels, _ = read_table(targets.path("labels", dataset=fit.dataset.original))
         drawn = Splits.load(targets.path("splits", dataset=dataset, protocol=protocol), labels["id"].to_numpy(str))
     except UserError:
         return [[] for _ in sizes]

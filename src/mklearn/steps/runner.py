@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mklearn.contract.loading import load
-from mklearn.errors import ConfigError, UserError
+from mklearn.errors import ConfigError, DamagedArtefact, DataError, UserError
 from mklearn.provenance import step_code
 from mklearn.steps import log
 from mklearn.steps.supervisor import SplitAborted, supervised
@@ -42,6 +42,8 @@ def call(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], thre
     ------
     ConfigError
         Files are missing, unknown, or several where the step takes one; or an invalid specification.
+    DataError
+        Among others: an input is damaged, or of another job. It is removed, so that the next run makes it again.
     """
     _limit_threads(threads)
     step = load_step(name)
@@ -62,7 +64,19 @@ def call(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], thre
         if not several and len(paths) > 1:
             raise ConfigError(f"step {name}: {key} is one file; {len(paths)} were given.")
         arguments[key] = paths if several else paths[0]
-    step(**arguments, spec=_specification(name, spec, parameters["spec"].annotation))
+    try:
+        step(**arguments, spec=_specification(name, spec, parameters["spec"].annotation))
+    except DamagedArtefact as error:
+        raise DataError(f"{error}. {_removed(error.path)}") from error
+
+
+def _removed(path: str) -> str:
+    """Remove a damaged file; return what the user can do."""
+    try:
+        Path(path).unlink(missing_ok=True)
+    except OSError as error:
+        return f"It can't be removed ({error.strerror}): delete it; then the same command makes it again."
+    return "It was removed: the same command makes it again."
 
 
 def _specification(name: str, spec: Mapping[str, Any], model: Any) -> Any:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from mklearn.atomic import read_parquet, write_parquet
+from mklearn.artefacts import read_table, write_table
 from mklearn.contract.table_specs import LostFit, ScoresSpec
-from mklearn.evaluation.predictions import typed
+from mklearn.errors import DamagedArtefact
+from mklearn.evaluation.predictions import Predictions, typed
 from mklearn.provenance import commit, input_digests, stamp
 from mklearn.steps.log import logger
 from mklearn.steps.rows import COLUMNS, blank
@@ -34,7 +35,7 @@ def scores(
     The fits of ``spec.lost`` have no file, because a job was killed or had an error (see
     :mod:`mklearn.engine.lost_fits`): they get a row without a value for each of their splits.
     """
-    frames = [read_parquet(path)[0] for path in fits]
+    frames = [read_table(path)[0] for path in fits]
     for entry in sorted(spec.lost, key=lambda entry: entry.position):
         frames.insert(entry.position, _without_values(entry))
     frame = pd.concat(frames, ignore_index=True)
@@ -43,9 +44,28 @@ def scores(
     for row in failed.drop_duplicates().itertuples(index=False):
         logger.warning("%s, %s, %s: %s: %s", row.dataset, row.protocol, row.method, row.status, row.message)
     record = stamp(spec.as_dict(), input_digests(fits=fits, predicted=predicted), code or [])
-    tables = [read_parquet(path)[0] for path in predicted]
-    write_parquet(predictions, typed(pd.concat(tables, ignore_index=True)), record)
-    write_parquet(table, frame, record)
+    tables = [read_table(path)[0] for path in predicted]
+    write_table(predictions, typed(pd.concat(tables, ignore_index=True)), record)
+    write_table(table, frame, record)
+
+
+def read_tables(scores: Path, predictions: Path, study: str) -> tuple[pd.DataFrame, Predictions]:
+    """Read both tables of a study.
+
+    Raises
+    ------
+    DamagedArtefact
+        One of them is damaged or another study's, or they are of two runs of the step.
+    """
+    frame, made = read_table(scores)
+    table, made_with = read_table(predictions)
+    for path, description in ((scores, made), (predictions, made_with)):
+        found = description.get("spec", {}).get("study")
+        if found != study:
+            raise DamagedArtefact(str(path), f"{path}: not a table of study {study!r}, but of {found!r}")
+    if made != made_with:
+        raise DamagedArtefact(str(predictions), f"{predictions}: not the predictions of the fits in {scores}")
+    return frame, Predictions(table)
 
 
 def _without_values(lost: LostFit) -> pd.DataFrame:
