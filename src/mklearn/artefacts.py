@@ -7,7 +7,7 @@ key; with 64 bits no two specifications share one by chance.
 
 Checksums: of each array of an NPZ file, of all bytes of a Parquet table (:mod:`mklearn.atomic`), of the content of a
 JSON file, and of a download in the ``provenance.json`` beside it. A file that fails a check raises
-:class:`mklearn.errors.DamagedArtefact`; the step's runner removes it, so that the next run makes it again.
+:class:`mklearn.errors.DamagedArtefact`; the step's runner sets it aside, so that the next run makes it again.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class DamagedFile(DataError):
 
 
 class DamagedArtefact(DamagedFile):
-    """A file of the cache or of a study's tables that is damaged or of another job. A step that reads it removes it."""
+    """A file of the workflow that is damaged or of another job. The run of the step that reads it sets it aside."""
 
 
 class DownloadError(UserError):

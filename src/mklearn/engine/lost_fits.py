@@ -143,6 +143,8 @@ def _lost_fits(targets: Targets, workflow: Any) -> list[LostFit]:
     def cause(fit: Any) -> Cause:
         job = failed_job(fit)
         if job is None:
+            if any(Path(f"{path}.damaged").is_file() and not Path(path).exists() for path in fit.output):
+                return Cause("lost", "its result was damaged and is set aside; the next run makes it again")
             return Cause("lost", "it was not run: the run ended before its turn")
         log = str(next(iter(job.log), ""))
         message, logs = failures.reports.get(job.jobid, ("", []))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from mklearn.artefacts import read_table, write_table
 from mklearn.contract.table_specs import LostFit, ScoresSpec
-from mklearn.errors import DamagedArtefact
+from mklearn.errors import DamagedArtefact, DataError
+from mklearn.evaluation.metrics import metric_named
 from mklearn.evaluation.predictions import Predictions, typed
 from mklearn.provenance import commit, input_digests, stamp
 from mklearn.steps.log import logger
@@ -22,6 +24,10 @@ ORDER = [
 ]  # fmt: skip
 MEASURED = ("commit", "fit_seconds", "predict_seconds", "peak_mb", "utc")
 """Columns that may differ between two runs of the same computation; all others are the same to the byte."""
+WITH_VALUE = ("ok", "inaccurate")
+"""Statuses of rows that have a value."""
+ROUNDING = 1e-9
+"""By how much a sum of rounded terms may leave the range of its metric."""
 
 
 def scores(
@@ -34,8 +40,13 @@ def scores(
 
     The fits of ``spec.lost`` have no file, because a job was killed or had an error (see
     :mod:`mklearn.engine.lost_fits`): they get a row without a value for each of their splits.
+
+    Raises
+    ------
+    DataError
+        A value is not finite, or outside the range of its metric.
     """
-    frames = [read_table(path)[0] for path in fits]
+    frames = [_checked(read_table(path)[0], path) for path in fits]
     for entry in sorted(spec.lost, key=lambda entry: entry.position):
         frames.insert(entry.position, _without_values(entry))
     frame = pd.concat(frames, ignore_index=True)
@@ -47,6 +58,25 @@ def scores(
     tables = [read_table(path)[0] for path in predicted]
     write_table(predictions, typed(pd.concat(tables, ignore_index=True)), record)
     write_table(table, frame, record)
+
+
+def _checked(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Return the score rows of a fit if each value is possible: finite, in its metric's range, or rightly missing."""
+    for name, rows in frame.groupby("metric", sort=False):
+        missing = rows["value"].isna()
+        wrong = missing & rows["status"].isin(WITH_VALUE)
+        if not missing.all():
+            low, high = metric_named(str(name)).bounds
+            finite = np.isfinite(rows["value"])
+            wrong |= ~missing & ~(finite & rows["value"].between(low - ROUNDING, high + ROUNDING))
+        if wrong.any():
+            row = rows[wrong].iloc[0]
+            raise DataError(
+                f"{path}: {row['method']} has the {name} {row['value']} in repeat {row['repeat']}, fold {row['fold']} "
+                f"(status {row['status']}); valid: finite{'' if missing.all() else f', from {low:g} to {high:g}'}. "
+                "The method or the metric computes wrongly: correct it; its fits are then made again."
+            )
+    return frame
 
 
 def read_tables(scores: Path, predictions: Path, study: str) -> tuple[pd.DataFrame, Predictions]:
