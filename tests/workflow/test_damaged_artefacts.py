@@ -1,4 +1,4 @@
-"""Damaged and swapped files of the cache: a run names them, and the next one makes them again with the same tables."""
+"""Damaged files of the cache: a run names them, and the next one makes them again with the same tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def files(checkout: Checkout, pattern: str) -> list[Path]:
 def test_the_run_after_damage_completes_with_equal_tables(
     finished: Checkout, copy_of: Callable[[Checkout], Checkout]
 ) -> None:
-    """A fit's scores are damaged, and another fit, which runs again, gets a kernel manifest of other kernels."""
+    """The scores of a fit are cut short, and the splits, which a fit that runs again reads, are damaged too."""
     checkout = copy_of(finished)
     expected = tables(finished)
     scores = files(checkout, "fits/*/*/average-*[0-9a-f].parquet")[0]
