@@ -2,38 +2,45 @@
 
 An interrupted job never leaves a partial file under a final name. Every artefact is written through this module: NPZ
 (uncompressed, no pickles, equal bytes for equal arrays), Parquet with a JSON description in its metadata, and text.
+
+What is read is what was written: NPZ has a checksum of each array; Parquet files get one of all their bytes, because
+checksums of pages, which the format knows, leave out types, names and the description.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
+import io
 import json
 import math
 import os
 import secrets
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mklearn.errors import DataError, UserError
+from mklearn.errors import DamagedFile, DataError, UserError
 from mklearn.provenance import canonical
 
 if TYPE_CHECKING:
     import pandas as pd
 
 DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-_NOT_WRITABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST})
+_NOT_WRITABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EIO, errno.EFBIG})
 # The date of every zip member: the earliest that the format knows. The time of writing would change the bytes.
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 # Unpacked size over packed size of one member: deflate reaches about 1030.
 _MOST_DEFLATED = 1100
 # Key of the JSON description in the metadata of a Parquet file.
 _METADATA_KEY = b"mklearn"
+# In the metadata of a Parquet file, before the sha256 of all bytes of the file with zeros in place of these 64 digits.
+_SEAL = b"mklearn sha256 "
+_DIGITS = 64
 
 
 @contextmanager
@@ -72,7 +79,7 @@ def disk_errors(path: Path, kind: type[UserError] = DataError) -> Iterator[None]
             raise kind(f"{path}: no space left on the disk (or quota used up); make room and run again") from error
         if error.errno in _NOT_WRITABLE:
             reason = f"{error.strerror}: {error.filename or path}"
-            raise kind(f"{path}: can't be written: {reason}; check the folder and its permissions") from error
+            raise kind(f"{path}: can't be written: {reason}; check the folder, its permissions and the disk") from error
         raise
 
 
@@ -135,8 +142,10 @@ def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None)
 
     Raises
     ------
+    DamagedFile
+        The file is truncated, corrupt, not NPZ, contains pickled objects, or lacks one of `names`.
     DataError
-        The file is missing, truncated, corrupt, not NPZ, contains pickled objects, or lacks one of `names`.
+        The file is missing or can't be read.
     """
     path = existing_file(path)
     arrays: dict[str, np.ndarray] = {}
@@ -146,68 +155,107 @@ def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None)
             wanted = tuple(held) if names is None else names
             missing = [name for name in wanted if name not in held]
             if missing:
-                raise DataError(f"{path}: has no array named {', '.join(missing)}; it has {', '.join(held) or 'none'}")
+                lacks = f"has no array named {', '.join(missing)}; it has {', '.join(held) or 'none'}"
+                raise DamagedFile(str(path), f"{path}: {lacks}")
             for name in wanted:
-                member = archive.getinfo(held[name])
-                with archive.open(member) as stream:
-                    shape, dtype = _npy_header(stream)
-                    size = stream.tell() + math.prod(shape) * dtype.itemsize
-                # before memory is taken for what a damaged header claims
-                is_possible = size == member.file_size <= _MOST_DEFLATED * member.compress_size + 1024
-                if not (is_possible or dtype.hasobject):
-                    raise ValueError(f"array {name!r} has not the size of its shape {shape}")
-                with archive.open(member) as stream:
+                _check_length(archive, held[name])
+                with archive.open(held[name]) as stream:
                     arrays[name] = np.lib.format.read_array(stream, allow_pickle=False)
-                    stream.read(1)  # zipfile verifies the checksum at the end of a member
-    except DataError:
+                    # zipfile verifies the checksum at the end of a member; an array may end before it
+                    if stream.read(1):
+                        raise ValueError(f"array {name!r} has bytes after its end")
+    except (DataError, MemoryError):
         raise
-    except (zipfile.BadZipFile, ValueError, EOFError, KeyError, NotImplementedError, RuntimeError, zlib.error) as error:
-        raise DataError(
-            f"{path}: not a readable NPZ file ({error}); it is truncated, corrupt or of another format. "
-            "Delete it and run again"
-        ) from error
     except OSError as error:
-        raise DataError(f"{path}: can't be read: {error.strerror or error}") from error
+        if error.errno not in (None, errno.EINVAL):  # EINVAL: a damaged file has made zipfile seek where nothing is
+            raise DataError(f"{path}: can't be read: {error.strerror or error}") from error
+        raise _damaged(path, "NPZ", error) from error
+    except Exception as error:  # damaged bytes make zipfile and NumPy raise errors of many kinds
+        raise _damaged(path, "NPZ", error) from error
     return arrays
 
 
-def _npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Read the header of an array: its shape and type."""
-    version = np.lib.format.read_magic(stream)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, dtype = read(stream)
-    return shape, dtype
+def _check_length(archive: zipfile.ZipFile, member: str) -> None:
+    """Check that the header of an array claims the bytes that follow it, before memory is taken for what it claims."""
+    info = archive.getinfo(member)
+    with archive.open(info) as stream:
+        version = np.lib.format.read_magic(stream)
+        headers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+        if version not in headers:
+            return
+        shape, _, dtype = headers[version](stream)
+        length = stream.tell() + math.prod(shape) * dtype.itemsize
+    is_possible = length == info.file_size <= _MOST_DEFLATED * info.compress_size + 1024
+    if not (is_possible or dtype.hasobject):
+        raise ValueError(f"array {member.removesuffix('.npy')!r} has not the size of its shape {shape}")
+
+
+def _damaged(path: Path, kind: str, reason: Any) -> DamagedFile:
+    sentence = f"not a readable {kind} file ({reason}); it is truncated, corrupt or of another format"
+    return DamagedFile(str(path), f"{path}: {sentence}")
 
 
 def write_parquet(path: str | os.PathLike[str], frame: pd.DataFrame, metadata: dict[str, Any] | None = None) -> None:
-    """Write a table, without its index, as Parquet with a description of JSON types in the file's metadata."""
+    """Write a table, without its index, as Parquet with a description of JSON types in the file's metadata.
+
+    The metadata have the sha256 of the file too, which :func:`read_parquet` verifies.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     table = pa.Table.from_pandas(frame, preserve_index=False)
-    described = {**(table.schema.metadata or {}), _METADATA_KEY: canonical(metadata or {}).encode()}
-    with atomic_path(path) as temporary:
-        pq.write_table(table.replace_schema_metadata(described), temporary)
+    described = {
+        **(table.schema.metadata or {}),
+        _METADATA_KEY: canonical(metadata or {}).encode(),
+        b"sha256": _SEAL + b"0" * _DIGITS,
+    }
+    written = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata(described), written)
+    content = written.getvalue()
+    start = content.rindex(_SEAL + b"0" * _DIGITS) + len(_SEAL)
+    with atomic_path(path) as temporary, temporary.open("wb") as stream:
+        for piece in (content[:start], _seal_of(content, start), content[start + _DIGITS :]):
+            stream.write(piece)
 
 
-def read_parquet(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
+def read_parquet(path: str | os.PathLike[str], *, sealed: bool = False) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Read a Parquet table and its JSON description (``{}`` if there is none); see :func:`write_parquet`.
+
+    The checksum of a file that :func:`write_parquet` has written is verified. If `sealed`, a file without one is
+    damaged.
 
     Raises
     ------
+    DamagedFile
+        The file is truncated, corrupt, not Parquet, or has not the checksum that it had when it was written.
     DataError
-        The file is missing, truncated, corrupt or not Parquet.
+        The file is missing or can't be read.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     path = existing_file(path)
     try:
-        with path.open("rb") as stream:
-            table = pq.read_table(stream)
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path}: can't be read: {error.strerror or error}") from error
+    start = content.rfind(_SEAL) + len(_SEAL)
+    if start < len(_SEAL):
+        if sealed:
+            raise _damaged(path, "Parquet", "it has no checksum of mklearn")
+    elif content[start : start + _DIGITS] != _seal_of(content, start):
+        raise _damaged(path, "Parquet", "its checksum is not the one that it was written with")
+    try:
+        table = pq.read_table(pa.BufferReader(content))
         metadata = json.loads((table.schema.metadata or {}).get(_METADATA_KEY, b"{}"))
         return table.to_pandas(), metadata
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise DataError(
-            f"{path}: not a readable Parquet file ({error}); it is truncated, corrupt or of another format"
-        ) from error
+        raise _damaged(path, "Parquet", error) from error
+
+
+def _seal_of(content: bytes, start: int) -> bytes:
+    """Return the 64 digits of the sha256 of a file's bytes, with zeros in place of the digits from `start` on."""
+    sha256 = hashlib.sha256(memoryview(content)[:start])
+    sha256.update(b"0" * _DIGITS)
+    sha256.update(memoryview(content)[start + _DIGITS :])
+    return sha256.hexdigest().encode()

@@ -15,6 +15,30 @@ class DataError(UserError):
     """A file or array that can't be used: missing, corrupt, of the wrong shape, not finite, or with other ids."""
 
 
+class DamagedFile(DataError):
+    """A file whose content is not what was written: truncated, altered or of another format.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    message : str
+        A sentence that begins with the path.
+    """
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(path, message)
+        self.path = path
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class DamagedArtefact(DamagedFile):
+    """A file of the workflow that is damaged or of another job. The run of the step that reads it sets it aside."""
+
+
 class DownloadError(UserError):
     """A download that failed from every source, or that has the wrong checksum."""
 

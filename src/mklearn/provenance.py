@@ -28,9 +28,13 @@ def canonical(spec: Any) -> str:
 
 
 def key(name: str, spec: Any) -> str:
-    """Return ``name-<8 hex>``: a readable name made unique by its specification."""
+    """Return ``name-<16 hex>``: a readable name made unique by its specification.
+
+    64 bits: among a million specifications two have one name with probability 3e-8, so that a file of the right name
+    is of the right specification (see :mod:`mklearn.artefacts`).
+    """
     slug = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-.") or "x"
-    return f"{slug}-{digest(spec)[:8]}"
+    return f"{slug}-{digest(spec)[:16]}"
 
 
 def digest(spec: Any) -> str:

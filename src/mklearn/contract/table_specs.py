@@ -83,6 +83,7 @@ class Tolerance(Strict):
 class SummarySpec(Spec):
     """Step ``summary``: the summary table of a study."""
 
+    study: str
     reference: str
     """Method that all others are compared with."""
     published: list[PublishedValue]

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mklearn.atomic import existing_file, read_parquet, write_parquet
+from mklearn.artefacts import read_table, write_table
+from mklearn.atomic import existing_file
 from mklearn.datasets.readers.tabular import column_text, read_frame, require_columns, sample_positions
 from mklearn.datasets.samples import some
 from mklearn.datasets.splits import Split, Splits, generator
@@ -83,7 +84,7 @@ class Pairs:
         """Write a Parquet table for :func:`given_pairs`: columns fold, first, second (ids) and same."""
         ids = np.asarray(ids)
         columns = {"fold": self.fold, "first": ids[self.first], "second": ids[self.second], "same": self.same}
-        write_parquet(path, pd.DataFrame(columns), {"n_samples": self.n_samples})
+        write_table(path, pd.DataFrame(columns), {"n_samples": self.n_samples})
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +169,7 @@ class PairLists:
         ids = np.asarray(ids)
         columns |= {"first": ids[self.first], "second": ids[self.second], "same": self._both("same")}
         recorded = {"provenance": dict(provenance)} if provenance else {}
-        write_parquet(path, pd.DataFrame(columns), {"pairs": True, "n_samples": self.tested.n_samples, **recorded})
+        write_table(path, pd.DataFrame(columns), {"pairs": True, "n_samples": self.tested.n_samples, **recorded})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], ids: np.ndarray) -> PairLists:
@@ -179,7 +180,7 @@ class PairLists:
         DataError
             Not such a file, or made for other samples.
         """
-        frame, metadata = read_parquet(path)
+        frame, metadata = read_table(path)
         if "pairs" not in metadata:
             raise DataError(f"{path}: not a file of pairs written by mklearn")
         if metadata["n_samples"] != len(ids):
@@ -198,7 +199,7 @@ class PairLists:
 
 def load_splits(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
     """Read the splits of samples, or of pairs of them, that the step ``split`` wrote for the samples with these ids."""
-    _, metadata = read_parquet(path)
+    _, metadata = read_table(path)
     return PairLists.load(path, ids).splits if "pairs" in metadata else Splits.load(path, ids)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mklearn.atomic import read_npz, write_npz
+from mklearn.artefacts import read_arrays, write_arrays
 from mklearn.errors import DataError
 from mklearn.provenance import canonical
 
@@ -184,7 +184,6 @@ class SampleSet:
         `provenance` tells how the data were made and from which files (JSON types); it is stored in the file.
         """
         arrays: dict[str, Any] = {
-            "provenance": canonical(dict(provenance or {})),
             "ids": self.ids,
             "y": self.y,
             "classes": self.classes,
@@ -207,7 +206,7 @@ class SampleSet:
             arrays[f"tables/{name}"] = np.ascontiguousarray(self.tables[name])
         for name in sorted(self.matrices):
             arrays[f"matrices/{name}"] = np.ascontiguousarray(self.matrices[name])
-        write_npz(path, **arrays)
+        write_arrays(path, provenance or {}, **arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SampleSet:
@@ -218,7 +217,7 @@ class SampleSet:
         DataError
             The file is missing, corrupt, or no sample set; the message names it.
         """
-        arrays = read_npz(path)
+        arrays = read_arrays(path)
         missing = [name for name in ("ids", "y", "classes", "measures", "notes") if name not in arrays]
         if missing:
             raise DataError(f"{path}: not a data set of mklearn: it lacks {', '.join(missing)}")

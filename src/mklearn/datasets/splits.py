@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mklearn.atomic import read_parquet, write_parquet
+from mklearn.artefacts import read_table, write_table
 from mklearn.datasets.readers.tabular import column_text, read_frame, sample_positions
 from mklearn.datasets.samples import some
 from mklearn.errors import ConfigError, DataError, NotApplicable
@@ -169,7 +169,7 @@ class Splits:
             }
         )
         recorded = {"provenance": dict(provenance)} if provenance else {}
-        write_parquet(path, frame, {"n_samples": self.n_samples, **recorded})
+        write_table(path, frame, {"n_samples": self.n_samples, **recorded})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
@@ -180,7 +180,7 @@ class Splits:
         DataError
             Not such a file, or made for other samples.
         """
-        frame, metadata = read_parquet(path)
+        frame, metadata = read_table(path)
         if "n_samples" not in metadata:
             raise DataError(f"{path}: not a file of splits written by mklearn")
         n_samples = metadata["n_samples"]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mklearn.atomic import read_parquet
+from mklearn.artefacts import read_table
 from mklearn.contract.table_specs import LostFit
 from mklearn.engine.lost_fits import name_of
 from mklearn.errors import DataError
@@ -56,7 +56,7 @@ def failures_of(targets: Targets) -> list[Failure]:
 def _lost(table: str) -> dict[tuple[str, str, str], LostFit]:
     """Return the lost fits that a study's score table names; none where it is not there, or complete."""
     try:
-        _, metadata = read_parquet(table) if Path(table).is_file() else (None, {})
+        _, metadata = read_table(table) if Path(table).is_file() else (None, {})
     except DataError:  # the next run makes it anew
         return {}
     entries = map(LostFit.model_validate, metadata.get("spec", {}).get("lost", []))
@@ -68,7 +68,7 @@ def _failures_in(targets: Targets, key: tuple[str, str, str], scores: str) -> li
     dataset, protocol, method = key
     log = targets.log("fit", dataset=dataset, protocol=protocol, method=method)
     try:
-        frame, _ = read_parquet(scores)
+        frame, _ = read_table(scores)
     except DataError as error:
         return [Failure(name_of(targets, key), "failed", str(error), scores, log)]
     n_splits = frame.drop_duplicates(["protocol", "repeat", "fold"])["protocol"].value_counts()

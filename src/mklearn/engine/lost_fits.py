@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mklearn.atomic import read_parquet
+from mklearn.artefacts import read_table
 from mklearn.contract.table_specs import LostFit
 from mklearn.datasets.pairs import load_splits
 from mklearn.datasets.splits import numbered_test_parts
@@ -144,6 +144,8 @@ def _lost_fits(targets: Targets, workflow: Any) -> list[LostFit]:
     def cause(fit: Any) -> Cause:
         job = failed_job(fit)
         if job is None:
+            if any(Path(f"{path}.damaged").is_file() and not Path(path).exists() for path in fit.output):
+                return Cause("lost", "its result was damaged and is set aside; the next run makes it again")
             return Cause("lost", "it was not run: the run ended before its turn")
         log = str(next(iter(job.log), ""))
         message, logs = failures.reports.get(job.jobid, ("", []))
@@ -273,7 +275,7 @@ def _splits(targets: Targets, key: tuple[str, str, str]) -> list[list[tuple[int,
     fit = targets.plan.fits[key]
     sizes = [setting.train_size for setting in fit.settings]
     try:
-        labels, _ = read_parquet(targets.path("labels", dataset=fit.dataset.original))
+        labels, _ = read_table(targets.path("labels", dataset=fit.dataset.original))
         drawn = load_splits(targets.path("splits", dataset=dataset, protocol=protocol), labels["id"].to_numpy(str))
     except UserError:
         return [[] for _ in sizes]

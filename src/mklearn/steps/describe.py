@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from mklearn.atomic import read_npz, write_npz
+from mklearn.artefacts import read_arrays, write_arrays
 from mklearn.contract.loading import load
 from mklearn.contract.specs import DescriptorSpec
 from mklearn.datasets.samples import SampleSet
 from mklearn.descriptors.point_sets import PointSets
 from mklearn.errors import DataError
-from mklearn.provenance import array_digest, canonical, digest, input_digests, stamp
+from mklearn.provenance import array_digest, digest, input_digests, stamp
 from mklearn.steps.log import logger, progress
 
 BATCH = 256
@@ -56,10 +56,7 @@ def describe(
     logger.info("%s: %d samples, %s", spec.kind, len(ids), shapes)
     inputs = {"blocks": blocks} if blocks else {"samples": samples, "learned": learned}
     record = stamp(spec.as_dict(), input_digests(**inputs), code or [])
-    write_npz(
-        features, **arrays, ids=ids, spec=canonical(spec.as_dict()), sha256=_digest(arrays),
-        provenance=canonical(record),
-    )  # fmt: skip
+    write_arrays(features, record, **arrays, ids=ids, sha256=_digest(arrays))
 
 
 def rows_of_part(n: int, part: str) -> slice:
@@ -85,7 +82,7 @@ def _computed(samples: Path, learned: Path | None, spec: DescriptorSpec) -> tupl
             rows = rows_of_part(len(data), spec.part)
         extra = {}
         if learned is not None:
-            held = read_npz(learned)
+            held = read_arrays(learned)
             extra["learned"] = {str(name): held[str(name)] for name in held["names"]}
         found = _from_images(data, rows, spec, samples, extra)
     ids = data.ids[rows]
@@ -121,7 +118,7 @@ def _concatenated(blocks: list[Path]) -> tuple[Features, np.ndarray]:
     found: list[Features] = []
     ids = []
     for path in blocks:
-        held = read_npz(path)
+        held = read_arrays(path)
         found.append(PointSets.from_arrays(held) if "positions" in held else held["features"])
         ids.append(held["ids"])
     joined = np.concatenate(ids)

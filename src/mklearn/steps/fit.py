@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
+from mklearn.artefacts import read_arrays, read_record, read_table, write_arrays, write_table
 from mklearn.contract.fit_spec import FitSpec
 from mklearn.datasets.pairs import PairLists
 from mklearn.datasets.samples import SampleSet
@@ -20,7 +19,7 @@ from mklearn.errors import DataError
 from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
 from mklearn.evaluation.pairs import PairedSamples, PairInput, PairKernelInput
 from mklearn.evaluation.predictions import prediction_table, typed
-from mklearn.provenance import canonical, code_fingerprint, input_digests, stamp
+from mklearn.provenance import code_fingerprint, input_digests, stamp
 from mklearn.steps.fit_records import FitAtSize, SplitRecord, model_arrays
 from mklearn.steps.rows import COLUMNS, fit_of
 from mklearn.steps.supervisor import SplitAborted, supervised
@@ -53,7 +52,7 @@ def fit(
     code : list of Path
         Source files behind the step.
     """
-    table, _ = read_parquet(labels)
+    table, _ = read_table(labels)
     y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)
     groups = table["group"].to_numpy(dtype=str) if "group" in table else None
     choice = paired = None
@@ -82,9 +81,9 @@ def fit(
     )  # matrices: the manifest's
     record = stamp(spec.as_dict(), digests, code or [])
     frame = pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
-    write_parquet(scores, frame, record)
-    write_parquet(predictions, typed(pd.concat(predicted, ignore_index=True)), record)
-    write_npz(model, **arrays, spec=canonical(spec.as_dict()), provenance=canonical(record))
+    write_table(scores, frame, record)
+    write_table(predictions, typed(pd.concat(predicted, ignore_index=True)), record)
+    write_arrays(model, record, **arrays)
 
 
 def _records(at_size: FitAtSize, minutes: float | None) -> list[SplitRecord]:
@@ -133,10 +132,10 @@ def _read_inputs(
 
 
 def _read_matrices(manifest: Path, paths: list[Path]) -> dict[str, NDArray[np.float64]]:
-    content = json.loads(manifest.read_text(encoding="utf-8"))
+    content = read_record(manifest)
     found = {}
     for name, path in zip(content["matrices"], paths, strict=True):
-        held = read_npz(path, ("matrix", "sha256"))
+        held = read_arrays(path, ("matrix", "sha256"))
         if str(held["sha256"]) != content["matrices"][name]["sha256"]:
             raise DataError(f"{path}: not the matrix that the manifest names; delete the manifest and run again.")
         found[name] = held["matrix"]
@@ -145,7 +144,7 @@ def _read_matrices(manifest: Path, paths: list[Path]) -> dict[str, NDArray[np.fl
 
 def _read_features(paths: list[Path]) -> NDArray[Any]:
     """Return the features of one or several descriptors, side by side."""
-    tables: list[NDArray[Any]] = [read_npz(path, ("features",))["features"] for path in paths]
+    tables: list[NDArray[Any]] = [read_arrays(path, ("features",))["features"] for path in paths]
     return tables[0] if len(tables) == 1 else np.concatenate(tables, axis=1)
 
 

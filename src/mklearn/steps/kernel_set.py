@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from mklearn.atomic import read_npz, write_text
+from mklearn.artefacts import read_arrays, write_record
 from mklearn.contract.specs import KernelSetSpec
 from mklearn.errors import DataError
 from mklearn.provenance import stamp
@@ -22,7 +21,7 @@ def kernel_set(matrices: list[Path], manifest: Path, *, spec: KernelSetSpec, cod
     entries = {}
     first: list[str] | None = None
     for name, path in zip(spec.pairwise, matrices, strict=True):
-        held = read_npz(path, ("ids", "sha256"))
+        held = read_arrays(path, ("ids", "sha256"))
         ids = held["ids"].tolist()
         if first is not None and ids != first:
             raise DataError(f"{path} and {matrices[0]} hold different samples; delete both and run again.")
@@ -36,4 +35,4 @@ def kernel_set(matrices: list[Path], manifest: Path, *, spec: KernelSetSpec, cod
         # digests of the numbers, not of the files: rebuilding equal matrices gives the same manifest
         "provenance": stamp(spec.as_dict(), {"matrices": digests}, code or []),
     }
-    write_text(manifest, json.dumps(content, indent=1, sort_keys=True) + "\n")
+    write_record(manifest, content)

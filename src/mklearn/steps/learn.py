@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from mklearn.atomic import write_npz
+from mklearn.artefacts import write_arrays
 from mklearn.contract.loading import load
 from mklearn.contract.specs import LearnSpec
 from mklearn.datasets.samples import SampleSet
 from mklearn.errors import DataError
-from mklearn.provenance import canonical, input_digests, stamp
+from mklearn.provenance import input_digests, stamp
 from mklearn.steps.log import logger
 
 
@@ -28,4 +28,4 @@ def learn(samples: Path, learned: Path, *, spec: LearnSpec, code: list[Path] | N
     arrays = load(spec.learns)(images, random_state=spec.seed, **spec.parameters)
     logger.info("%s: learned %s", spec.kind, ", ".join(f"{name} {array.shape}" for name, array in arrays.items()))
     record = stamp(spec.as_dict(), input_digests(samples=samples), code or [])
-    write_npz(learned, **arrays, names=sorted(arrays), spec=canonical(spec.as_dict()), provenance=canonical(record))
+    write_arrays(learned, record, **arrays, names=sorted(arrays))

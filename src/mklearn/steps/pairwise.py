@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mklearn.atomic import read_npz, write_npz
+from mklearn.artefacts import read_arrays, write_arrays
 from mklearn.contract.loading import load
 from mklearn.contract.specs import PairwiseSpec
 from mklearn.datasets.samples import SampleSet
@@ -18,7 +18,7 @@ from mklearn.descriptors.point_sets import PointSets
 from mklearn.errors import DataError
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.row_blocks import merge_row_blocks
-from mklearn.provenance import array_digest, canonical, input_digests, stamp
+from mklearn.provenance import array_digest, input_digests, stamp
 from mklearn.steps.log import logger
 
 
@@ -39,7 +39,7 @@ def pairwise(
         data = SampleSet.load(source)
         values, ids = data.matrices[spec.matrix], data.ids
     else:
-        held = read_npz(source)
+        held = read_arrays(source)
         ids = held["ids"]
         if blocks:
             values = _merge_blocks(blocks, ids)
@@ -50,17 +50,14 @@ def pairwise(
             values = MEASURES[spec.measure](held["features"])
     logger.info("%s: %d x %d, %.1f MB", spec.measure, *values.shape, values.nbytes / 1e6)
     record = stamp(spec.as_dict(), input_digests(source=source, blocks=blocks), code or [])
-    write_npz(
-        matrix, matrix=values, ids=ids, spec=canonical(spec.as_dict()), sha256=array_digest(values),
-        provenance=canonical(record),
-    )  # fmt: skip
+    write_arrays(matrix, record, matrix=values, ids=ids, sha256=array_digest(values))
 
 
 def _merge_blocks(blocks: list[Path], ids: np.ndarray) -> np.ndarray:
     """Merge the blocks into one matrix; check that they hold these samples in this order."""
     parts = []
     for path in blocks:
-        held = read_npz(path, ("rows", "values", "ids"))
+        held = read_arrays(path, ("rows", "values", "ids"))
         if not np.array_equal(held["ids"], ids):
             raise DataError(f"{path} holds other samples, or the same in another order; delete it and run again.")
         parts.append((held["rows"], held["values"]))

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from mklearn.atomic import read_npz, write_npz
+from mklearn.artefacts import read_arrays, write_arrays
 from mklearn.contract.loading import load
 from mklearn.contract.specs import PairwiseBlockSpec
 from mklearn.descriptors.point_sets import PointSets
 from mklearn.kernels.row_blocks import rows_of_block
-from mklearn.provenance import canonical, input_digests, stamp
+from mklearn.provenance import input_digests, stamp
 from mklearn.steps.log import progress
 
 ROWS = 32
@@ -20,7 +20,7 @@ ROWS = 32
 
 def pairwise_block(source: Path, block: Path, *, spec: PairwiseBlockSpec, code: list[Path] | None = None) -> None:
     """Write part ``spec.part`` of a matrix: "2of8" is every eighth row of its upper triangle, from the second on."""
-    held = read_npz(source)
+    held = read_arrays(source)
     distance_rows = load(spec.rows)
     sets = PointSets.from_arrays(held)
     number, _, count = spec.part.partition("of")
@@ -31,7 +31,4 @@ def pairwise_block(source: Path, block: Path, *, spec: PairwiseBlockSpec, code: 
         for piece in progress(pieces, len(pieces), f"{spec.measure}: {ROWS} rows")
     ]
     record = stamp(spec.as_dict(), input_digests(source=source), code or [])
-    write_npz(
-        block, rows=rows, values=np.concatenate(values), ids=held["ids"], spec=canonical(spec.as_dict()),
-        provenance=canonical(record),
-    )  # fmt: skip
+    write_arrays(block, record, rows=rows, values=np.concatenate(values), ids=held["ids"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from mklearn.atomic import write_parquet
+from mklearn.artefacts import check_download, write_table
 from mklearn.contract.specs import ReadSpec
 from mklearn.datasets.read import read_dataset
 from mklearn.datasets.readers.image_folder import find_images
@@ -22,6 +22,8 @@ def read(samples: Path, labels: Path, *, spec: ReadSpec, files: list[Path] | Non
     do not depend on the images.
     """
     given = files or []
+    for path in given:
+        check_download(path, file_digest(path))
     data = read_dataset(spec.as_dict(), spec.paths if spec.paths is not None else {path.name: path for path in given})
     record = stamp(spec.as_dict(), _images(spec) or input_digests(files=given), code or [])
     logger.info("%s: %d samples of %d classes", spec.dataset, len(data), data.n_classes)
@@ -31,7 +33,7 @@ def read(samples: Path, labels: Path, *, spec: ReadSpec, files: list[Path] | Non
     table = pd.DataFrame({"id": data.ids, "y": data.y, "label": data.classes[data.y]})
     if data.groups is not None:
         table["group"] = data.groups
-    write_parquet(labels, table, record)
+    write_table(labels, table, record)
 
 
 def _images(spec: ReadSpec) -> dict[str, str]:

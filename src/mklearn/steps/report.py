@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mklearn.atomic import read_npz, read_parquet
+from mklearn.artefacts import read_arrays, read_record, read_table
 from mklearn.contract.fit_spec import Setting
 from mklearn.contract.table_specs import ReportDataset, ReportFit, ReportSpec
 from mklearn.datasets.pairs import LABELS
 from mklearn.datasets.samples import SampleSet
+from mklearn.errors import DamagedArtefact
 from mklearn.evaluation.predictions import Predictions
 from mklearn.provenance import file_digest, input_digests, stamp
 from mklearn.report import records
@@ -24,6 +25,7 @@ from mklearn.report.thumbnails import thumbnails
 from mklearn.report.verification import mean_roc, wrong_pairs
 from mklearn.stamps import write_beside
 from mklearn.steps.log import logger
+from mklearn.steps.scores import read_tables
 from mklearn.study.schema import yaml_text
 
 
@@ -40,22 +42,33 @@ def report(
     inputs = input_digests(
         scores=scores, summary=summary, predictions=predictions, record=record, models=models, samples=samples
     )
-    predicted = Predictions(read_parquet(predictions)[0])
+    frame, predicted = read_tables(scores, predictions, spec.study)
+    summarised, made = read_table(summary)
+    run = read_record(record)
+    _check_inputs(summary, made, inputs)
+    _check_inputs(record, run["provenance"], inputs)
     provenance = stamp(spec.as_dict(), inputs, code or [])
     written = build_report(
         page.parent,
         study=spec,
-        run=_run(json.loads(record.read_text(encoding="utf-8")), provenance),
+        run=_run(run, provenance),
         data=[_data_set(entry, data, spec.thumbnails) for entry, data in datasets],
         fits=[
             fit for path, entry in zip(models, spec.fits, strict=True) for fit in _fits(path, entry, classes, predicted)
         ],
-        scores=read_parquet(scores)[0],
-        summary=read_parquet(summary)[0],
+        scores=frame,
+        summary=summarised,
         wrong_pairs=list(_wrong_pairs(spec, datasets, predicted)),
     )
     write_beside(written, provenance, page.parent / "provenance.json")
     logger.info("%d files in %s", len(written), page.parent)
+
+
+def _check_inputs(path: Path, stamp: dict[str, Any], inputs: dict[str, Any]) -> None:
+    """Check that a file was made from those of this report's inputs that its stamp names."""
+    wrong = [name for name, sha256 in stamp.get("inputs", {}).items() if sha256 != inputs[name]]
+    if wrong or not stamp.get("inputs"):
+        raise DamagedArtefact(str(path), f"{path}: not made from the present {' and '.join(wrong) or 'scores'}")
 
 
 def _run(record: dict[str, Any], provenance: dict[str, Any]) -> records.RunRecord:
@@ -85,7 +98,7 @@ def _fits(
     path: Path, entry: ReportFit, classes: dict[str, np.ndarray], predicted: Predictions
 ) -> Iterator[records.FitRecord]:
     """Yield one record per training size."""
-    arrays = read_npz(path)
+    arrays = read_arrays(path)
     for setting in entry.settings:
         start = f"{setting.protocol}/"
         own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}

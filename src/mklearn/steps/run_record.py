@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mklearn.atomic import write_text
+from mklearn.artefacts import write_record
 from mklearn.contract.table_specs import RunSpec
 from mklearn.provenance import commit, input_digests, machine, stamp, versions
 from mklearn.steps.stage_costs import RECORDS, stage_costs
@@ -28,4 +27,4 @@ def run_record(scores: Path, record: Path, *, spec: RunSpec, code: list[Path] | 
         "stages": stage_costs(RECORDS, str(scores)),
         "provenance": stamp(spec.as_dict(), input_digests(scores=scores), code or []),
     }
-    write_text(record, json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+    write_record(record, content)

@@ -9,11 +9,11 @@ import shlex
 import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from mklearn.contract.loading import load
-from mklearn.errors import ConfigError, UserError
+from mklearn.errors import ConfigError, DamagedArtefact, DataError, UserError
 from mklearn.provenance import step_code
 from mklearn.steps import log
 from mklearn.steps.supervisor import SplitAborted, supervised
@@ -42,6 +42,8 @@ def call(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], thre
     ------
     ConfigError
         Files are missing, unknown, or several where the step takes one; or an invalid specification.
+    DataError
+        Among others: an input is damaged, or of another job; see :func:`set_aside`.
     """
     _limit_threads(threads)
     step = load_step(name)
@@ -62,7 +64,30 @@ def call(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], thre
         if not several and len(paths) > 1:
             raise ConfigError(f"step {name}: {key} is one file; {len(paths)} were given.")
         arguments[key] = paths if several else paths[0]
-    step(**arguments, spec=_specification(name, spec, parameters["spec"].annotation))
+    try:
+        step(**arguments, spec=_specification(name, spec, parameters["spec"].annotation))
+    except DamagedArtefact as error:
+        raise DataError(f"{error}. {set_aside(Path(error.path))}") from error
+
+
+def set_aside(path: Path) -> str:
+    """Rename a damaged file of the workflow to ``NAME.damaged``, so that the next run makes it again.
+
+    A file elsewhere, such as one that a user has named on the command line, stays. Returns a sentence for the user.
+    """
+    from mklearn.artefacts import cached_name  # here: jobs load the code behind their step, and no more
+    from mklearn.stamps import BESIDE
+    from mklearn.study.layout import ARTEFACTS
+
+    aside = path.with_name(f"{path.name}.damaged")
+    tables = {PurePath(ARTEFACTS[name]).name for name in ("scores", "predictions", "summary", "run_record")}
+    if not (cached_name(path) or path.name in tables or path.with_name(f"{path.name}.{BESIDE}").is_file()):
+        return "It is not a file of the workflow, and was left as it is."
+    try:
+        os.replace(path, aside)
+    except OSError as error:
+        return f"It can't be renamed ({error.strerror}): delete it; then the same command makes it again."
+    return f"It is now {aside.name}; the same command makes it again."
 
 
 def _specification(name: str, spec: Mapping[str, Any], model: Any) -> Any:

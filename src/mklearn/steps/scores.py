@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from mklearn.atomic import read_parquet, write_parquet
+from mklearn.artefacts import read_table, write_table
 from mklearn.contract.table_specs import LostFit, ScoresSpec
-from mklearn.evaluation.predictions import typed
+from mklearn.errors import DamagedArtefact, DataError
+from mklearn.evaluation.metrics import metric_named
+from mklearn.evaluation.predictions import Predictions, typed
 from mklearn.provenance import commit, input_digests, stamp
 from mklearn.steps.log import logger
 from mklearn.steps.rows import COLUMNS, blank
@@ -21,6 +24,10 @@ ORDER = [
 ]  # fmt: skip
 MEASURED = ("commit", "fit_seconds", "predict_seconds", "peak_mb", "utc")
 """Columns that may differ between two runs of the same computation; all others are the same to the byte."""
+WITH_VALUE = ("ok", "inaccurate")
+"""Statuses of rows that have a value."""
+ROUNDING = 1e-9
+"""By how much a sum of rounded terms may leave the range of its metric."""
 
 
 def scores(
@@ -33,8 +40,13 @@ def scores(
 
     The fits of ``spec.lost`` have no file, because a job was killed or had an error (see
     :mod:`mklearn.engine.lost_fits`): they get a row without a value for each of their splits.
+
+    Raises
+    ------
+    DataError
+        A value is not finite, or outside the range of its metric.
     """
-    frames = [read_parquet(path)[0] for path in fits]
+    frames = [_checked(read_table(path)[0], path) for path in fits]
     for entry in sorted(spec.lost, key=lambda entry: entry.position):
         frames.insert(entry.position, _without_values(entry))
     frame = pd.concat(frames, ignore_index=True)
@@ -43,9 +55,47 @@ def scores(
     for row in failed.drop_duplicates().itertuples(index=False):
         logger.warning("%s, %s, %s: %s: %s", row.dataset, row.protocol, row.method, row.status, row.message)
     record = stamp(spec.as_dict(), input_digests(fits=fits, predicted=predicted), code or [])
-    tables = [read_parquet(path)[0] for path in predicted]
-    write_parquet(predictions, typed(pd.concat(tables, ignore_index=True)), record)
-    write_parquet(table, frame, record)
+    tables = [read_table(path)[0] for path in predicted]
+    write_table(predictions, typed(pd.concat(tables, ignore_index=True)), record)
+    write_table(table, frame, record)
+
+
+def _checked(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Return the score rows of a fit if each value is possible: finite, in its metric's range, or rightly missing."""
+    for name, rows in frame.groupby("metric", sort=False):
+        missing = rows["value"].isna()
+        wrong = missing & rows["status"].isin(WITH_VALUE)
+        if not missing.all():
+            low, high = metric_named(str(name)).bounds
+            finite = np.isfinite(rows["value"])
+            wrong |= ~missing & ~(finite & rows["value"].between(low - ROUNDING, high + ROUNDING))
+        if wrong.any():
+            row = rows[wrong].iloc[0]
+            raise DataError(
+                f"{path}: {row['method']} has the {name} {row['value']} in repeat {row['repeat']}, fold {row['fold']} "
+                f"(status {row['status']}); valid: finite{'' if missing.all() else f', from {low:g} to {high:g}'}. "
+                "The method or the metric computes wrongly: correct it; its fits are then made again."
+            )
+    return frame
+
+
+def read_tables(scores: Path, predictions: Path, study: str) -> tuple[pd.DataFrame, Predictions]:
+    """Read both tables of a study.
+
+    Raises
+    ------
+    DamagedArtefact
+        One of them is damaged or another study's, or they are of two runs of the step.
+    """
+    frame, made = read_table(scores)
+    table, made_with = read_table(predictions)
+    for path, description in ((scores, made), (predictions, made_with)):
+        found = description.get("spec", {}).get("study")
+        if found != study:
+            raise DamagedArtefact(str(path), f"{path}: not a table of study {study!r}, but of {found!r}")
+    if made != made_with:
+        raise DamagedArtefact(str(predictions), f"{predictions}: not the predictions of the fits in {scores}")
+    return frame, Predictions(table)
 
 
 def _without_values(lost: LostFit) -> pd.DataFrame:

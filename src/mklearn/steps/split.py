@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mklearn.atomic import read_parquet
+from mklearn.artefacts import read_table
 from mklearn.contract.loading import load
 from mklearn.contract.specs import SplitSpec
 from mklearn.datasets.splits import given, released
@@ -26,7 +26,7 @@ def split(labels: Path, splits: Path, *, spec: SplitSpec, files: list[Path] | No
     The random generator depends on data set, training size, repeat and seed: see
     :func:`mklearn.datasets.splits.generator`.
     """
-    table, _ = read_parquet(labels)
+    table, _ = read_table(labels)
     groups = table["group"].to_numpy(dtype=str) if "group" in table else None
     ids, y = table["id"].to_numpy(dtype=str), table["y"].to_numpy()
     parameters = dict(spec.parameters)

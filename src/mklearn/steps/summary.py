@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mklearn.atomic import read_parquet, write_parquet
+from mklearn.artefacts import write_table
 from mklearn.contract.table_specs import SummarySpec
-from mklearn.evaluation.predictions import Predictions
 from mklearn.evaluation.reproduction import compare_published, sentence, unmatched
 from mklearn.evaluation.summary import summarise
 from mklearn.provenance import input_digests, stamp
 from mklearn.steps.log import logger
+from mklearn.steps.scores import read_tables
 
 
 def summary(scores: Path, predictions: Path, table: Path, *, spec: SummarySpec, code: list[Path] | None = None) -> None:
@@ -19,10 +19,9 @@ def summary(scores: Path, predictions: Path, table: Path, *, spec: SummarySpec, 
     The log names the data sets that are not the papers' by the calibration, and the published values without a row in
     this study.
     """
-    frame, _ = read_parquet(scores)
+    frame, predicted = read_tables(scores, predictions, spec.study)
     published = [entry.as_dict() for entry in spec.published]
     calibration = spec.calibration.model_dump() if spec.calibration else None
-    predicted = Predictions(read_parquet(predictions)[0])
     result = summarise(
         frame, predicted, reference=spec.reference, published=published, titles=spec.titles, calibration=calibration,
         tolerance=spec.tolerance,
@@ -41,6 +40,4 @@ def summary(scores: Path, predictions: Path, table: Path, *, spec: SummarySpec, 
             "published value without a row in this study: %s, training size %s, %s (%s)",
             entry["dataset"], entry["train_size"], entry["method"], entry["source"],
         )  # fmt: skip
-    write_parquet(
-        table, result, stamp(spec.as_dict(), input_digests(scores=scores, predictions=predictions), code or [])
-    )
+    write_table(table, result, stamp(spec.as_dict(), input_digests(scores=scores, predictions=predictions), code or []))

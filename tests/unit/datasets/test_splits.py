@@ -13,7 +13,7 @@ from hypothesis import given as hypothesis_given
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from mklearn.atomic import read_parquet
+from mklearn.atomic import read_parquet, write_parquet
 from mklearn.datasets.pairs import Pairs, given_pairs, random_pairs
 from mklearn.datasets.splits import Split, Splits, given, k_fold, random_per_class
 from mklearn.errors import ConfigError, DataError, NotApplicable
@@ -100,7 +100,7 @@ def test_save_and_load(tmp_path: Path) -> None:
     assert (tmp_path / "s.parquet").read_bytes() == (tmp_path / "t.parquet").read_bytes()
     with pytest.raises(DataError, match=r"s\.parquet: made for other samples"):
         Splits.load(tmp_path / "s.parquet", ids[::-1])
-    frame.to_parquet(tmp_path / "f.parquet")
+    write_parquet(tmp_path / "f.parquet", frame)
     with pytest.raises(DataError, match="not a file of splits"):
         Splits.load(tmp_path / "f.parquet", ids)
 

@@ -12,7 +12,7 @@ import yaml
 from tests.workflow.conftest import SMOKE
 
 from mklearn.__main__ import main
-from mklearn.atomic import write_parquet
+from mklearn.artefacts import write_table
 from mklearn.contract.table_specs import LostFit, ScoresSpec
 from mklearn.engine.failures import failures_of
 from mklearn.engine.lost_fits import name_of
@@ -46,7 +46,7 @@ class Made:
         rows = [blank(fit, repeat, 0, 8, 8) for fit in fits for repeat in range(N_SPLITS)]
         for row, (status, message) in zip(reversed(rows), reversed(said), strict=False):
             row |= {"status": status, "message": message}
-        write_parquet(self.files[key], pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS))
+        write_table(self.files[key], pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS), {})
 
     def lose(self, key: Any, outdated: float | None = None, status: str = "lost") -> None:
         """Write a table in which a fit is lost."""
@@ -55,7 +55,7 @@ class Made:
             message="killed; log: logs/x.log", outdated=outdated,
         )  # fmt: skip
         spec = ScoresSpec(study="smoke", lost=[entry]).as_dict()
-        write_parquet(self.targets.path("scores"), pd.DataFrame({"value": [0.5]}), {"spec": spec})
+        write_table(self.targets.path("scores"), pd.DataFrame({"value": [0.5]}), {"spec": spec})
 
 
 def at(made: Made, key: Any, size: int) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import f1_score, log_loss
 from sklearn.neighbors import KNeighborsClassifier
 
+from mklearn.artefacts import write_record
 from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
 from mklearn.contract.fit_spec import FitSpec
 from mklearn.contract.loading import load
@@ -63,7 +64,7 @@ def files(tmp_path: Path) -> dict[str, Any]:
     write_npz(tmp_path / "more.npz", features=X[:, :3])
     matrix = MEASURES["squared_euclidean"](X)
     write_npz(tmp_path / "d.npz", matrix=matrix, sha256=np.array("0a"))
-    (tmp_path / "set.json").write_text(json.dumps({"matrices": {"d": {"sha256": "0a"}}}))
+    write_record(tmp_path / "set.json", {"matrices": {"d": {"sha256": "0a"}}})
     drawn = []
     for repeat in range(2):
         order = np.argsort(rng.permuted(np.tile(np.arange(10), (3, 1)), axis=1).ravel() >= 7, kind="stable")

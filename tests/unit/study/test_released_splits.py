@@ -84,7 +84,7 @@ def test_in_a_plan() -> None:
     (dataset,) = plan.datasets
     names = [SimpleNamespace(dataset=dataset, protocol=key) for key in plan.protocols]
     for w in names:
-        assert [Path(path).name for path in targets.split_file(w)] == ["heart.mat"]
+        assert [Path(path).name for path in targets.split_files(w)] == ["heart.mat"]
         spec = targets.specification("split", w)
         assert isinstance(spec, SplitSpec)
         assert spec.source == "mklearn.datasets.readers.uci_table:released_splits"

@@ -31,6 +31,7 @@ def summary_spec(plan: Plan) -> SummarySpec:
     }
     study = plan.study
     return SummarySpec(
+        study=plan.study.study,
         reference=plan.reference, published=study.published_values(), titles=titles, calibration=study.calibration,
         tolerance=study.tolerance,
     )  # fmt: skip
