@@ -6,8 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+
+# A busy machine is no mistake of the code.
+settings.register_profile("mklearn", deadline=None)
+settings.load_profile("mklearn")
 
 
 @pytest.fixture(scope="session")

@@ -109,7 +109,7 @@ def test_scatter_matrices_from_class_means():
     np.testing.assert_allclose(X.T @ total_laplacian(N).apply(X), within + between, atol=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.integers(0, 4), min_size=3, max_size=25).filter(lambda y: len(set(y)) > 1), st.integers(0, 999))
 def test_class_identities(y, seed):
     """L_t = L_w + L_b; projectors; zero row sums; positive semidefinite; the LDA shortcut L' = L + GG' - J."""

@@ -109,7 +109,7 @@ def test_rounding_left_by_centring_a_constant_column_is_not_a_direction():
 FLOATS = st.integers(-50, 50).map(float)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     hnp.arrays(float, (7, 3), elements=FLOATS),
     hnp.arrays(float, (5, 3), elements=FLOATS),
@@ -124,7 +124,7 @@ def test_euclidean_is_exact_brute_force_and_scale_free(Z_train, Z_test, scale):
             np.testing.assert_array_equal(indices, expected)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     hnp.arrays(float, (8, 3), elements=FLOATS),
     hnp.arrays(float, (5, 3), elements=FLOATS),

@@ -11,7 +11,7 @@ from mklearn.base.folds import inner_folds
 from mklearn.errors import DataError, NotApplicable
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(2, 9), min_size=2, max_size=6), st.integers(2, 7), st.integers(0, 99))
 def test_folds_partition_and_spread_the_classes(sizes, n_folds, seed):
     y = np.random.default_rng(seed).permutation(np.repeat([f"class {i}" for i in range(len(sizes))], sizes))

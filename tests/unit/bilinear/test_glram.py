@@ -16,7 +16,7 @@ def energy_kept(X, L, R):
     return sum(np.sum((L.T @ image @ R) ** 2) for image in X)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 5), st.booleans())
 def test_every_half_step_increases_the_energy(seed, l1, l2, centre):
     X, _ = make_images(seed, rows=6)

@@ -17,7 +17,7 @@ def stacks(seed: int, n: int, rows: int, cols: int) -> tuple[np.ndarray, np.ndar
     return rng.normal(size=(n, rows, cols)), rng.normal(size=(2, rows, cols))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), SHAPES, st.floats(-3, 3), st.integers(1, 6), st.integers(1, 6))
 def test_scatters_equal_explicit_sums(seed, shape, weight, l1, l2):
     first, second = stacks(seed, *shape)
@@ -43,7 +43,7 @@ def test_both_sides_have_equal_traces():
     assert np.trace(R.T @ scatter.one_sided("right", [L])[0] @ R) == pytest.approx(value)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.lists(st.integers(1, 4), min_size=1, max_size=4), st.floats(0, 1e4))
 def test_class_differences(seed, counts, brightness):
     rng = np.random.default_rng(seed)

@@ -22,7 +22,7 @@ def mmc_matrix(X, y, trade_off):
     return between - trade_off * within
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 5),
     st.one_of(st.just("trace_ratio"), st.floats(0, 20)), st.sampled_from(["identity", "random"]),

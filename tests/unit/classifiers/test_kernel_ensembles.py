@@ -58,7 +58,7 @@ def test_a_tie_goes_on_to_the_next_neighbours(votes, winner, depth):
     assert (winners[0], depths[0]) == (winner, depth)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, 10_000))
 def test_votes_against_a_reference_from_scratch(seed):
     rng = np.random.default_rng(seed)
@@ -172,7 +172,7 @@ def test_samme_by_hand():
     assert (cut.picks.tolist(), cut.status) == ([0], "max_iter")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(seed=st.integers(0, 10_000))
 def test_samme_against_a_reference_from_scratch(seed):
     rng = np.random.default_rng(seed)

@@ -19,7 +19,7 @@ PILLOW = {
 }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.sampled_from(INTERPOLATIONS),
     st.tuples(st.integers(1, 40), st.integers(1, 40)),
@@ -32,7 +32,7 @@ def test_constant_images_stay_constant(interpolation: str, old: tuple[int, int],
     np.testing.assert_allclose(resized, 0.37, rtol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(2, 60), st.integers(1, 60))
 def test_area_keeps_the_mean_and_linear_ramps(n_in: int, n_out: int) -> None:
     matrix = resize_matrix(n_in, n_out, "area")
@@ -123,7 +123,7 @@ def test_pixels_keeps_the_aspect_and_the_input() -> None:
         np.testing.assert_array_equal(image, old)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.tuples(st.integers(1, 3000), st.integers(1, 3000)), st.integers(1, 100_000))
 def test_a_pixel_budget(shape: tuple[int, int], pixels: int) -> None:
     rows, cols = target_shape(shape, pixels)

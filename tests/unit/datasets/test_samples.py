@@ -128,7 +128,7 @@ def test_foreign_and_broken_files(tmp_path: Path) -> None:
         SampleSet.load(tmp_path / "half.npz")
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.text(alphabet="ab019 -", min_size=1, max_size=6), min_size=1, max_size=20))
 def test_encoded_labels_in_natural_order(labels: list[str]) -> None:
     y, classes = encode_labels(labels)

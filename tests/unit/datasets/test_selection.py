@@ -26,7 +26,7 @@ def of_class(rows: np.ndarray, name: str, y: np.ndarray = Y, names: np.ndarray =
     return np.nonzero(np.isin(within, rows))[0].tolist()
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     st.integers(2, 7),
     st.integers(0, 5),

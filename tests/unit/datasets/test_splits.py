@@ -21,7 +21,7 @@ from mklearn.errors import ConfigError, DataError, NotApplicable
 LABELS = st.lists(st.integers(4, 12), min_size=2, max_size=5).map(lambda sizes: np.repeat(np.arange(len(sizes)), sizes))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @hypothesis_given(LABELS, st.integers(1, 3), st.integers(0, 5), st.randoms())
 def test_random_per_class(y: np.ndarray, train_size: int, seed: int, shuffler: random.Random) -> None:
     y = np.array(shuffler.sample(y.tolist(), len(y)))
@@ -35,7 +35,7 @@ def test_random_per_class(y: np.ndarray, train_size: int, seed: int, shuffler: r
         np.testing.assert_array_equal(left.train, right.train)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @hypothesis_given(LABELS, st.integers(2, 4), st.booleans())
 def test_k_fold(y: np.ndarray, folds: int, stratified: bool) -> None:
     splits = k_fold(y, folds, 2, 0, "x", stratified=stratified)

@@ -136,7 +136,7 @@ def test_published_table_of_filters() -> None:
 
 
 @given(st.integers(1, 9).map(lambda n: 2 * n + 1), st.floats(0, np.pi), st.booleans())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_filters_have_mean_zero_norm_one_and_are_even(size: int, angle: float, circular: bool) -> None:
     weights = gabor_filter(size, wavelength=size / 2, sigma=size / 3, angle=angle, circular=circular)
     assert abs(weights.sum(dtype=np.float64)) < 1e-5
@@ -167,7 +167,7 @@ def test_pyramid_c1_equals_the_loop() -> None:
         assert 0.2 < (scale == 0).mean() < 0.9
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 1000), st.integers(1, 6), st.integers(1, 5), st.integers(6, 14))
 def test_norms_equal_the_contrast_of_each_window(seed: int, size: int, stretch: int, side: int) -> None:
     image = np.random.default_rng(seed).standard_normal((side, side + 2)) ** stretch
@@ -178,7 +178,7 @@ def test_norms_equal_the_contrast_of_each_window(seed: int, size: int, stretch: 
         assert norms[row, column] == pytest.approx(max(np.linalg.norm(window - window.mean()), size), rel=1e-5)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 1000), st.integers(1, 4), st.integers(1, 5))
 def test_maxima_are_over_the_rectangles_named(seed: int, width: int, places: int) -> None:
     rng = np.random.default_rng(seed)

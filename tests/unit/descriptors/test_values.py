@@ -31,7 +31,7 @@ def test_block_means_where_blocks_fit() -> None:
     np.testing.assert_allclose(multiresolution([image], resolutions=[8, 1]), [[*image.ravel(), image.mean()]])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(1, 20), st.integers(1, 20), st.integers(0, 1000))
 def test_block_means_where_they_do_not(n: int, r: int, seed: int) -> None:
     """Each pixel repeated r times and means over whole blocks: the same mean by another way."""
@@ -82,7 +82,7 @@ def slow_codes(image: np.ndarray, radius: int) -> np.ndarray:
     return codes
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 1000), st.integers(1, 2), st.integers(5, 9), st.integers(5, 9))
 def test_binary_patterns_equal_the_loop(seed: int, radius: int, height: int, width: int) -> None:
     image = np.random.default_rng(seed).integers(0, 6, (height, width)).astype(float)
@@ -102,7 +102,7 @@ def test_pattern_bins_are_those_of_the_papers() -> None:
     assert uniform[0b01010101] == 58
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 1000))
 def test_lbp_is_invariant_to_increasing_maps(seed: int) -> None:
     image = np.random.default_rng(seed).integers(0, 12, (1, 10, 11)).astype(float)

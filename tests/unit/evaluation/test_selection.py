@@ -122,7 +122,7 @@ def test_leaving_one_out_ends_where_the_shortest_refit_does():
     assert found["euclidean"].mean_scores.shape == (1, 1)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10_000))
 def test_a_race_chooses_what_trying_everything_does(seed):
     """In whatever order, and leaves the hopeless early: noise is not tried on every sample."""
@@ -150,7 +150,7 @@ def test_a_race_chooses_what_trying_everything_does(seed):
     assert tried[int(np.argmax(spread))] < 24 or found.score < 0.6
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10_000), st.sampled_from(["all", "one_standard_error", "best"]))
 def test_a_race_over_folds_chooses_what_trying_everything_does(seed, components):
     """By every rule, with candidates that fail, of different numbers of dimensions, and equally good ones."""

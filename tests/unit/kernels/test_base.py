@@ -80,7 +80,7 @@ def test_shift_changes_no_rows_but_they_are_scaled() -> None:
     np.testing.assert_allclose(scaled.transform(P[:4]), P[:4] / scaled.divisor_)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 1000),
     scale=st.floats(0.1, 10),

@@ -26,14 +26,14 @@ def matrices(low: float, high: float) -> st.SearchStrategy[Features]:
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(matrices(0, 10), matrices(0, 10))
 def test_chi2_is_that_of_scikit_learn(X: Features, Y: Features) -> None:
     np.testing.assert_allclose(chi2_distance(X, Y), -additive_chi2_kernel(X, Y) / 2, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(chi2_distance(X), -additive_chi2_kernel(X) / 2, rtol=1e-12, atol=1e-14)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(matrices(-10, 10), matrices(-10, 10))
 def test_squared_euclidean_and_inner_product_equal_sums_over_features(X: Features, Y: Features) -> None:
     np.testing.assert_allclose(squared_euclidean(X, Y), cdist(X, Y, "sqeuclidean"), rtol=1e-9, atol=1e-10)
@@ -67,7 +67,7 @@ def test_chi2_takes_arrays_of_any_layout() -> None:
 
 
 @pytest.mark.parametrize("name", ["squared_euclidean", "chi2"])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(X=matrices(0, 10), scale=st.floats(0.1, 10))
 def test_laws_of_distances(name: str, X: Features, scale: float) -> None:
     measure = MEASURES[name]

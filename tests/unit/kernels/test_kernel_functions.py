@@ -24,7 +24,7 @@ def test_gaussian_divides_by_gamma_not_by_two_gamma_squared() -> None:
     assert gaussian_kernel(np.ones((2, 2), dtype=np.float32), 2.0).dtype == np.float32
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 1000), gamma=st.floats(0.05, 50), measure=st.sampled_from([squared_euclidean, chi2_distance])
 )

@@ -35,7 +35,7 @@ def test_centring_is_that_of_the_features(features: tuple[np.ndarray, np.ndarray
     np.testing.assert_allclose(rows, (new - mean) @ (train - mean).T, atol=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 1000), st.integers(2, 12))
 def test_centred_kernels_are_HKH(seed: int, n: int) -> None:
     A = np.random.default_rng(seed).standard_normal((n, 3))
@@ -58,7 +58,7 @@ def test_unit_diagonal_is_that_of_the_features(features: tuple[np.ndarray, np.nd
     np.testing.assert_allclose(rows, unit_new @ unit_train.T, atol=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 1000), st.floats(0.01, 100))
 def test_scale_laws(seed: int, scale: float) -> None:
     A = np.random.default_rng(seed).standard_normal((6, 3))

@@ -85,7 +85,7 @@ def test_a_picture_without_edges_is_farther_away_than_any_other(pictures: PointS
     assert D[-1, :-1].min() > D[:-1, :-1].max()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     counts=st.lists(st.integers(1, 11), min_size=1, max_size=5),
     others=st.lists(st.integers(1, 9), min_size=1, max_size=4),

@@ -17,7 +17,7 @@ def indefinite(seed: int, n: int = 9) -> np.ndarray:
     return A + A.T + 2 * np.eye(n)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 1000))
 def test_clip_is_the_nearest_psd_matrix(seed: int) -> None:
     """Optimality of the projection onto the cone: K+ is PSD, K+ - K is PSD, and they are orthogonal."""
@@ -28,7 +28,7 @@ def test_clip_is_the_nearest_psd_matrix(seed: int) -> None:
     assert abs(np.sum(repaired * (repaired - K))) < 1e-9
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 1000))
 def test_flip_is_the_matrix_modulus(seed: int) -> None:
     """|K| is the one PSD matrix with |K|^2 = K^2."""
@@ -38,7 +38,7 @@ def test_flip_is_the_matrix_modulus(seed: int) -> None:
     np.testing.assert_allclose(repaired @ repaired, K @ K, atol=1e-10)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 1000), st.sampled_from(["clip", "flip", "shift", "none"]))
 def test_laws(seed: int, policy: str) -> None:
     K = indefinite(seed)
@@ -131,7 +131,7 @@ def slow_mass(K: np.ndarray) -> float:
     return float(residual @ residual / (target @ target))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 1000), st.integers(3, 9), st.floats(0.1, 10))
 def test_off_diagonal_mass_is_the_residual_of_the_diagonal_fit(seed: int, n: int, scale: float) -> None:
     rng = np.random.default_rng(seed)

@@ -31,7 +31,7 @@ def split(D: NDArray, n_blocks: int) -> list[Part]:
     return parts
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(n=st.integers(1, 30), n_blocks=st.integers(1, 40), seed=st.integers(0, 99))
 def test_merging_undoes_splitting(n: int, n_blocks: int, seed: int) -> None:
     D = symmetric(n, seed)
@@ -53,7 +53,7 @@ def test_dtype_is_kept() -> None:
     assert merge_row_blocks(split(D, 2), 6).dtype == np.float32
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(n=st.integers(1, 200), n_blocks=st.integers(1, 60))
 def test_blocks_partition_the_rows_and_balance_the_pairs(n: int, n_blocks: int) -> None:
     blocks = [rows_of_block(n, b, n_blocks) for b in range(n_blocks)]
@@ -74,7 +74,7 @@ def test_number_of_blocks_follows_the_work() -> None:
     assert n_blocks_for(1, 1e9, minutes_per_block=5) == 1
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(n=st.integers(2, 10_000), cost=st.floats(1e-9, 1e-2))
 def test_no_block_takes_longer_than_asked_unless_limited_by_the_cap_or_the_rows(n: int, cost: float) -> None:
     blocks = n_blocks_for(n, cost, minutes_per_block=5)

@@ -100,7 +100,7 @@ def test_derivatives_are_those_of_finite_differences(kind):
         np.testing.assert_allclose(hessian[m], change, rtol=1e-5, atol=1e-7 * np.abs(hessian).max())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10_000),
     kind=st.sampled_from(["total", "within"]),

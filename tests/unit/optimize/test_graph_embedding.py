@@ -120,7 +120,7 @@ def test_initial_weight_matrices_are_those_of_an_orthogonal_A():
         np.testing.assert_allclose(given_, expected, rtol=1e-10)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000), st.integers(2, 6), st.sampled_from([1e-1, 1e-3, 1e-6]))
 def test_cholesky_shortcut_is_the_eigenproblem(seed, classes, ridge):
     kernels, y, _ = gaussian_kernels(30, seed, count=1, classes=classes)

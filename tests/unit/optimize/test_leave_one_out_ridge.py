@@ -70,7 +70,7 @@ def test_errors_are_those_of_refits(ridge: float) -> None:
     assert at.value <= np.sum((Y - outputs) ** 2) / np.sum(T**2)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 50), st.sampled_from([1e-2, 0.5, 5.0]))
 def test_gradient_is_that_of_finite_differences(seed: int, ridge: float) -> None:
     objective, q = LeaveOneOutRidge(kernels(seed), targets(), ridge), shares(seed)
@@ -130,7 +130,7 @@ def test_shrinkage_equalises_positive_shares_and_keeps_zeros() -> None:
     assert level.value == pytest.approx(level.uniform_value)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 1000), st.floats(0, 1), st.sampled_from([0.05, 1.0, 10.0]))
 def test_never_worse_than_equal_shares(seed: int, shrinkage: float, ridge: float) -> None:
     found = leave_one_out_weights(LeaveOneOutRidge(kernels(seed), targets(), ridge), shrinkage=shrinkage)

@@ -105,7 +105,7 @@ def test_motzkin_and_straus() -> None:
         assert simplex_qp(A).value == pytest.approx(1 - 1 / clique, abs=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(2, 9), st.integers(0, 10**6), st.floats(1e-3, 1e3), st.floats(-10, 10))
 def test_equivariance(m: int, seed: int, factor: float, shift: float) -> None:
     Q = random_symmetric(m, seed)

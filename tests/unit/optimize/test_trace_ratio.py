@@ -22,7 +22,7 @@ def orthonormal(rng: np.random.Generator, n: int, p: int) -> np.ndarray:
     return np.linalg.qr(rng.normal(size=(n, p)))[0]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(2, 9), st.integers(0, 10_000), st.data())
 def test_is_globally_optimal(n, seed, data):
     p = data.draw(st.integers(1, n))

@@ -66,7 +66,7 @@ def test_as_many_features_as_samples_give_a_regular_simplex():
     np.testing.assert_allclose(Z @ Z.T, np.eye(12) - 1 / 12, atol=1e-12)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6))
 def test_whitened_gram_matrix_is_affinely_invariant(seed):
     rng = np.random.default_rng(seed)
@@ -91,7 +91,7 @@ def test_invalid_arguments():
 # --- what the text of F-SVM states about spread and radius
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 10**6), st.integers(2, 30), st.integers(1, 8))
 def test_scatter_of_all_ordered_pairs_is_2n_times_the_spread(seed, n, d):
     """Equation (23); the text's factor 4 n kappa is not it."""

@@ -123,7 +123,7 @@ def test_iterates_with_fewer_columns_are_not_preferred(init):
     assert (model.kernel_weights_ > 0).all()
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 10_000), st.integers(1, 3), st.sampled_from(["lda", "lde"]), st.sampled_from([1e-1, 1e-2, 1e-3]))
 def test_trace_ratio_with_exact_weights_is_monotone(seed, p, graph, ridge):
     kernels, y = gaussian_kernels(seed, n=24), np.arange(24) % 4
