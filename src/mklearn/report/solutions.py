@@ -93,7 +93,7 @@ def joint_problem_table(fits: pd.DataFrame) -> Table:
     """Tabulate by method how far its fits are from C0; ``fits`` is the result of :func:`joint_problems`."""
     rows = []
     for label, own in fits.groupby("label", sort=False):
-        place = str(own.loc[own["ratio"].idxmin(), "place"]) if own["ratio"].notna().any() else ""
+        place = str(own["place"].iloc[int(own["ratio"].argmin())]) if own["ratio"].notna().any() else ""
         cells = _median(own["ratio"]), _number(own["ratio"].min(), place), _share(own["zero"]), _share(own["simplex"])
         rows.append((Cell(str(label)), *cells, number_cell(count(len(own)), len(own))))
     columns = (Column("Method", numeric=False), Column("C′/C0"), Column("Least C′/C0"), *SHARES, FITS)
@@ -123,7 +123,7 @@ def alternation_table(fits: pd.DataFrame) -> Table | None:
     fits = fits[fits["end"].notna()]
     rows = []
     for label, own in fits.groupby("label", sort=False):
-        place, rises = str(own.loc[own["end"].idxmax(), "place"]), own["rises"]
+        place, rises = str(own["place"].iloc[int(own["end"].argmax())]), own["rises"]
         cells = _median(own["start"]), _median(own["end"]), _number(own["end"].max(), place)
         up = number_cell(f"{rises.median():g} | {rises.max():g}", rises.median())
         rows.append((Cell(str(label)), *cells, up, number_cell(count(len(own)), len(own))))

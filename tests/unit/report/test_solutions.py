@@ -202,12 +202,14 @@ def test_alternations_whose_optimum_is_known_share_a_figure(study):
     path = next(fit for fit in study["fits"] if (fit.dataset, fit.method) == ("two", "path"))
     other = replace(path, method="exact", method_title="F-SVM")
     unknown = replace(path, method="svm", method_title="SVM", history=path.history.assign(optimum=np.nan))
+    nothing = pd.DataFrame(columns=["z", "dataset_title", "metric"])
     for fits, expected in (
         ([path], {"F-SVM alternating"}),
         ([other, unknown, path], {"distance from the optimum", "SVM"}),
     ):
-        found = [panel for panel in panels(tables(study, fits=fits), pd.DataFrame({"z": []}), 3, [], [])
-                 if panel.section == "objective"]  # fmt: skip
+        found = [
+            panel for panel in panels(tables(study, fits=fits), nothing, 3, [], []) if panel.section == "objective"
+        ]
         assert {panel.chart["title"]["text"] for panel in found} == expected
     (shared,) = [panel for panel in found if panel.chart["title"]["text"] == "distance from the optimum"]
     assert {row["s"] for row in shared.chart["data"]["values"]} == {"F-SVM", "F-SVM alternating"}
