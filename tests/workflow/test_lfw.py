@@ -43,7 +43,7 @@ def test_from_the_mirror_to_the_wrong_pairs(tmp_path: Path, repository: Path, mi
         study["methods"][name]["C"] = [0.05, 0.2]
     study["methods"]["svm"]["descriptor"] = ["lbp", "sift"]
     study["protocols"] = {"own": study["protocols"]["view-2"] | {"path": "pairs.csv", "components": 40}}
-    study |= {"mirror": str(mirror), "datasets": {"lfw": {"first_classes": PERSONS}}}
+    study |= {"remarks": [], "mirror": str(mirror), "datasets": {"lfw": {"first_classes": PERSONS}}}
     ran = Checkout(tmp_path / "checkout", repository)
     ran.write(study)
     pairs = written_pairs(mirror, ran.folder / "pairs.csv")
