@@ -25,6 +25,7 @@ from mklearn.datasets.download import ContentCheck, FetchedFile, fetch
 from mklearn.errors import DataError, DownloadError
 
 DATA = random.Random(0).randbytes(300_000)
+PACKED = gzip.compress(DATA, mtime=0)
 SHA = hashlib.sha256(DATA).hexdigest()
 
 
@@ -65,7 +66,7 @@ class Handler(BaseHTTPRequestHandler):
         if kind == "other":
             data = DATA[::-1]
         if kind == "gzip":
-            data = gzip.compress(DATA, mtime=0)
+            data = PACKED
         if kind in STRANGE:
             STRANGE[kind](self)
             return
@@ -339,9 +340,8 @@ def test_content_that_the_server_compresses_is_unpacked(server: Server, tmp_path
 
 
 def test_a_file_that_is_compressed_itself_is_kept_so(server: Server, tmp_path: Path) -> None:
-    packed = gzip.compress(DATA, mtime=0)
-    fetch(entry(server, "gzip", name="x.mat.gz", sha256=[hashlib.sha256(packed).hexdigest()]), tmp_path / "x.mat.gz")
-    assert (tmp_path / "x.mat.gz").read_bytes() == packed
+    fetch(entry(server, "gzip", name="x.mat.gz", sha256=[hashlib.sha256(PACKED).hexdigest()]), tmp_path / "x.mat.gz")
+    assert (tmp_path / "x.mat.gz").read_bytes() == PACKED
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
