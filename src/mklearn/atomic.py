@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-_NOT_WRITABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EIO, errno.EFBIG})
+NOT_WRITABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EIO, errno.EFBIG})
 # The date of every zip member: the earliest that the format knows. The time of writing would change the bytes.
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 # Unpacked size over packed size of one member: deflate reaches about 1030.
@@ -77,7 +77,7 @@ def disk_errors(path: Path, kind: type[UserError] = DataError) -> Iterator[None]
     except OSError as error:
         if error.errno in DISK_FULL:
             raise kind(f"{path}: no space left on the disk (or quota used up); make room and run again") from error
-        if error.errno in _NOT_WRITABLE:
+        if error.errno in NOT_WRITABLE:
             reason = f"{error.strerror}: {error.filename or path}"
             raise kind(f"{path}: can't be written: {reason}; check the folder, its permissions and the disk") from error
         raise

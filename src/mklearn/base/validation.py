@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from mklearn.errors import DataError, NotApplicable
+from mklearn.kernels.checks import check_kept
 
 
 def checked_array(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, allow_nd: bool = False) -> NDArray[Any]:
@@ -19,8 +20,9 @@ def checked_array(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, allow_
     Raises
     ------
     DataError
-        In place of scikit-learn's ValueError, with its message.
+        In place of scikit-learn's ValueError, with its message; and see `mklearn.kernels.checks.check_kept`.
     """
+    check_kept(X, "X")
     try:
         return validate_data(
             estimator,

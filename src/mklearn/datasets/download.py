@@ -1,9 +1,9 @@
 """Downloads of registered data sets: from a mirror or from upstream, verified before they are moved into place.
 
-pooch transfers the bytes. This module adds the order of the sources, the accepted checksums, the check of the content
-where upstream's checksum is unknown, retries that resume, and one error that names the file and every source tried.
-A file arrives as ``<name>.part`` in its folder, is verified, and only then renamed: a file under its final name is
-complete and correct.
+Sources are tried in order, with retries that resume. A source that fails in any way, sends far more than the file
+has, or hardly anything, gives way to the next one. Where upstream's checksum is unknown, the content is checked. One
+error names the file and every source tried. A file arrives as ``<name>.part`` in its folder, is
+verified, and only then renamed: a file under its final name is complete and correct.
 """
 
 from __future__ import annotations
@@ -12,25 +12,23 @@ import hashlib
 import logging
 import os
 import shutil
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote, urlsplit, urlunsplit
 
-from mklearn.atomic import DISK_FULL, disk_errors, sync_and_rename
+from mklearn.atomic import DISK_FULL, NOT_WRITABLE, disk_errors, sync_and_rename
 from mklearn.contract.specs import FileSpec
 from mklearn.datasets.registry import MIRROR_VARIABLE, local_folder
 from mklearn.errors import DataError, DownloadError
 
-if TYPE_CHECKING:
-    import requests
-
 _logger = logging.getLogger(__name__)
 _CHUNK = 1 << 16
+_SLOWEST, _WINDOW = 1000, 60.0  # bytes per second, over so many seconds
+_MOST_BYTES = 8 << 30  # of a file whose size is not known
 _ATTEMPTS = 4
 _FIRST_PAUSE = 2.0  # seconds before the second attempt; doubled for each further one
 _TIMEOUT = (15.0, 60.0)  # seconds to wait for a connection, and for the next bytes
@@ -66,8 +64,8 @@ def fetch(file: FileSpec, target: str | os.PathLike[str], *, check_content: Cont
 
     Sources in order: the file already at `target`, the mirror (environment variable MKLEARN_MIRROR: a folder, file://
     or http(s):// URL with the file at ``file.mirror`` below it), the URLs of the file's entry. A source whose file has
-    no accepted checksum counts as failed, and the next one is tried. Progress is a bar on stderr if that is a terminal,
-    otherwise a log line per tenth of the file (INFO).
+    no accepted checksum counts as failed, and the next one is tried. Progress is a log line (INFO) per tenth of the
+    file.
 
     Parameters
     ----------
@@ -107,7 +105,10 @@ def fetch(file: FileSpec, target: str | os.PathLike[str], *, check_content: Cont
             except OSError as error:
                 if error.errno in DISK_FULL:
                     part.unlink(missing_ok=True)
-                raise
+                if error.errno in DISK_FULL | NOT_WRITABLE:
+                    raise
+                failures.append(f"{source.address}: {error.strerror or error}")
+                _logger.warning("%s from %s: %s", file.name, source.address, error)
             else:
                 sync_and_rename(part, target)
                 return FetchedFile(source.origin, verified)
@@ -115,16 +116,18 @@ def fetch(file: FileSpec, target: str | os.PathLike[str], *, check_content: Cont
 
 
 def _sources(file: FileSpec, mirror: str | None, part: Path) -> Iterator[_Source]:
+    # upstream's packaging may be larger than the mirror's copy, whose size is known
+    most = 10 * file.bytes + 10_000_000 if file.bytes else _MOST_BYTES
     if mirror is not None and file.mirror is not None:
         folder = local_folder(mirror)
         if folder is not None:
-            transfer = partial(_copy, folder / file.mirror, part)
+            transfer = partial(_copy, folder / file.mirror, part, most)
         else:
             url = mirror.rstrip("/") + "/" + quote(file.mirror)
-            transfer = partial(_download, url, part)
+            transfer = partial(_download, url, part, most)
         yield _Source("mirror", f"mirror:{file.mirror}", transfer)
     for url in file.urls:
-        yield _Source("upstream", _public_url(url), partial(_download, url, part))
+        yield _Source("upstream", _public_url(url), partial(_download, url, part, most))
 
 
 def _verified_transfer(
@@ -177,18 +180,21 @@ def _wrong_checksum(file: FileSpec, path: Path, sha256: str, md5: str) -> str:
     return f"wrong checksum: expected {expected}, got {found} ({path.stat().st_size} bytes){hint}"
 
 
-def _copy(source: Path, part: Path) -> bool:
+def _copy(source: Path, part: Path, most: int) -> bool:
     if not source.is_file():
         raise _SourceFailed("no such file")
     if not os.access(source, os.R_OK):
         raise _SourceFailed("can't be read; check its permissions")
+    if source.stat().st_size > most:
+        raise _SourceFailed(f"more than {most:,} bytes, which is far more than the file has")
     shutil.copyfile(source, part)
     return False
 
 
-def _download(url: str, part: Path) -> bool:
-    """Download to `part` with retries; return whether bytes of an earlier transfer were kept."""
-    import requests  # here, with pooch below: importing them takes as long as most steps
+def _download(url: str, part: Path, most: int) -> bool:
+    """Download at most so many bytes to `part`, with retries; return whether bytes of an earlier transfer were kept."""
+    import requests  # here: importing it takes as long as most steps
+    from urllib3 import exceptions as transport
 
     name, reason = part.stem, ""
     _logger.info("%s: downloading from %s", name, _public_url(url))
@@ -198,7 +204,7 @@ def _download(url: str, part: Path) -> bool:
             _logger.info("%s: %s; attempt %d in %.1f s", name, reason, attempt + 1, pause)
             time.sleep(pause)
         try:
-            return _request(url, part, sys.stderr.isatty() or _ProgressLog(name))
+            return _request(url, part, most)
         except requests.HTTPError as error:
             status = error.response.status_code
             if status == requests.codes.requested_range_not_satisfiable:
@@ -212,64 +218,85 @@ def _download(url: str, part: Path) -> bool:
         except (requests.ConnectionError, requests.Timeout) as error:
             late = isinstance(error, requests.Timeout) or "Read timed out" in str(error)
             reason = "no answer in time" if late else "no connection"
-        except requests.exceptions.ChunkedEncodingError:
+        except transport.ReadTimeoutError:
+            reason = "no answer in time"
+        except (requests.exceptions.ChunkedEncodingError, transport.ProtocolError):
             reason = "the connection broke off"
-        except requests.RequestException as error:
+        except requests.RequestException as error:  # which is an OSError
             raise _SourceFailed(type(error).__name__) from error
+        except (OSError, _SourceFailed):
+            raise
+        except Exception as error:  # of a malformed header or address, whatever the libraries raise
+            raise _SourceFailed(f"the answer can't be read ({type(error).__name__})") from error
     raise _SourceFailed(f"{reason} ({_ATTEMPTS} attempts)")
 
 
-def _request(url: str, part: Path, progressbar: bool | _ProgressLog) -> bool:
+def _request(url: str, part: Path, most: int) -> bool:
     """Make one request for what `part` lacks; return whether the server continued it."""
-    from pooch import HTTPDownloader
+    import requests
 
     kept = part.stat().st_size if part.is_file() else 0
     # Ranges and lengths must count bytes of the file, not of a compressed transfer.
-    headers = {"Accept-Encoding": "identity"}
-    if kept:
-        headers["Range"] = f"bytes={kept}-"
-    with part.open("ab") as stream:
-
-        def restart_if_whole(response: requests.Response, **_: Any) -> None:
-            nonlocal kept
-            if kept and response.status_code == 200:
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={kept}-"} if kept else {})
+    with (
+        requests.get(url, stream=True, timeout=_TIMEOUT, headers=headers) as response,
+        part.open("ab") as stream,
+    ):
+        response.raise_for_status()
+        # Some servers compress all the same, and some say so of a file that is compressed itself.
+        coded = "Content-Encoding" in response.headers and part.suffixes[-2:-1] not in ([".gz"], [".tgz"])
+        if kept and (coded or response.status_code == requests.codes.ok):
+            stream.truncate(0)
+            kept = 0
+            if response.status_code != requests.codes.ok:
+                raise requests.exceptions.ChunkedEncodingError("a part of a compressed transfer")
+        length = response.headers.get("Content-Length", "")
+        progress = _Progress(part.stem, int(length) if length.isdecimal() and len(length) < 16 else 0)
+        while chunk := response.raw.read1(_CHUNK, decode_content=coded):
+            stream.write(chunk)
+            progress.update(len(chunk))
+            if kept + progress.done > most:
                 stream.truncate(0)
-                kept = 0
-
-        hooks = {"response": restart_if_whole}
-        download = HTTPDownloader(progressbar, _CHUNK, timeout=_TIMEOUT, headers=headers, hooks=hooks)
-        download(url, stream, None)
+                raise _SourceFailed(f"more than {most:,} bytes, which is far more than the file has")
     return kept > 0
 
 
-class _ProgressLog:
-    """A log line per tenth of a file, or per 10 MB if its size is unknown; pooch sets `total` and calls the methods."""
+class _Progress:
+    """A log line per tenth of a file, or per 10 MB if its size is unknown; an end to transfers that hardly move."""
 
-    def __init__(self, name: str) -> None:
-        self.total = 0
-        self._name = name
-        self._done = 0
+    def __init__(self, name: str, total: int) -> None:
+        self.done = 0
+        self._name, self._total = name, total
         self._lines = 0
+        self._since, self._then = time.monotonic(), 0
 
     def update(self, count: int) -> None:
-        self._done += count
-        lines = int(self._done / (self.total / 10 or 1e7))
+        """Count the bytes of a chunk.
+
+        Raises
+        ------
+        _SourceFailed
+            Slower than `_SLOWEST` over `_WINDOW` seconds.
+        """
+        self.done += count
+        lines = int(self.done / (self._total / 10 or 1e7))
         if lines > self._lines:
             self._lines = lines
-            done = min(self._done, self.total or self._done)  # pooch counts whole chunks
-            percent = f" ({100 * done / self.total:.0f} %)" if self.total else ""
-            _logger.info("%s: %.1f MB%s", self._name, done / 1e6, percent)
-
-    def reset(self) -> None:
-        self._done = 0
-
-    def close(self) -> None:
-        pass
+            percent = f" ({100 * self.done / self._total:.0f} %)" if self._total else ""
+            _logger.info("%s: %.1f MB%s", self._name, self.done / 1e6, percent)
+        seconds = time.monotonic() - self._since
+        if seconds > _WINDOW:
+            if self.done - self._then < _SLOWEST * seconds:
+                raise _SourceFailed(f"slower than {_SLOWEST} bytes per second")
+            self._since, self._then = time.monotonic(), self.done
 
 
 def _public_url(url: str) -> str:
     """Remove user name, password and query, which may hold a token, from a URL that is logged or published."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "a malformed address"
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 

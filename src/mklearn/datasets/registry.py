@@ -224,7 +224,10 @@ def _if_type(kind: type, value: Any) -> Any:
 
 def local_folder(mirror: str) -> Path | None:
     """Return the folder of a mirror that is a path or a file:// URL; None for a mirror on the web."""
-    parts = urlsplit(mirror)
+    try:
+        parts = urlsplit(mirror)
+    except ValueError:
+        return None  # no valid URL either: its downloads fail, and say so
     if parts.scheme in ("http", "https"):
         return None
     if parts.scheme == "file":

@@ -102,8 +102,11 @@ def call_python_by_a_plain_path() -> None:
 def lock_files(folder: Path, made: set[str], read: set[str]) -> bool:
     """Lock the files that this run makes and reads, until this process ends.
 
-    Each run has a locked file with their names in ``folder``. Return whether this is known to be the only run: not if
-    another one uses other files, and not if the file system has no locks.
+    Each run has a locked file with their names in ``folder``; the operating system holds the lock, and no clock decides
+    whether a run lives. On NFS that holds between hosts where the server has locks (v4, or v3 with lockd).
+
+    Return whether this is known to be the only run: not if another one uses other files, and not if the file system has
+    no locks.
 
     Raises
     ------

@@ -56,10 +56,12 @@ def as_float_array(values: ArrayLike, name: str, *, ndim: int, may_be_empty: boo
     Raises
     ------
     DataError
-        Not numeric, complex, of another number of axes, empty, or not finite; the message begins with `name`.
+        Not numeric, complex, of another number of axes, empty, not finite, or changed by the conversion (see
+        `check_kept`); the message begins with `name`.
     """
     if hasattr(values, "toarray"):
         raise DataError(f"{name} is a sparse matrix; pass a dense array, e.g. {name}.toarray()")
+    check_kept(values, name)
     try:
         array = np.asarray(values)
     except ValueError as error:
@@ -77,6 +79,15 @@ def as_float_array(values: ArrayLike, name: str, *, ndim: int, may_be_empty: boo
         where = tuple(int(i) for i in np.argwhere(~finite)[0])
         raise DataError(f"{name} has NaN or infinite entries, the first one at index {where}")
     return array
+
+
+def check_kept(values: Any, name: str) -> None:
+    """Raise `DataError` for an array that a float array can't hold: with a mask, or with integers of 2**53 or more."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise DataError(f"{name} is a masked array; fill its masked values, or leave these samples out")
+    is_whole = isinstance(values, np.ndarray) and values.dtype.kind in "iu" and values.size > 0
+    if is_whole and max(int(values.max()), -int(values.min())) >= 2**53:
+        raise DataError(f"{name} has integers of 2**53 or more, which lose digits as floats; rescale them")
 
 
 def as_square_symmetric(values: ArrayLike, name: str) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import logging
 import os
@@ -24,6 +25,7 @@ from mklearn.datasets.download import ContentCheck, FetchedFile, fetch
 from mklearn.errors import DataError, DownloadError
 
 DATA = random.Random(0).randbytes(300_000)
+PACKED = gzip.compress(DATA, mtime=0)
 SHA = hashlib.sha256(DATA).hexdigest()
 
 
@@ -63,6 +65,11 @@ class Handler(BaseHTTPRequestHandler):
             data = b"<!DOCTYPE html><html>please log in</html>"
         if kind == "other":
             data = DATA[::-1]
+        if kind == "gzip":
+            data = PACKED
+        if kind in STRANGE:
+            STRANGE[kind](self)
+            return
         trouble = self.server.trouble > 0
         self.server.trouble -= 1
         if kind == "busy" and trouble:
@@ -77,6 +84,8 @@ class Handler(BaseHTTPRequestHandler):
         body = data[begin:]
         self.send_response(206 if begin else 200)
         self.send_header("Content-Length", str(len(body)))
+        if kind == "gzip":
+            self.send_header("Content-Encoding", "gzip")
         self.end_headers()
         if kind == "slow":
             for start in range(0, len(body), 10_000):
@@ -91,6 +100,40 @@ class Handler(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
             return
         self.wfile.write(body)
+
+
+def _answer(handler: Handler, status: int = 200, **headers: str) -> None:
+    handler.send_response(status)
+    for name, value in headers.items():
+        handler.send_header(name.replace("_", "-"), value)
+    handler.end_headers()
+
+
+def _endless(handler: Handler) -> None:
+    _answer(handler)
+    while True:  # until the client closes the connection
+        handler.wfile.write(DATA)
+
+
+def _drip(handler: Handler) -> None:
+    _answer(handler, Content_Length=str(len(DATA)))
+    for byte in DATA:
+        handler.wfile.write(bytes([byte]))
+        time.sleep(0.05)
+
+
+def _coded(handler: Handler) -> None:
+    _answer(handler, Content_Encoding="gzip", Content_Length="5")
+    handler.wfile.write(b"hello")
+
+
+STRANGE = {
+    "endless": _endless,
+    "drip": _drip,
+    "badlength": lambda handler: _answer(handler, Content_Length="3, 4"),
+    "badredirect": lambda handler: _answer(handler, 302, Location="http://[::1/x"),
+    "badcode": _coded,
+}
 
 
 @pytest.fixture
@@ -257,14 +300,48 @@ def test_log_lines_without_a_terminal(server: Server, tmp_path: Path, caplog: py
     assert "(100 %)" in text
 
 
-def test_bar_on_a_terminal(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("endless", "more than 13,000,000 bytes, which is far more than the file has"),
+        ("drip", "slower than 1000 bytes per second"),
+        ("badlength", "InvalidHeader"),
+        ("badredirect", ""),
+        ("badcode", "the answer can't be read (DecodeError)"),
+    ],
+)
+def test_a_source_that_fails_in_any_way_gives_way_to_the_next(
+    server: Server, tmp_path: Path, kind: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    get(entry(server, "good"), tmp_path / "x.bin")
-    shown = capsys.readouterr()
-    assert "100%" in shown.err
-    assert shown.out == ""
+    monkeypatch.setattr(download, "_WINDOW", 0.3)
+    assert get(entry(server, kind, "good"), tmp_path / "x.bin").origin == "upstream"
+    (tmp_path / "x.bin").unlink()
+    refused(entry(server, kind), tmp_path / "x.bin", f"/{kind}/x.bin: {reason}")
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) < len(DATA)
+
+
+@pytest.mark.parametrize(
+    "mirror", ["http://[::1", "http://user:secret@[x", "https://" + "a" * 70 + ".example", "http://\udcff"]
+)
+def test_a_malformed_mirror_gives_way_to_upstream(
+    server: Server, tmp_path: Path, mirror: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MKLEARN_MIRROR", mirror)
+    assert get(entry(server, "good", mirror="faces/x.bin"), tmp_path / "x.bin").origin == "upstream"
+    (tmp_path / "x.bin").unlink()
+    refused(entry(server, "missing", mirror="faces/x.bin"), tmp_path / "x.bin", "mirror:faces/x.bin: ", "404")
+
+
+def test_content_that_the_server_compresses_is_unpacked(server: Server, tmp_path: Path) -> None:
+    get(entry(server, "gzip"), tmp_path / "x.bin")
+    (tmp_path / "x.bin").rename(tmp_path / "x.bin.part")
+    (tmp_path / "x.bin.part").write_bytes(DATA[:1000])  # a range of the packed bytes continues nothing
+    get(entry(server, "gzip"), tmp_path / "x.bin")
+
+
+def test_a_file_that_is_compressed_itself_is_kept_so(server: Server, tmp_path: Path) -> None:
+    fetch(entry(server, "gzip", name="x.mat.gz", sha256=[hashlib.sha256(PACKED).hexdigest()]), tmp_path / "x.mat.gz")
+    assert (tmp_path / "x.mat.gz").read_bytes() == PACKED
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")

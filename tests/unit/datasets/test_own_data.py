@@ -22,6 +22,8 @@ RNG = np.random.default_rng(0)
 IDS = [f"s{k}" for k in range(6)]
 Change = Callable[[pd.DataFrame, pd.DataFrame], tuple[pd.DataFrame, pd.DataFrame]]
 LABELS = ["cat", "dog", "cat", "dog", "cat", "dog"]
+EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n%%EOF\n"
+"""Which Pillow hands to Ghostscript."""
 
 
 # --- image folders
@@ -117,7 +119,11 @@ def test_image_folder_refusals(image_root: Path, tmp_path: Path) -> None:
         image_folder.read({"root": image_root})
     (image_root / "empty").rmdir()
     data = (image_root / "s10" / "9.png").read_bytes()
-    for damaged, word in ((data[: len(data) // 2], "corrupt or truncated"), (b"hello", "not an image")):
+    for damaged, word in (
+        (data[: len(data) // 2], "corrupt or truncated"),
+        (b"hello", "not an image"),
+        (EPS, "not an image of a format"),
+    ):
         (image_root / "s10" / "9.png").write_bytes(damaged)
         with pytest.raises(DataError, match=rf"s10/9\.png: .*{word}"):
             image_folder.read({"root": image_root})

@@ -115,6 +115,14 @@ def test_the_locks_of_a_killed_run_end_with_it(folder: Path, other: subprocess.P
     assert len(list(folder.glob("*.json"))) == 1
 
 
+def test_no_step_of_the_clock_frees_a_lock(folder: Path, other: subprocess.Popen[str]) -> None:
+    for path in folder.iterdir():
+        os.utime(path, (0, 0))  # as old as a clock can say
+    for _ in range(2):
+        with pytest.raises(UserError, match=f"process {other.pid} on "):
+            lock_files(folder, {"made"}, set())
+
+
 def test_a_file_system_without_locks_is_said(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,6 +16,8 @@ from mklearn.datasets.samples import some
 from mklearn.errors import ConfigError, DataError
 
 COLOURS = ("grey", "rgb")
+IMAGE_FORMATS = ("PNG", "JPEG", "BMP", "TIFF", "PPM", "GIF", "WEBP")
+"""Pillow's decoders that an image can choose by its content; others, such as that of EPS, start programs."""
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".pgm", ".ppm", ".gif", ".webp")
 _logger = logging.getLogger(__name__)
 
@@ -71,7 +73,7 @@ def note_strays(strays: Sequence[str], source: Path) -> tuple[str, ...]:
 
 
 def decode_image(data: bytes, name: str, colour: str = "grey") -> np.ndarray:
-    """Decode the content of an image file of any format that Pillow reads; `name` is for messages.
+    """Decode the content of an image file of one of `IMAGE_FORMATS`; `name` is for messages.
 
     "grey" gives (rows, cols); colour is converted to luma (ITU-R 601), 16-bit grey stays 16-bit. "rgb" gives
     (rows, cols, 3) uint8. Transparency is dropped; the orientation noted by a camera is applied. Of an animation, the
@@ -85,7 +87,7 @@ def decode_image(data: bytes, name: str, colour: str = "grey") -> np.ndarray:
     from PIL import Image, ImageOps, UnidentifiedImageError
 
     try:
-        with Image.open(io.BytesIO(data)) as opened:
+        with Image.open(io.BytesIO(data), formats=IMAGE_FORMATS) as opened:
             opened.load()
             image = ImageOps.exif_transpose(opened)
             deep = image.mode in ("I", "F") or image.mode.startswith("I;16")
@@ -93,7 +95,7 @@ def decode_image(data: bytes, name: str, colour: str = "grey") -> np.ndarray:
                 raise DataError(f"{name}: a {image.mode} image (more than 8 bits per pixel) can't be read as rgb")
             pixels = np.array(image if deep else image.convert("L" if colour == "grey" else "RGB"))
     except UnidentifiedImageError as error:
-        raise DataError(f"{name}: not an image, or of an unknown format") from error
+        raise DataError(f"{name}: not an image of a format that is read: {', '.join(IMAGE_FORMATS)}") from error
     except DataError:
         raise
     except (OSError, ValueError, SyntaxError, EOFError, MemoryError, Image.DecompressionBombError) as error:
