@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 CACHE = "cache"
 """Folder of the artefacts that studies share."""
+STAGES = ("data", "resized", "splits", "descriptors", "pairwise", "kernels", "fits")
+"""Folders in it."""
 _STAMP = "provenance"
 _NAME = "artefact"
 _CHECKSUM = "sha256"
@@ -40,9 +42,8 @@ def cached_name(path: str | os.PathLike[str]) -> str:
     Empty for a file that is not in a cache: its name says nothing of its job.
     """
     parts = Path(path).absolute().parts
-    if CACHE not in parts[:-1]:
-        return ""
-    return "/".join(parts[len(parts) - parts[::-1].index(CACHE) :])
+    starts = [start for start in range(1, len(parts) - 1) if parts[start - 1] == CACHE and parts[start] in STAGES]
+    return "/".join(parts[starts[-1] :]) if starts else ""
 
 
 def write_arrays(path: str | os.PathLike[str], stamp: Mapping[str, Any], **arrays: Any) -> None:

@@ -66,7 +66,7 @@ def report(
 
 def _check_inputs(path: Path, stamp: dict[str, Any], inputs: dict[str, Any]) -> None:
     """Check that a file was made from those of this report's inputs that its stamp names."""
-    wrong = [name for name, sha256 in stamp.get("inputs", {}).items() if sha256 != inputs[name]]
+    wrong = [name for name, sha256 in stamp.get("inputs", {}).items() if sha256 != inputs.get(name)]
     if wrong or not stamp.get("inputs"):
         raise DamagedArtefact(str(path), f"{path}: not made from the present {' and '.join(wrong) or 'scores'}")
 

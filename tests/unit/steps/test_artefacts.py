@@ -14,6 +14,8 @@ import pytest
 from tests.unit.steps.small_study import KINDS, SmallStudy, content_of, tables_of, working_in
 
 from mklearn.artefacts import (
+    CACHE,
+    STAGES,
     cached_name,
     check_download,
     read_arrays,
@@ -25,6 +27,7 @@ from mklearn.artefacts import (
 )
 from mklearn.errors import DamagedArtefact, DataError
 from mklearn.steps.runner import call, set_aside
+from mklearn.study.layout import ARTEFACTS
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -200,6 +203,42 @@ def test_a_downloaded_file_that_has_changed_is_noticed(tmp_path: Path, mirror: P
             assert labels.read_bytes() == content
 
 
+# --- values
+
+IMPOSSIBLE = [("ok", 9.6e307), ("ok", np.inf), ("ok", -0.1), ("ok", 1.001), ("ok", np.nan), ("inaccurate", np.nan),
+              ("not_applicable", 2.0)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("status", "value"), IMPOSSIBLE)
+def test_an_impossible_score_is_refused(finished: SmallStudy, tmp_path: Path, status: str, value: float) -> None:
+    """It is no damage: the file has been written so, and stays."""
+    study = finished.copy(tmp_path / "copy")
+    name = study.of_kind("fit_scores")[0]
+    frame, description = read_table(study.folder / name)
+    frame.loc[frame.index[-1], ["status", "value"]] = [status, value]
+    write_table(study.folder / name, frame, description)
+    with pytest.raises(DataError, match=rf"{name}: average has the accuracy {value} .*\(status {status}\); valid: "):
+        study.run(study.maker(study.of_kind("scores")[0]))
+    assert (study.folder / name).exists()
+
+
+@pytest.mark.parametrize(
+    ("metric", "status", "value"),
+    [("log_loss", "ok", 3.0), ("accuracy", "ok", 1 + 1e-12), ("", "failed", np.nan), ("auc", "time_limit", np.nan)],
+)
+def test_a_possible_score_is_taken(
+    finished: SmallStudy, tmp_path: Path, metric: str, status: str, value: float
+) -> None:
+    study = finished.copy(tmp_path / "copy")
+    name, table = study.of_kind("fit_scores")[0], study.of_kind("scores")[0]
+    frame, description = read_table(study.folder / name)
+    frame.loc[frame.index[-1], ["metric", "status", "value"]] = [metric, status, value]
+    write_table(study.folder / name, frame, description)
+    study.run(study.maker(table))
+    made = read_table(study.folder / table)[0]
+    pd.testing.assert_series_equal(made["value"].iloc[: len(frame)], frame["value"])
+
+
 # --- names
 
 
@@ -208,6 +247,8 @@ def test_names_are_the_part_of_a_path_below_the_cache(tmp_path: Path) -> None:
     assert cached_name("/x/cache/results/cache/fits/d/p/m.npz") == "fits/d/p/m.npz"
     assert cached_name("results/study/scores.parquet") == ""
     assert cached_name("results/study/cache") == ""
+    assert cached_name("/home/cache/results/study/scores.parquet") == ""
+    assert {pattern.split("/")[1] for pattern in ARTEFACTS.values() if pattern.startswith(f"{CACHE}/")} == set(STAGES)
     with working_in(tmp_path):
         assert cached_name("x.npz") == ""
 
