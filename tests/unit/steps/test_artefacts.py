@@ -297,4 +297,4 @@ def test_a_file_of_the_user_stays_where_it_is(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"mine\.npz: not a readable NPZ .* was left as it is\."):
         call("describe", {"samples": str(own)}, {"features": str(tmp_path / "f.npz")}, spec)
     assert own.read_bytes() == b"no zip"
-    assert "can't be renamed (No such file or directory): delete it" in set_aside(tmp_path / "cache" / "x.npz")
+    assert "can't be renamed (No such file or directory): delete it" in set_aside(tmp_path / "cache" / "data" / "x.npz")
