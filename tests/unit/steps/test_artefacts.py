@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -155,7 +156,10 @@ def test_after_damage_to_every_kind_the_tables_are_the_same(finished: SmallStudy
         else:
             todo.pop(0)
     assert len(named) == len(set(named))
-    assert {*study.of_kind("labels")[:1], *study.of_kind("samples")[:1]} <= set(named)
+    assert study.of_kind("samples")[0] in named  # and the step that makes it again makes the labels too
+    assert {study.of_kind(kind)[0] for kind in ("resized", "splits", "learned", "features_part", "summary")} & set(
+        named
+    )
     assert tables_of(study) == expected
 
 
@@ -217,7 +221,9 @@ def test_an_impossible_score_is_refused(finished: SmallStudy, tmp_path: Path, st
     frame, description = read_table(study.folder / name)
     frame.loc[frame.index[-1], ["status", "value"]] = [status, value]
     write_table(study.folder / name, frame, description)
-    with pytest.raises(DataError, match=rf"{name}: average has the accuracy {value} .*\(status {status}\); valid: "):
+    with pytest.raises(
+        DataError, match=rf"{name}: average has the accuracy {re.escape(str(value))} .*\(status {status}\); valid: "
+    ):
         study.run(study.maker(study.of_kind("scores")[0]))
     assert (study.folder / name).exists()
 
