@@ -156,10 +156,7 @@ def test_after_damage_to_every_kind_the_tables_are_the_same(finished: SmallStudy
         else:
             todo.pop(0)
     assert len(named) == len(set(named))
-    assert study.of_kind("samples")[0] in named  # and the step that makes it again makes the labels too
-    assert {study.of_kind(kind)[0] for kind in ("resized", "splits", "learned", "features_part", "summary")} & set(
-        named
-    )
+    assert study.of_kind("samples")[0] in named  # every other one is made again before a step reads it
     assert tables_of(study) == expected
 
 
