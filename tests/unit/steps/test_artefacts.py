@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -155,7 +156,7 @@ def test_after_damage_to_every_kind_the_tables_are_the_same(finished: SmallStudy
         else:
             todo.pop(0)
     assert len(named) == len(set(named))
-    assert {*study.of_kind("labels")[:1], *study.of_kind("samples")[:1]} <= set(named)
+    assert study.of_kind("samples")[0] in named  # every other one is made again before a step reads it
     assert tables_of(study) == expected
 
 
@@ -217,7 +218,9 @@ def test_an_impossible_score_is_refused(finished: SmallStudy, tmp_path: Path, st
     frame, description = read_table(study.folder / name)
     frame.loc[frame.index[-1], ["status", "value"]] = [status, value]
     write_table(study.folder / name, frame, description)
-    with pytest.raises(DataError, match=rf"{name}: average has the accuracy {value} .*\(status {status}\); valid: "):
+    with pytest.raises(
+        DataError, match=rf"{name}: average has the accuracy {re.escape(str(value))} .*\(status {status}\); valid: "
+    ):
         study.run(study.maker(study.of_kind("scores")[0]))
     assert (study.folder / name).exists()
 
@@ -297,4 +300,4 @@ def test_a_file_of_the_user_stays_where_it_is(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"mine\.npz: not a readable NPZ .* was left as it is\."):
         call("describe", {"samples": str(own)}, {"features": str(tmp_path / "f.npz")}, spec)
     assert own.read_bytes() == b"no zip"
-    assert "can't be renamed (No such file or directory): delete it" in set_aside(tmp_path / "cache" / "x.npz")
+    assert "can't be renamed (No such file or directory): delete it" in set_aside(tmp_path / "cache" / "data" / "x.npz")
