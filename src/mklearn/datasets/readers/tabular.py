@@ -228,10 +228,10 @@ def suspicious_columns(values: np.ndarray, names: Sequence[Any], y: np.ndarray, 
     for code, row in enumerate(representative):
         constant &= (values[y == code] == row).all(axis=0)
     constant &= len(values) > len(representative)
-    labels = [column for column in np.flatnonzero(constant).tolist() if _distinct(representative[:, column])]
+    labels = [column for column in _positions(constant) if _distinct(representative[:, column])]
     counts: list[int] = []
     numbers: list[int] = []
-    for column in np.flatnonzero((values == np.rint(values)).all(axis=0)).tolist():
+    for column in _positions((values == np.rint(values)).all(axis=0)):
         if len(values) >= _FEWEST_SAMPLES and _distinct(values[:, column]):
             steps = np.diff(np.sort(values[:, column]))
             (counts if (steps == 1).all() else numbers).append(column)
@@ -245,6 +245,10 @@ def suspicious_columns(values: np.ndarray, names: Sequence[Any], y: np.ndarray, 
         for columns, text in found
         if columns
     )
+
+
+def _positions(chosen: np.ndarray) -> list[int]:
+    return [int(position) for position in np.flatnonzero(chosen)]
 
 
 def _distinct(values: np.ndarray) -> bool:
