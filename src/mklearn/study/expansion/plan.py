@@ -94,8 +94,8 @@ def _add_dataset(plan: Plan, dataset_id: str, config: DatasetConfig, protocols: 
         for method_id, method in (_applying(study.methods, dataset_id) or {}).items()
         for fit in planned_fits(dataset, method_id, method, specs, by_id, protocols, study.evaluation, study.seed)
     ]
-    for protocol in {fit.protocol for fit in fits}:
-        _check_unique(f"datasets.{dataset_id}: methods", [fit.method_id for fit in fits if fit.protocol == protocol])
+    for name in {fit.protocol for fit in fits}:
+        _check_unique(f"datasets.{dataset_id}: methods", [fit.method_id for fit in fits if fit.protocol == name])
     pairwise = [kernel.pairwise for kernel in kernels if kernel.pairwise is not None]
     used = [matrix.source for matrix in pairwise]
     used += [name for fit in fits for entry in fit.spec.method.inputs.values() for name in entry.descriptors]
