@@ -18,7 +18,7 @@ _STAGE_OF_FOLDER = {
     "kernels": "kernel_set", "splits": "split", "fits": "fit",
 }  # fmt: skip
 STAGES = tuple(_STAGE_OF_FOLDER.values())
-_ENDINGS = (".labels.parquet", ".parquet", ".npz", ".json")
+_ENDINGS = (".labels.parquet", ".predictions.parquet", ".parquet", ".npz", ".json")
 _MARKED_SECONDS = 0.01
 """No job is faster: an output that ``--touch`` has marked as done says nothing of its job."""
 _LONGEST_NAME = 254

@@ -47,7 +47,10 @@ def test_records_lie_where_snakemake_puts_them(length, tmp_path):
 def test_the_jobs_behind_a_table_are_summed_by_stage(records, tmp_path):
     fits = [f"{CACHE}/fits/d-1/r-1/{name}.parquet" for name in ("a", "b")]
     pairwise, whole = f"{CACHE}/pairwise/d-1/gb-1/point_set", f"{CACHE}/descriptors/d-1/gb-1"
-    records.add(TABLE, *fits)
+    predictions = [fit.replace(".parquet", ".predictions.parquet") for fit in fits]
+    records.add(TABLE, *fits, *predictions)
+    records.add(predictions[0], f"{pairwise}.npz", end=110.5)
+    records.add(predictions[1], f"{pairwise}.npz", end=120.0)
     records.add(fits[0], f"{CACHE}/kernels/d-1/k-1.json", f"{pairwise}.npz", f"{CACHE}/splits/d-1/r-1.parquet",
                 f"{CACHE}/data/d-1.labels.parquet", end=110.5)  # fmt: skip
     records.add(fits[1], f"{pairwise}.npz", end=130.0)
