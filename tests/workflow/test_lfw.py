@@ -15,7 +15,7 @@ from tests.workflow.conftest import Checkout
 from mklearn.datasets.pairs import random_pairs
 from mklearn.datasets.samples import encode_labels, natural_key
 
-METHODS = ("svm-pixels", "fsvm-sift", "svm", "rbf")
+METHODS = ("svm-pixels", "svm", "rbf")
 PERSONS = 300
 
 
@@ -38,10 +38,10 @@ def test_from_the_mirror_to_the_wrong_pairs(tmp_path: Path, repository: Path, mi
         (repository / "workflow" / "studies" / "lfw.yaml").read_text(encoding="utf-8")
     )
     study["methods"] = {name: study["methods"][name] for name in METHODS}
-    study["descriptors"] = {name: study["descriptors"][name] for name in ("pixels", "lbp", "sift")}
-    for name in METHODS[:3]:
-        study["methods"][name]["C"] = [0.05, 0.2]
-    study["methods"]["svm"]["descriptor"] = ["lbp", "sift"]
+    study["descriptors"] = {name: study["descriptors"][name] for name in ("pixels", "sift")}
+    for name in METHODS:
+        study["methods"][name]["C"] = [0.2, 1]
+    study["methods"]["svm"]["descriptor"] = ["pixels", "sift"]
     study["protocols"] = {"own": study["protocols"]["view-2"] | {"path": "pairs.csv", "components": 40}}
     study |= {"remarks": [], "mirror": str(mirror), "datasets": {"lfw": {"first_classes": PERSONS}}}
     ran = Checkout(tmp_path / "checkout", repository)
@@ -54,7 +54,7 @@ def test_from_the_mirror_to_the_wrong_pairs(tmp_path: Path, repository: Path, mi
     mean = summary[summary["selection"].eq("inner_cv")].pivot_table(index="method", columns="metric", values="mean")
     assert set(mean.index) == set(METHODS)
     assert mean.notna().all(axis=None)
-    # Measured 0.63 with 40 components of each of two descriptors; 0.5 is chance, its standard error 0.029.
+    # 0.5 is chance, its standard error 0.029.
     assert mean.loc["svm", "accuracy"] > 0.57
     assert (mean["auc"] - (1 - mean["equal_error_rate"])).abs().max() < 0.15
     predictions = pd.read_parquet(folder / "predictions.parquet")
