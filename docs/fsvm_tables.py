@@ -110,7 +110,8 @@ def page(accuracy: pd.DataFrame, difference: pd.DataFrame, sets: pd.DataFrame, b
     parts += [
         "## Choosing C on the test set: optimistic",
         "On the authors' ten test sets, which overlap (a sample drawn twice counts once): accuracy with C by inner "
-        "cross-validation → with the C that is best on each test set, and the difference. Values on the right are optimistic, and no estimate.",
+        "cross-validation → with the C that is best on each test set, and the difference. Values on the right are "
+        "optimistic, and no estimate.",
         _biases(bias),
     ]
     return "\n\n".join(parts) + "\n"
