@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from mklearn.errors import NotApplicable
+from mklearn.evaluation.selection import UPPER_BOUND
 from mklearn.evaluation.split import SplitResult
 
-WHY = "the kernel is chosen on the test samples: an upper bound, which has no value without them"
+WHY = f"the kernel is chosen {UPPER_BOUND}"
 
 
 def best_on_test(

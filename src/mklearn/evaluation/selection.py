@@ -20,6 +20,8 @@ Candidate = TypeVar("Candidate")
 # Two mean scores closer than this are a tie: means of k fractions differ by rounding where they are equal as fractions,
 # and no two different accuracies on fewer than a billion samples are as close.
 TIE = 1e-9
+UPPER_BOUND = "on the test samples: an upper bound, which has no value without them"
+"""End of the message beside what was chosen by the test samples themselves."""
 
 
 def choose(mean_scores: ArrayLike, components: Components = "best", n_samples: int = 0) -> tuple[int, int]:

@@ -27,6 +27,7 @@ from mklearn.evaluation.inputs import Indices, Inputs, Prepared
 from mklearn.evaluation.metrics import ACCURACY, metric_named
 from mklearn.evaluation.predictions import RulePredictions
 from mklearn.evaluation.selection import (
+    UPPER_BOUND,
     Curves,
     Refits,
     hardest_first,
@@ -43,7 +44,7 @@ Parts = list[tuple[Indices, Indices]]
 """Samples that candidates are fitted on, and samples that they are asked for."""
 EXPECTED = (NotApplicable, SolverFailed, np.linalg.LinAlgError)
 """Failures that are results: they become rows of the score table."""
-ON_TEST = "parameters are chosen on the test samples: an upper bound, which has no value without them"
+ON_TEST = f"parameters are chosen {UPPER_BOUND}"
 SCALING = "feature_scaling"
 """Entry of a grid that is no parameter of the estimator: the scaling of features, its own or its kernels'."""
 

@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 from tests.unit.report.conftest import make_study, report_spec
 
+from mklearn.evaluation.split import ON_TEST
 from mklearn.evaluation.summary import summarise
 from mklearn.report.build import build_report
 from mklearn.report.page import link, script_json
@@ -122,6 +123,17 @@ def test_an_empty_study_has_a_report(study, tmp_path):
     paths = build_report(tmp_path, **bare, scores=study["scores"].iloc[:0], summary=study["summary"].iloc[:0])
     assert len(paths) == 4
     assert "The score table is empty" in (tmp_path / "index.html").read_text(encoding="utf-8")
+
+
+def test_an_upper_bound_is_no_failure(study, tmp_path):
+    bare = {"study": report_spec("x"), "fits": [], "data": [], "run": RunRecord(), "summary": study["summary"]}
+    for message, is_failure in ((ON_TEST, False), ("no solution", True)):
+        failed = study["scores"]["status"].ne("ok")
+        scores = study["scores"].assign(message=study["scores"]["message"].mask(failed, message))
+        build_report(tmp_path, **bare, scores=scores, figure_files=False)
+        text = (tmp_path / "summary.md").read_text(encoding="utf-8")
+        assert failed.any()
+        assert ("Fits that did not end well" in text) == is_failure
 
 
 def test_a_study_where_everything_failed_has_a_report(study, tmp_path):
