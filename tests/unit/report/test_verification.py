@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from mklearn.datasets.samples import SampleSet
+from mklearn.report.build import build_report
 from mklearn.report.verification import GAP, GRID, mean_roc, wrong_pairs
 
 
@@ -61,6 +66,18 @@ def test_the_worst_pairs_of_the_best_method() -> None:
     assert found.images[0, 0, 0] == 0
     assert found.images[1, 0, -1] == 255
     assert found.images[1, 0, 0] == round(255 * 6 / 7)
+
+
+def test_wrong_pairs_are_on_the_page_and_their_names_are_escaped(study: dict[str, Any], tmp_path: Path) -> None:
+    found = wrong_pairs({"<b>": predictions([-3.0, 5.0], [1, 0])}, images(), 2)
+    assert found is not None
+    paths = build_report(tmp_path, **study, wrong_pairs=[replace(found, title="Faces")], figure_files=False)
+    page = paths[0].read_text(encoding="utf-8")
+    shown = page[page.index('<section id="wrong-pairs">') :].split("</section>")[0]
+    assert "&lt;b&gt; is wrong about 1 pairs of the same class and 1 of different classes, of 2." in shown
+    assert shown.count("data:image/png;base64") == 2
+    assert 'alt="0 and 1: same, taken for different"' in shown
+    assert "wrong-pairs" not in paths[1].read_text(encoding="utf-8")
 
 
 def test_nothing_to_show() -> None:
