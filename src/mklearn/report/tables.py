@@ -116,11 +116,15 @@ def result_table(results: Results, setting: Setting) -> Table:
     ]
     pairs.sort(key=_height, reverse=True)
     best = max((pair["inner_cv"]["mean"] for pair in pairs if "inner_cv" in pair), default=None)
+    lines = [_result_row(pair.get("inner_cv", {}), pair.get("oracle", {}), best, has_published) for pair in pairs]
+    # Classifiers alone have no rule and no dimension: columns that say nothing are left out.
+    nothing = {wording.DASH, wording.rule_title("")}
+    kept = [k for k in range(len(columns)) if k in (0, 2) or any(line[k].text not in nothing for line in lines)]
     return Table(
         setting.title,
-        columns,
-        [_result_row(pair.get("inner_cv", {}), pair.get("oracle", {}), best, has_published) for pair in pairs],
-        sorted_by=2,
+        [columns[k] for k in kept],
+        [[line[k] for k in kept] for line in lines],
+        sorted_by=kept.index(2),
         marked=[next(iter(pair.values()))["method"] == results.reference for pair in pairs],
     )
 
