@@ -15,6 +15,7 @@ from tests.unit.report.conftest import report_spec
 from mklearn.classifiers import FSVC
 from mklearn.evaluation.summary import summarise
 from mklearn.report.build import build_report
+from mklearn.report.figure_names import FigureNames
 from mklearn.report.figures_of_fits import LEAST_DISTANCE, objective
 from mklearn.report.frames import results_of
 from mklearn.report.gallery import panels
@@ -208,7 +209,9 @@ def test_alternations_whose_optimum_is_known_share_a_figure(study):
         ([other, unknown, path], {"distance from the optimum", "SVM"}),
     ):
         found = [
-            panel for panel in panels(tables(study, fits=fits), nothing, 3, [], []) if panel.section == "objective"
+            panel
+            for panel in panels(tables(study, fits=fits), nothing, 3, [], [], FigureNames())
+            if panel.section == "objective"
         ]
         assert {panel.chart["title"]["text"] for panel in found} == expected
     (shared,) = [panel for panel in found if panel.chart["title"]["text"] == "distance from the optimum"]

@@ -250,7 +250,7 @@ def test_names_are_the_part_of_a_path_below_the_cache(tmp_path: Path) -> None:
     assert cached_name("/x/cache/results/cache/fits/d/p/m.npz") == "fits/d/p/m.npz"
     assert cached_name("results/study/scores.parquet") == ""
     assert cached_name("results/study/cache") == ""
-    assert cached_name("/home/cache/results/study/scores.parquet") == ""
+    assert cached_name("/data/cache/results/study/scores.parquet") == ""
     assert {pattern.split("/")[1] for pattern in ARTEFACTS.values() if pattern.startswith(f"{CACHE}/")} == set(STAGES)
     with working_in(tmp_path):
         assert cached_name("x.npz") == ""
