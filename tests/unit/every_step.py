@@ -160,6 +160,10 @@ MIRRORED = {
         "wine": None,
         "yale": None,
     },
+    "protocols": {
+        "folds": {"kind": "k_fold", "folds": 2},
+        "released": {"kind": "released", "datasets": ["wine"]},
+    },
 }
 """One data set for each reader of files that are downloaded, but for Caltech-101's: that archive has 130 MB."""
 
@@ -218,7 +222,9 @@ def jobs() -> Iterator[dict[str, Any]]:
         if study is IMAGES:
             yield from table_jobs(targets)
     if os.environ.get("MKLEARN_MIRROR"):
-        yield from data_jobs(Targets(plan_study(check_study(MIRRORED))))
+        targets = Targets(plan_study(check_study(MIRRORED)))
+        yield from data_jobs(targets)
+        yield from split_jobs(targets)
 
 
 def job(targets: Any, rule: str, inputs: Any, outputs: Any, code: bool = True, **wildcards: str) -> dict[str, Any]:
@@ -266,10 +272,7 @@ def model_jobs(targets: Any) -> Iterator[dict[str, Any]]:
         w = SimpleNamespace(dataset=dataset, kernel_set=kernel_set)
         manifest = {"manifest": path("kernel_set", **vars(w))}
         yield job(targets, "kernel_set", {"matrices": targets.matrices(w)}, manifest, code=False, **vars(w))
-    for dataset, protocol in dict.fromkeys((d, p) for d, p, _ in plan.fits):
-        w = SimpleNamespace(dataset=dataset, protocol=protocol)
-        inputs = {"labels": targets.labels(w), "files": targets.split_files(w)}
-        yield job(targets, "split", inputs, {"splits": path("splits", **vars(w))}, **vars(w))
+    yield from split_jobs(targets)
     for dataset, protocol, method in plan.fits:
         w = SimpleNamespace(dataset=dataset, protocol=protocol, method=method)
         inputs = {
@@ -278,6 +281,13 @@ def model_jobs(targets: Any) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
         outputs = {name: path(f"fit_{name}", **vars(w)) for name in ("scores", "model", "predictions")}
         yield job(targets, "fit", inputs, outputs, **vars(w))
+
+
+def split_jobs(targets: Any) -> Iterator[dict[str, Any]]:
+    for dataset, protocol in dict.fromkeys((d, p) for d, p, _ in targets.plan.fits):
+        w = SimpleNamespace(dataset=dataset, protocol=protocol)
+        inputs = {"labels": targets.labels(w), "files": targets.split_files(w)}
+        yield job(targets, "split", inputs, {"splits": targets.path("splits", **vars(w))}, **vars(w))
 
 
 def table_jobs(targets: Any) -> Iterator[dict[str, Any]]:

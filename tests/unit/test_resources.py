@@ -135,7 +135,8 @@ def test_every_study_asks_for_less_than_a_day_and_a_node(repository: Path) -> No
         ask = JobResources(targets)
         for wildcards in fits_of(targets):
             held = SimpleNamespace(size_mb=20.0)
-            assert 800 <= ask.fit_memory(wildcards, held, 1) <= 8000, (path.name, wildcards)
+            most = 12_000 if path.stem == "lfw" else 8000  # kernels of 6,000 pairs
+            assert 800 <= ask.fit_memory(wildcards, held, 1) <= most, (path.name, wildcards)
             assert 20 <= ask.fit_minutes(wildcards, held, 1) <= resources.LONGEST_MINUTES, (path.name, wildcards)
 
 

@@ -60,6 +60,8 @@ class Entry(Strict):
     pairs: list[FileSpec] = Field(default_factory=list)
     """Official lists of pairs for protocol ``verification``: the folds of the result, then, where parameters are chosen
     on pairs of their own, those that are trained on for it and those that are validated on."""
+    n_pairs: int | None = None
+    """Number of pairs of the first list, by which jobs ask for memory and time."""
     package: str = ""
     """The package that brings it; empty for mklearn's own."""
 

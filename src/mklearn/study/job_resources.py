@@ -78,9 +78,11 @@ class JobResources:
         return resources.fit_priority(self._targets.planned_fit(wildcards).spec, protocol, n_train)
 
     def _fit_samples(self, wildcards: Wildcards) -> tuple[int, list[int]]:
-        """Number of samples, and of training samples of a split at each training size."""
+        """Number of samples, or of pairs, and of training samples of a split at each training size."""
         fit = self._targets.planned_fit(wildcards)
         n, protocol = self._n_samples(fit.dataset), self._targets.plan.protocols[wildcards.protocol]
+        if fit.spec.pairs is not None and fit.dataset.n_pairs is not None:
+            n = fit.dataset.n_pairs
         n_classes = resources.number_of_classes(fit.dataset.read)
         return n, resources.training_samples(protocol, fit.settings, n, n_classes)
 

@@ -170,7 +170,7 @@ def test_replaying_a_log_makes_the_same_bytes(step: str, method: str, every_step
     chosen = [record for record in every_step.records if record["step"] == step]
     record = chosen[-1] if step != "fit" else next(r for r in chosen if r["spec"]["method"]["id"] == method)
     shutil.copytree(every_step.folder / "results", tmp_path / "results")
-    for name in ("first.csv", "second.parquet", "labels.csv", "d.npz", "splits.csv", "pictures"):
+    for name in ("first.csv", "second.parquet", "labels.csv", "d.npz", "splits.csv", "pairs.csv", "pictures"):
         (tmp_path / name).symlink_to(every_step.folder / name)
     for path in record["outputs"].values():
         (tmp_path / path).unlink()

@@ -70,7 +70,7 @@ def test_the_step(file: Path, tmp_path: Path) -> None:
         kind="released", implementation="mklearn.datasets.splits:released", parameters={}, seed=0, dataset="a",
         source="mklearn.datasets.readers.uci_table:released_splits",
     )  # fmt: skip
-    step.split(tmp_path / "labels.parquet", tmp_path / "splits.parquet", spec=spec, file=file)
+    step.split(tmp_path / "labels.parquet", tmp_path / "splits.parquet", spec=spec, files=[file])
     found = Splits.load(tmp_path / "splits.parquet", samples.ids)
     assert [split.test.tolist() for split in found] == [[0, 5], [0, 1]]
     with pytest.raises(ConfigError, match="no file of splits was released with data set 'a'"):

@@ -39,6 +39,8 @@ class PlannedDataset:
     """By path; none for the user's own data."""
     pairs: list[str] = field(default_factory=list)
     """Paths of its official lists of pairs, in the order of the registry."""
+    n_pairs: int | None = None
+    """Number of pairs of the first list."""
     n_samples: int | None = None
     """Number of samples, if it is known before the data set is read."""
     splits_of: str = ""
@@ -122,6 +124,7 @@ def _registered(
         planned,
         files=[path(file) for file in files],
         pairs=[path(file) for file in known.pairs],
+        n_pairs=known.n_pairs,
         title=config.title or usual,
         downloads=downloads,
         n_samples=known.n_samples(raw),
