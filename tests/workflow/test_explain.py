@@ -65,7 +65,9 @@ def test_every_file_of_a_finished_study_carries_its_provenance(finished: Checkou
     """Specification, code and inputs, whatever the kind of the file; figures and CSV by the file beside them."""
     made = [path for path in (finished.folder / "results").rglob("*") if path.is_file()]
     assert finished.planned() == {}
-    assert {path.suffix for path in made} == {".npz", ".parquet", ".json", ".html", ".csv", ".md", ".svg", ".png"}
+    assert {path.suffix for path in made} == {
+        ".npz", ".parquet", ".json", ".html", ".csv", ".md", ".txt", ".svg", ".png",
+    }  # fmt: skip
     for path in made:
         stamp = read_stamp(path)
         assert stamp is not None, path
