@@ -21,10 +21,10 @@ def on_a_terminal(command: list[str], checkout: Checkout, columns: int = 100) ->
     """Return what a command writes to a terminal of so many columns."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    known = {name: value for name, value in checkout.environment.items() if name not in ("COLUMNS", "LINES")}
     process = subprocess.Popen(
-        command, cwd=checkout.folder, env=checkout.environment | {"TERM": "xterm"}, stdin=theirs, stdout=theirs,
-        stderr=theirs,
-    )  # fmt: skip
+        command, cwd=checkout.folder, env=known | {"TERM": "xterm"}, stdin=theirs, stdout=theirs, stderr=theirs
+    )
     os.close(theirs)
     written = b""
     while True:
