@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from paired_differences import REPORTS, differences, markdown
+from paired_differences import REPORTS, differences, line, markdown
 from scipy.stats import wilcoxon
 
 from mklearn.atomic import read_parquet
@@ -121,10 +121,10 @@ def _table(accuracy: pd.DataFrame, titles: Mapping[str, str]) -> str:
     own = accuracy[accuracy["method"].isin(titles) & accuracy["protocol"].isin(["folds", "once"])]
     best = own.sort_values("repeats", ascending=False, kind="stable").drop_duplicates(["dataset", "method"])
     cells = best.set_index(["dataset", "method"])
-    lines = [_line("", titles.values()), "| --- |" + " ---: |" * len(titles)]
+    lines = [line("", titles.values()), "| --- |" + " ---: |" * len(titles)]
     for dataset in accuracy["dataset"].unique():
         if (dataset, next(iter(titles))) in cells.index:
-            lines.append(_line(dataset, (_accuracy(cells, dataset, name) for name in titles)))
+            lines.append(line(dataset, (_accuracy(cells, dataset, name) for name in titles)))
     return "\n".join(lines)
 
 
@@ -151,25 +151,21 @@ def _tests(sets: pd.DataFrame, titles: Mapping[str, str]) -> str:
             continue
         title = f"{titles[row.method]}, kernel" if row.method in KERNEL else titles[row.method]
         p = ("", "") if pd.isna(row.p_value) else (f"{row.p_value:.2f}", f"{row.p_holm:.2f}")
-        lines.append(_line(title, (str(row.sets), f"{row.mean:+.2f}", f"{row.above} / {row.below}", *p)))
+        lines.append(line(title, (str(row.sets), f"{row.mean:+.2f}", f"{row.above} / {row.below}", *p)))
     return "\n".join(lines)
 
 
 def _biases(bias: pd.DataFrame) -> str:
     datasets = list(bias["dataset"].unique())
-    lines = [_line("", [*datasets, "mean"]), "| --- |" + " ---: |" * (len(datasets) + 1)]
+    lines = [line("", [*datasets, "mean"]), "| --- |" + " ---: |" * (len(datasets) + 1)]
     for name, title in ON_TEST.items():
         own = bias[bias["method"] == name].set_index("dataset")
         if len(own):
             columns = own[["inner", "test", "bias"]]
             rows = [*(columns.loc[dataset] for dataset in datasets), columns.mean()]
             cells = (f"{row['inner']:.1f} → {row['test']:.1f} ({row['bias']:+.1f})" for row in rows)
-            lines.append(_line(title, cells))
+            lines.append(line(title, cells))
     return "\n".join(lines)
-
-
-def _line(title: str, cells: object) -> str:
-    return f"| {title} | ".replace("|  |", "| |") + " | ".join(map(str, cells)) + " |"  # type: ignore[call-overload]
 
 
 def main(folder: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -63,18 +63,19 @@ def markdown(table: pd.DataFrame, columns: Mapping[str, str], by: str = "method"
         Heading of a first column with the mean accuracy of the reference, ``reference_accuracy``.
     """
     first = [level] if level else []
-    lines = [_line("", [*first, *columns.values()]), "| --- |" + " ---: |" * (len(first) + len(columns))]
+    lines = [line("", [*first, *columns.values()]), "| --- |" + " ---: |" * (len(first) + len(columns))]
     for title, rows in table.groupby("row", sort=False):
         of = rows.set_index(by)
         levels = [f"{rows['reference_accuracy'].iloc[0]:.1f}"] if level else []
-        lines.append(_line(str(title), [*levels, *(_cell(of.loc[name]) for name in columns)]))
+        lines.append(line(str(title), [*levels, *(_cell(of.loc[name]) for name in columns)]))
     groups = [table[table[by] == name] for name in columns]
     for title, of_group in SUMMARY_ROWS.items():
-        lines.append(_line(f"**{title}**", ["" for _ in first] + [of_group(group) for group in groups]))
+        lines.append(line(f"**{title}**", ["" for _ in first] + [of_group(group) for group in groups]))
     return "\n".join(lines)
 
 
-def _line(title: str, cells: Sequence[str]) -> str:
+def line(title: str, cells: Iterable[str]) -> str:
+    """Return a row of a Markdown table."""
     return f"| {title} | ".replace("|  |", "| |") + " | ".join(cells) + " |"
 
 

@@ -1,11 +1,13 @@
-"""What unit tests of several rooms share: one run of every step."""
+"""What unit tests of several rooms share: one run of every step, and the scripts in docs."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,3 +39,15 @@ def every_step(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Ev
     )
     assert done.returncode == 0, done.stderr[-6000:]
     return EveryStep(folder, json.loads((folder / "records.json").read_text(encoding="utf-8")), environment)
+
+
+@pytest.fixture(scope="session")
+def import_from_docs(repository: Path) -> Callable[[str], Any]:
+    """Import a script in docs, which may import its neighbours, by its name."""
+
+    def imported(name: str) -> Any:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.syspath_prepend(str(repository / "docs"))
+            return importlib.import_module(name)
+
+    return imported

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 
-DOCS = Path(__file__).parents[2] / "docs"
-
 
 @pytest.fixture(scope="module")
-def script():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(DOCS))
-        return importlib.import_module("fsvm_tables")
+def script(import_from_docs):
+    return import_from_docs("fsvm_tables")
 
 
 def test_the_page_is_that_of_the_published_numbers(script):

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
-DOCS = Path(__file__).parents[2] / "docs"
-
 
 @pytest.fixture(scope="module")
-def script():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(DOCS))
-        return importlib.import_module("scaling_table")
+def script(import_from_docs):
+    return import_from_docs("scaling_table")
 
 
 def test_the_published_table_is_that_of_its_numbers(script):
@@ -40,9 +33,9 @@ def test_the_published_table_is_that_of_its_numbers(script):
     assert len(own) > 20
 
 
-def test_differences_by_hand(script):
+def test_differences_by_hand(import_from_docs):
     """Two data sets in two folds of two repeats: a gain of 10 points everywhere, and a loss in one repeat."""
-    module = importlib.import_module("paired_differences")
+    module = import_from_docs("paired_differences")
     base = {
         "study": "s", "protocol": "p", "train_size": None, "kernel_set": "k", "neighbour": "", "selection": "inner_cv",
         "dimension": None, "status": "ok", "message": "", "n_train": 20, "n_test": 10, "fit_seconds": 0.0,

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
-DOCS = Path(__file__).parents[2] / "docs"
-
 
 @pytest.fixture(scope="module")
-def script():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(DOCS))
-        return importlib.import_module("weights_table")
+def script(import_from_docs):
+    return import_from_docs("weights_table")
 
 
 def test_the_published_table_is_that_of_its_numbers(script):
@@ -31,14 +24,14 @@ def test_the_published_table_is_that_of_its_numbers(script):
         assert [row.difference, row.low, row.high] == pytest.approx(expected, abs=1e-3)
 
 
-def test_wins_losses_and_ties_by_hand(script):
+def test_wins_losses_and_ties_by_hand(script, import_from_docs):
     """Three settings: a win, a loss, a tie below 0."""
     rows = [
         ("weights", "a", 2, 1.04, 0.5, 1.5, 10, 0, 10, 0.2),
         ("weights", "a", 5, -0.5, -0.9, -0.1, 10, 9, 1, -2.0),
         ("weights-weak-views", "a", 2, -0.04, -0.3, 0.3, 10, 4, 5, -0.7),
     ]
-    pairs, columns = script.PAIRS, importlib.import_module("paired_differences").COLUMNS
+    pairs, columns = script.PAIRS, import_from_docs("paired_differences").COLUMNS
     table = pd.DataFrame([(*row[:3], *pair, *row[3:]) for row in rows for pair in pairs], columns=columns)
     lines = script.page(table).splitlines()
     n = len(script.AGAINST_AVERAGE)
