@@ -43,7 +43,7 @@ FOREIGN = {
     for kind, model in MODELS.items()
     if model.implementation.startswith(
         (
-            "sklearn.",
+            "mklearn.classifiers.nearest_neighbours:",
             "mklearn.classifiers.linear_svc:",
             "mklearn.classifiers.shrinkage_lda:",
             "mklearn.classifiers.logistic_regression:",

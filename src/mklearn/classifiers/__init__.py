@@ -18,6 +18,7 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "linear_svc": ["linear_svc"],
         "logistic_regression": ["logistic_regression"],
         "majority": ["MajorityClassifier"],
+        "nearest_neighbours": ["NearestNeighbours"],
         "shrinkage_lda": ["ShrinkageLDA"],
         "standardised_shrinkage_lda": ["standardised_shrinkage_lda"],
         "fsvc": ["FSVC"],

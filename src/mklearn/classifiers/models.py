@@ -185,7 +185,7 @@ class NearestNeighbour(FeatureMethod, Classifier):
 
     title = "1-nearest neighbour"
     reference = "Cover, Hart 1967"
-    implementation = "sklearn.neighbors:KNeighborsClassifier"
+    implementation = "mklearn.classifiers.nearest_neighbours:NearestNeighbours"
 
     kind: Literal["nearest_neighbour"]
     n_neighbors: Tuned[Count] = 1

@@ -149,7 +149,7 @@ class PairLists:
         return Splits(tuple(Split(0, fold, train, test) for fold, (train, test) in folds), len(self.first))
 
     @property
-    def choice(self) -> Split | None:
+    def choosing_split(self) -> Split | None:
         """The split of ``choosing``; None without it."""
         if self.choosing is None:
             return None

@@ -140,7 +140,7 @@ class SplitResult:
 
 
 @dataclass(frozen=True)
-class Choice:
+class SharedChoice:
     """What was chosen for all splits together, see :func:`choose_once`."""
 
     method: MethodSpec
@@ -162,7 +162,7 @@ def candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:
 def evaluate_split(
     inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], train: Indices, test: Indices, *,
     evaluation: EvaluationSpec, seed: int, choose: bool = True, groups: NDArray[np.str_] | None = None,
-    choice: Choice | None = None,
+    shared: SharedChoice | None = None,
 ) -> SplitResult:  # fmt: skip
     """Fit one method on ``train`` and compute its metrics on ``test``.
 
@@ -181,7 +181,7 @@ def evaluate_split(
     groups : (n,) array of str, optional
         Group of each sample, such as a person. If no group has samples in both parts, the inner cross-validation
         holds out whole groups too.
-    choice : Choice, optional
+    shared : SharedChoice, optional
         Taken in place of an inner cross-validation.
 
     Raises
@@ -190,8 +190,8 @@ def evaluate_split(
         The method can't run on this split; the caller records it.
     """
     _check_classes(y[train])
-    if choice is not None:
-        method = choice.method
+    if shared is not None:
+        method = shared.method
     elif method.kernel_choice == "cv_accuracy":
         parts = _validation_parts(y, train, test, evaluation, seed, groups)
         method = _weighted_by_accuracy(inputs, method, y, evaluation, parts)
@@ -205,8 +205,8 @@ def evaluate_split(
     result = SplitResult()
     started = time.perf_counter()
     try:
-        if choice is not None:
-            chosen = choice.by_rule
+        if shared is not None:
+            chosen = shared.by_rule
         elif choose and (len(grid) > 1 or open_components):  # else there is nothing to choose
             parts = _validation_parts(y, train, test, evaluation, seed, groups)
             chosen = _choose(fits, grid, train, test, evaluation, parts)
@@ -229,7 +229,7 @@ def evaluate_split(
 def choose_once(
     inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], train: Indices, validation: Indices, *,
     evaluation: EvaluationSpec,
-) -> Choice | None:  # fmt: skip
+) -> SharedChoice | None:  # fmt: skip
     """Choose the parameters of a method for all splits: every candidate trains on one part and is validated on another.
 
     Parameters
@@ -240,7 +240,7 @@ def choose_once(
 
     Returns
     -------
-    choice : Choice or None
+    shared : SharedChoice or None
         None if there is nothing to choose.
 
     Raises
@@ -257,8 +257,10 @@ def choose_once(
     grid = candidates(method, inputs.n_kernels)
     fits = Fits(inputs, method, y)
     if len(grid) > 1 or (fits.sweep.has_components and evaluation.components != "all"):
-        return Choice(method, _choose(fits, grid, known, known[:0], evaluation, parts))
-    return Choice(method, dict.fromkeys(fits.sweep.rules(evaluation.neighbours), (0, -1))) if by_accuracy else None
+        return SharedChoice(method, _choose(fits, grid, known, known[:0], evaluation, parts))
+    if not by_accuracy:
+        return None
+    return SharedChoice(method, dict.fromkeys(fits.sweep.rules(evaluation.neighbours), (0, -1)))
 
 
 class Fits:
@@ -288,12 +290,9 @@ class Fits:
         NotApplicable, SolverFailed
             Also for a failure of linear algebra: one candidate of a grid may fail, and the others go on.
         """
-        estimator = self.unfitted(candidate)
-        if getattr(estimator, "n_neighbors", 1) > len(train):
-            raise NotApplicable(f"n_neighbors={estimator.n_neighbors}: there are {len(train)} training samples")
         prepared = self.prepared(train, test, candidate.feature_scaling)
         try:
-            outcome = self.sweep.run(estimator, prepared.arrays(candidate.kernel), self.y[train])
+            outcome = self.sweep.run(self.unfitted(candidate), prepared.arrays(candidate.kernel), self.y[train])
         except np.linalg.LinAlgError as reason:
             raise SolverFailed(f"linear algebra failed: {reason}") from reason
         weights = np.zeros(self.inputs.n_kernels)

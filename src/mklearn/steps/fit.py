@@ -55,12 +55,13 @@ def fit(
     table, _ = read_table(labels)
     y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)
     groups = table["group"].to_numpy(dtype=str) if "group" in table else None
-    choice = paired = None
+    choosing = paired = None
     if spec.pairs is None:
         drawn = Splits.load(splits, ids)
     else:
         pairs = PairLists.load(splits, ids)
-        drawn, choice = pairs.splits, pairs.choice
+        drawn = pairs.splits
+        choosing = None if spec.evaluation.choice == "test_set" else pairs.choosing_split
         y, ids, groups = pairs.y, pairs.names(ids), pairs.groups
         paired = PairedSamples(pairs.first, pairs.second, spec.pairs)
     inputs = _read_inputs(spec, manifest, matrices or [], sources or [], paired)
@@ -69,7 +70,7 @@ def fit(
     arrays: dict[str, Any] = {}
     predicted: list[pd.DataFrame] = []
     for setting in spec.settings:
-        at_size = FitAtSize(inputs, spec, setting, y, drawn.of_size(setting.train_size), fingerprint, groups, choice)
+        at_size = FitAtSize(inputs, spec, setting, y, drawn.of_size(setting.train_size), fingerprint, groups, choosing)
         records = _records(at_size, spec.evaluation.time_limit)
         rows += [row for record in records for row in record.rows]
         found = model_arrays(records, spec)

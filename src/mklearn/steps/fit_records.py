@@ -24,7 +24,15 @@ from mklearn.evaluation.inputs import Inputs
 from mklearn.evaluation.iterations import accuracy_by_iteration
 from mklearn.evaluation.oracle import best_on_test
 from mklearn.evaluation.predictions import SplitPredictions
-from mklearn.evaluation.split import EXPECTED, Choice, Fitted, RuleResult, SplitResult, choose_once, evaluate_split
+from mklearn.evaluation.split import (
+    EXPECTED,
+    Fitted,
+    RuleResult,
+    SharedChoice,
+    SplitResult,
+    choose_once,
+    evaluate_split,
+)
 from mklearn.provenance import canonical
 from mklearn.steps.log import logger, progress
 from mklearn.steps.rows import blank, fit_of
@@ -77,8 +85,8 @@ class FitAtSize:
     code : str
         Fingerprint of the code, for the score rows.
     groups : (n,) group of each sample, such as a person; None without groups.
-    choice : Split, optional
-        Parts by which parameters are chosen once, for all splits; None: by inner cross-validation on each.
+    choosing : Split, optional
+        Parts by which parameters are chosen once, for all splits; None: on each split, as the evaluation says.
     """
 
     inputs: Inputs
@@ -88,7 +96,7 @@ class FitAtSize:
     splits: Sequence[Split]
     code: str = ""
     groups: NDArray[np.str_] | None = None
-    choice: Split | None = None
+    choosing: Split | None = None
 
     @cached_property
     def _test_parts(self) -> dict[tuple[int | None, int, int], int]:
@@ -127,17 +135,17 @@ class FitAtSize:
         if method.kernel_choice == "oracle_single":
             yield from zip(splits, self._best_kernel_on_test(), strict=True)
             return
-        chosen = None if self.choice is None else self._guarded("choice of parameters", self._choose_once)
-        if isinstance(chosen, Exception):
-            yield from ((split, chosen) for split in splits)
+        shared = None if self.choosing is None else self._guarded("choice of parameters", self._choose_once)
+        if isinstance(shared, Exception):
+            yield from ((split, shared) for split in splits)
             return
         for _, draw in itertools.groupby(splits, key=_draw_of):
             models = list(draw)
-            yield from zip(models, self._evaluate_draw(models, chosen), strict=True)
+            yield from zip(models, self._evaluate_draw(models, shared), strict=True)
 
-    def _choose_once(self) -> Choice | None:
-        assert self.choice is not None
-        train, validation = self.choice.train, self.choice.test
+    def _choose_once(self) -> SharedChoice | None:
+        assert self.choosing is not None
+        train, validation = self.choosing.train, self.choosing.test
         return choose_once(self.inputs, self.spec.method, self.y, train, validation, evaluation=self.spec.evaluation)
 
     def _best_kernel_on_test(self) -> list[SplitResult | Exception]:
@@ -155,10 +163,10 @@ class FitAtSize:
             return [aborted for _ in self.splits]
         return best_on_test(by_kernel, self.spec.evaluation.choose_by)
 
-    def _evaluate_draw(self, models: list[Split], choice: Choice | None) -> Sequence[SplitResult | Exception]:
+    def _evaluate_draw(self, models: list[Split], shared: SharedChoice | None) -> Sequence[SplitResult | Exception]:
         """Evaluate the models of a draw together, whose parameters are chosen together; or a single split."""
         if models[0].validation is None or self.spec.evaluation.choice == "test_set":
-            return [self._evaluate(self.inputs, split, choice=choice) for split in models]
+            return [self._evaluate(self.inputs, split, shared=shared) for split in models]
         results = self._guarded(
             models[0].name,
             lambda: evaluate_draw(self.inputs, self.spec.method, self.y, models, evaluation=self.spec.evaluation),
@@ -166,13 +174,13 @@ class FitAtSize:
         return [results for _ in models] if isinstance(results, Exception) else results
 
     def _evaluate(
-        self, inputs: Inputs, split: Split, choose: bool = True, choice: Choice | None = None
+        self, inputs: Inputs, split: Split, choose: bool = True, shared: SharedChoice | None = None
     ) -> SplitResult | Exception:
         return self._guarded(
             split.name,
             lambda: evaluate_split(
                 inputs, self.spec.method, self.y, split.train, split.test, evaluation=self.spec.evaluation,
-                seed=self.spec.seed, choose=choose, groups=self.groups, choice=choice,
+                seed=self.spec.seed, choose=choose, groups=self.groups, shared=shared,
             ),
         )  # fmt: skip
 

@@ -156,7 +156,7 @@ def test_parameters_are_chosen_once_on_parts_of_their_own(monkeypatch: pytest.Mo
     monkeypatch.setattr(split_module.Fits, "fit", lambda *a: fitted.append(a) or fit(*a))
     wanted = replace(chosen, by_rule={"": (1, -1)})
     result = evaluate_split(
-        inputs, SVC, y, np.arange(40), np.arange(40, 60), evaluation=EVALUATION, seed=0, choice=wanted
+        inputs, SVC, y, np.arange(40), np.arange(40, 60), evaluation=EVALUATION, seed=0, shared=wanted
     )
     assert len(fitted) == 1
     assert result.rules[""].candidate.parameters == {"C": 10.0}
@@ -190,6 +190,6 @@ def test_weights_by_accuracy_are_chosen_once() -> None:
     assert sum(weights) == pytest.approx(1)
     assert weights[0] > weights[1]
     result = evaluate_split(
-        inputs, svc, y, np.arange(40), np.arange(40, 60), evaluation=EVALUATION, seed=0, choice=chosen
+        inputs, svc, y, np.arange(40), np.arange(40, 60), evaluation=EVALUATION, seed=0, shared=chosen
     )
     np.testing.assert_allclose(result.rules[""].fitted.weights, weights)

@@ -17,6 +17,7 @@ from mklearn.artefacts import write_record
 from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
 from mklearn.contract.fit_spec import FitSpec
 from mklearn.contract.loading import load
+from mklearn.datasets.pairs import PairLists, Pairs
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import DataError, SolverFailed
 from mklearn.kernels.distances import MEASURES
@@ -226,6 +227,27 @@ def test_more_neighbours_than_training_samples_are_not_applicable(files: dict[st
     frame = read_parquet(files["scores"])[0]
     assert set(frame["status"]) == {"not_applicable"}
     assert set(frame["message"]) == {"n_neighbors=21: there are 20 training samples"}
+
+
+@pytest.mark.parametrize("choice", ["inner_cv", "test_set"])
+def test_a_choice_on_the_test_samples_ignores_pairs_to_choose_by(files: dict[str, Any], choice: str) -> None:
+    """A protocol whose name ends in -optimistic has the oracle's values, also where it has pairs for the choice."""
+    ids = read_parquet(files["labels"])[0]["id"].to_numpy(dtype=str)
+    first = np.tile(np.arange(0, 8), 2)
+    second = np.r_[np.arange(1, 9), np.arange(11, 19)]
+    same, fold = np.repeat([True, False], 8), np.tile([0, 1], 8)
+    tested, choosing = (Pairs(first + shift, second + shift, same, fold, N) for shift in (0, 1))
+    PairLists(tested, choosing).save(files["splits"], ids)
+    found = of_tables("nearest_neighbour", ["gating-0a", "more-0a"]).as_dict()
+    found["method"]["grid"] = {"n_neighbors": [1, 3]}
+    found["evaluation"] |= {"choice": choice, "metrics": ["accuracy"]}
+    found["pairs"] = {
+        "components": None, "square_root": False, "whiten": False, "unit_length": False, "terms": ["product"],
+    }  # fmt: skip
+    step.fit(**files | {"manifest": None, "matrices": None}, spec=FitSpec.model_validate(found))
+    frame = read_parquet(files["scores"])[0]
+    with_value = set(frame.loc[frame["value"].notna(), "selection"])
+    assert with_value == {"inner_cv" if choice == "inner_cv" else "dimension"}
 
 
 def test_the_status_of_a_pipeline_is_that_of_its_last_step(files: dict[str, Any]) -> None:
