@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,10 +63,8 @@ def read_arrays(path: str | os.PathLike[str], names: tuple[str, ...] | None = No
         It is missing, or can't be read.
     """
     stamped = bool(cached_name(path))
-    try:
+    with _of_the_workflow():
         arrays = read_npz(path, (*names, _STAMP) if names and stamped else names)
-    except DamagedFile as error:
-        raise DamagedArtefact(error.path, error.message) from error
     if stamped:
         try:
             stamp = json.loads(str(arrays[_STAMP]))
@@ -90,10 +89,8 @@ def read_table(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, An
     DataError
         It is missing, or can't be read.
     """
-    try:
+    with _of_the_workflow():
         frame, description = read_parquet(path, sealed=True)
-    except DamagedFile as error:
-        raise DamagedArtefact(error.path, error.message) from error
     _check_name(path, description)
     return frame, description
 
@@ -150,6 +147,15 @@ def check_download(path: Path, sha256: str) -> None:
     if recorded != sha256:
         reason = f"its sha256 is {sha256}, and was {recorded} when it was downloaded"
         raise DamagedArtefact(str(path), f"{path}: not the file that was downloaded: {reason}")
+
+
+@contextmanager
+def _of_the_workflow() -> Iterator[None]:
+    """Turn the error of a damaged file into that of a damaged artefact, which the runner sets aside."""
+    try:
+        yield
+    except DamagedFile as error:
+        raise DamagedArtefact(error.path, error.message) from error
 
 
 def _named(path: str | os.PathLike[str], description: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,10 +22,11 @@ def read(samples: Path, labels: Path, *, spec: ReadSpec, files: list[Path] | Non
     do not depend on the images.
     """
     given = files or []
-    for path in given:
-        check_download(path, file_digest(path))
+    inputs = input_digests(files=given)
+    for path, sha256 in zip(given, inputs.get("files", {}).values(), strict=True):
+        check_download(path, sha256)
     data = read_dataset(spec.as_dict(), spec.paths if spec.paths is not None else {path.name: path for path in given})
-    record = stamp(spec.as_dict(), _images(spec) or input_digests(files=given), code or [])
+    record = stamp(spec.as_dict(), _images(spec) or inputs, code or [])
     logger.info("%s: %d samples of %d classes", spec.dataset, len(data), data.n_classes)
     for note in data.notes:
         logger.info("note: %s", note)

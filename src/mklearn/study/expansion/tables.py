@@ -31,7 +31,7 @@ def summary_spec(plan: Plan) -> SummarySpec:
     }
     study = plan.study
     return SummarySpec(
-        study=plan.study.study,
+        study=study.study,
         reference=plan.reference, published=study.published_values(), titles=titles, calibration=study.calibration,
         tolerance=study.tolerance,
     )  # fmt: skip
@@ -52,7 +52,7 @@ def report_spec(plan: Plan) -> ReportSpec:
             settings=fit.settings,
             method=fit.method_id,
             title=fit.label,
-            **({"pairs": True} if fit.spec.pairs else {}),
+            pairs=fit.spec.pairs is not None,
         )
         for fit in plan.fits.values()
     ]
