@@ -123,8 +123,8 @@ class Projection(Method):
 
     components: Components | None = None
     """How many components are taken: ``all`` there are, the most within ``one_standard_error`` of the best score in the
-    inner cross-validation, or the ``best``; by default as the study says, or else all of a discriminant (classes - 1)
-    and one standard error for the others."""
+    inner cross-validation, or the ``best``; by default as the study says, or else all where the leading components are
+    the embedding in fewer dimensions and no number is given, and one standard error for the others."""
 
     def component_choice(self) -> Components | None:
         """Return the method's own choice."""
@@ -136,12 +136,9 @@ class Embedding(Projection):
 
     n_components: Count | None = None
     """Dimensions of the embedding; by default all that the method has."""
-    supervised: ClassVar[bool] = True
-    """Whether it learns from labels, and then has by default one component fewer than there are classes."""
-
     def usual_choice(self) -> Components:
-        """Return all of a discriminant's components, unless the study asks for a number of them to be swept."""
-        return "all" if self.supervised and self.n_components is None else "one_standard_error"
+        """Return all components, unless the study asks for a number of them to be swept."""
+        return "all" if self.n_components is None else "one_standard_error"
 
 
 class Classifier(Method):

@@ -35,8 +35,8 @@ class Evaluation(Strict):
     """Folds of the inner cross-validation that chooses the number of components and parameters."""
     components: Components | None = None
     """How many components are taken, of methods that do not say: ``all`` there are, the most within
-    ``one_standard_error`` of the best score in the inner cross-validation, or the ``best``. By default all of a
-    discriminant (classes - 1), and one standard error for other embeddings."""
+    ``one_standard_error`` of the best score in the inner cross-validation, or the ``best``. By default all of them, and
+    one standard error of methods that learn anew for each number of components."""
     metrics: Annotated[list[str], Field(min_length=1)] = ["accuracy"]
     """Metrics that are reported, by name."""
     choose_by: str = "accuracy"

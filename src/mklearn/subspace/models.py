@@ -92,7 +92,6 @@ class KernelPCA(OneKernel):
     reference = "Schoelkopf, Smola, Mueller 1998"
     implementation = "mklearn.subspace.kernel_pca:KernelPCA"
 
-    supervised = False
     kind: Literal["kernel_pca"]
 
 
@@ -232,7 +231,6 @@ class PCA(LinearEmbedding):
     reference = "Turk, Pentland 1991"
     implementation = "mklearn.subspace.pca:PCA"
 
-    supervised = False
     kind: Literal["pca"]
 
 
