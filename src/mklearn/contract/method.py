@@ -136,6 +136,7 @@ class Embedding(Projection):
 
     n_components: Count | None = None
     """Dimensions of the embedding; by default all that the method has."""
+
     def usual_choice(self) -> Components:
         """Return all components, unless the study asks for a number of them to be swept."""
         return "all" if self.n_components is None else "one_standard_error"

@@ -34,8 +34,6 @@ from mklearn.report.wording import enumeration, plural
 from mklearn.stamps import BESIDE, load_json
 
 _logger = logging.getLogger(__name__)
-MOST_EMBEDDING_FILES = 40
-"""With more embeddings than this none is written as a file: they would be most of the files, and most of the time."""
 
 
 def build_report(
@@ -71,7 +69,7 @@ def build_report(
     wrong_pairs : sequence of WrongPairs
         Of settings that verify pairs; their images are on the page alone.
     figure_files : bool, default=True
-        Whether to write ``figures/``. Embeddings are written where there are no more than ``MOST_EMBEDDING_FILES``.
+        Whether to write ``figures/``.
 
     Returns
     -------
@@ -93,7 +91,7 @@ def build_report(
     config = vega_config(LIGHT, results.series.colours(LIGHT), file=True)
     figures = [
         path
-        for panel in (_panels_of_files(content.panels) if figure_files else [])
+        for panel in (content.panels if figure_files else [])
         for path in _figure_files(panel, out_dir / "figures", config, content.names)
     ]
     written = [*(out_dir / name for name in texts), *figures]
@@ -161,12 +159,6 @@ def _figure_files(panel: Panel, folder: Path, config: dict[str, Any], names: Fig
         reason = str(error).partition("\n    at ")[0]
         _logger.warning("figure %r has no file: it can't be rendered: %s", panel.caption, " ".join(reason.split()))
         return []
-
-
-def _panels_of_files(gallery: Sequence[Panel]) -> list[Panel]:
-    """Select the panels that become files too: embeddings only where they are few."""
-    many = sum(panel.section == "embedding" for panel in gallery) > MOST_EMBEDDING_FILES
-    return [panel for panel in gallery if not (many and panel.section == "embedding")]
 
 
 def _delete_stale_figures(out_dir: Path, written: Sequence[Path]) -> None:

@@ -15,8 +15,6 @@ from mklearn.report.wording import setting_title
 
 MAX_CURVE_POINTS = 120
 MAX_EMBEDDING_POINTS = 2500
-MAX_POINTS_OF_ALL_EMBEDDINGS = 40_000
-MIN_EMBEDDING_POINTS = 300
 LEAST_SHARE = 1e-9
 """Eigenvalues below this share of the sum are rounding errors, and left out."""
 SHORTEST = 1e-4
@@ -208,16 +206,28 @@ def vary(weights: pd.DataFrame) -> bool:
     return bool(len(weights) and np.ptp(weights["weight"].to_numpy()) > 1e-12)
 
 
-def embedding_points(fits: Sequence[FitRecord]) -> int:
-    """Return how many points each embedding may have, so that the page is not too large with all of them."""
-    shown = sum(record.embedding is not None for record in fits)
-    share = MAX_POINTS_OF_ALL_EMBEDDINGS // max(1, shown)
-    return min(MAX_EMBEDDING_POINTS, max(MIN_EMBEDDING_POINTS, share))
+def shown_embeddings(results: Results) -> list[tuple[Setting, FitRecord]]:
+    """Return whose embedding to show: the best and the reference of each setting, or the two best.
+
+    Of several training sizes, the largest. Methods without an accuracy by inner cross-validation come last.
+    """
+    inner = results.inner_cv()
+    found = []
+    for _, settings in results.families():
+        setting = max(settings, key=lambda setting: setting.train_size or 0)
+        means = setting.of(inner).groupby("method")["mean"].max()
+        records = [record for record in setting.fits(results.fits) if record.embedding is not None]
+        ranked = sorted(records, key=lambda record: -np.nan_to_num(means.get(record.method, np.nan), nan=-1.0))
+        others = sorted(ranked[1:], key=lambda record: record.method != results.reference)
+        found += [(setting, record) for record in [*ranked[:1], *others[:1]]]
+    return found
 
 
-def embedding(points: pd.DataFrame, most: int) -> pd.DataFrame:
-    """Return the points of an embedding, evenly thinned to no more than ``most``."""
-    return points.iloc[spread(len(points), most)].astype({"label": str, "role": str})
+def embedding(record: FitRecord) -> pd.DataFrame:
+    """Return the points of an embedding, evenly thinned to no more than ``MAX_EMBEDDING_POINTS``."""
+    points = record.embedding
+    assert points is not None
+    return points.iloc[spread(len(points), MAX_EMBEDDING_POINTS)].astype({"label": str, "role": str})
 
 
 def kernel_info(fits: Sequence[FitRecord]) -> pd.DataFrame | None:

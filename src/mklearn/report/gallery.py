@@ -55,15 +55,16 @@ def panels(
     """
     gallery = _Gallery(results, names)
     gallery.add_published(published, noise)
-    most = frames.embedding_points(results.fits)
     picked = {id(item.record) for item in picks}
     for setting in results.settings:
         fits = setting.fits(results.fits)
         gallery.add_scores(setting)
         gallery.add_roc(setting.title, fits)
         gallery.add_weights(setting.title, [record for record in fits if id(record) not in picked])
-        gallery.add_fits(setting.title, fits, most)
+        gallery.add_objectives(setting.title, fits)
         gallery.add_kernels(setting.title, fits)
+    for setting, record in frames.shown_embeddings(results):
+        gallery.add_embedding(setting.title, record)
     for found in confused:
         gallery.add_confusion(found)
     gallery.add_picks(picks)
@@ -165,8 +166,8 @@ class _Gallery:
             draw = partial(figures_of_fits.kernel_weights, weights, self.results.series, label=label, domain=domain)
             self.add("weights", title, label, alt, draw)
 
-    def add_fits(self, title: str, fits: Sequence[FitRecord], most: int) -> None:
-        """Add objectives, those of methods whose optimum is known in one figure, and embeddings of ``most`` points."""
+    def add_objectives(self, title: str, fits: Sequence[FitRecord]) -> None:
+        """Add objectives, those of methods whose optimum is known in one figure."""
         histories = [
             record.history.assign(label=self._label(record))
             for record in fits
@@ -180,12 +181,12 @@ class _Gallery:
             alt = "Lines: objective after each step of an alternation, one for each split."
             draw = partial(figures_of_fits.objective, history, self.results.series, title=detail)
             self.add("objective", title, detail, alt, draw)
-        for record in fits:
-            label = self._label(record)
-            if record.embedding is not None and len(record.embedding):
-                alt = "Points: first two dimensions of the embedding, by class."
-                draw = partial(figures_of_fits.embedding, frames.embedding(record.embedding, most), label=label)
-                self.add("embedding", title, label, alt, draw)
+
+    def add_embedding(self, title: str, record: FitRecord) -> None:
+        label = self._label(record)
+        alt = "Points: first two dimensions of the embedding, by class."
+        draw = partial(figures_of_fits.embedding, frames.embedding(record), label=label)
+        self.add("embedding", title, label, alt, draw)
 
     def add_kernels(self, title: str, fits: Sequence[FitRecord]) -> None:
         info, curves = frames.kernel_info(fits), frames.spectra(fits)

@@ -1,41 +1,45 @@
-"""Many embeddings: thinned so that the page bears them, and not written as files."""
+"""Which embeddings a page shows, and how many points of each."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from mklearn.report import build, frames
+from mklearn.report import frames
 from mklearn.report.records import FitRecord
 
 RECORD = FitRecord("data", "halves", None, "kfd", "KFD")
 
 
-def points(n: int) -> pd.DataFrame:
-    return pd.DataFrame({"x": np.arange(n, dtype=float), "y": 0.0, "label": "a", "role": "train"})
-
-
-@pytest.mark.parametrize(("count", "most"), [(1, 2500), (16, 2500), (60, 666), (1000, 300)])
-def test_the_page_bears_the_points_of_all(count: int, most: int) -> None:
-    fits = [replace(RECORD, embedding=points(3060))] * count + [RECORD] * 50
-    assert frames.embedding_points(fits) == most
-    thinned = frames.embedding(points(3060), most)
-    assert len(thinned) == most
-    assert thinned["x"].iloc[[0, -1]].tolist() == [0.0, 3059.0]
+@pytest.mark.parametrize(("n", "shown"), [(90, 90), (2500, 2500), (3060, 2500)])
+def test_a_large_embedding_is_thinned_evenly(n: int, shown: int) -> None:
+    points = pd.DataFrame({"x": np.arange(n, dtype=float), "y": 0.0, "label": "a", "role": "train"})
+    thinned = frames.embedding(replace(RECORD, embedding=points))
+    assert len(thinned) == shown
+    assert thinned["x"].iloc[[0, -1]].tolist() == [0.0, n - 1]
     assert thinned["x"].is_unique
 
 
-def test_a_small_embedding_is_shown_whole() -> None:
-    assert len(frames.embedding(points(90), 300)) == 90
-
-
-def test_many_embeddings_are_no_files(tmp_path, study, monkeypatch) -> None:
-    shown = sum(fit.embedding is not None for fit in study["fits"])
-    for most, written in ((shown, shown), (shown - 1, 0)):
-        monkeypatch.setattr(build, "MOST_EMBEDDING_FILES", most)
-        paths = build.build_report(tmp_path / str(most), **study)
-        assert sum(path.name.startswith("embedding") for path in paths) == 2 * written
-        assert any(path.name.startswith("dimension") for path in paths)
+@pytest.mark.parametrize(
+    ("methods", "expected"),
+    [
+        (("kfd", "average", "mkldr"), ["mkldr", "average"]),
+        (("kfd", "mkldr"), ["mkldr", "kfd"]),
+        (("average", "kfd"), ["average", "kfd"]),
+        (("kfd",), ["kfd"]),
+        ((), []),
+    ],
+)
+def test_the_best_and_the_reference_are_shown(study: dict[str, Any], methods: tuple[str, ...], expected: list[str]):
+    points = next(record.embedding for record in study["fits"] if record.embedding is not None)
+    largest = max(record.train_size for record in study["fits"])
+    fits = [replace(record, embedding=points if record.method in methods else None) for record in study["fits"]]
+    means = study["summary"]["method"].map({"mkldr": 0.9, "average": 0.8, "kfd": 0.7})
+    results = frames.results_of(study["scores"], study["summary"].assign(mean=means), fits)
+    shown = frames.shown_embeddings(results)
+    assert [record.method for _, record in shown] == expected
+    assert {record.train_size for _, record in shown} <= {largest}
