@@ -49,9 +49,9 @@ format: $(READY) ## bring the code into the house's format
 	$(BIN)/snakefmt Snakefile workflow
 
 lock: $(UV) ## resolve the dependencies again: requirements.lock, envs/*
-	$(UV) $(COMPILE) --upgrade --group dev pyproject.toml -o requirements.lock
-	$(UV) $(COMPILE) --upgrade --extra mosek -c requirements.lock pyproject.toml -o envs/mosek.lock
-	$(UV) $(COMPILE) --upgrade --extra slurm -c requirements.lock pyproject.toml -o envs/slurm.lock
+	$(UV) $(COMPILE) --upgrade --extra all --group dev pyproject.toml -o requirements.lock
+	$(UV) $(COMPILE) --upgrade --extra all --extra mosek -c requirements.lock pyproject.toml -o envs/mosek.lock
+	$(UV) $(COMPILE) --upgrade --extra all --extra slurm -c requirements.lock pyproject.toml -o envs/slurm.lock
 	echo uv | $(UV) $(COMPILE) --upgrade - -o envs/bootstrap.lock
 	$(PYTHON) envs/from_lock.py
 
