@@ -66,7 +66,10 @@ def test_container_is_made_from_the_lock_and_the_package(repository: Path) -> No
     sections = dict(re.findall(r"^%(\w+)[^\n]*\n(.*?)(?=^%|\Z)", text, flags=re.MULTILINE | re.DOTALL))
     copied = [line.split()[0] for line in sections["files"].splitlines() if line.strip()]
     assert all((repository / name).exists() for name in copied)
+    included = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
+    wheel = included["targets"]["wheel"]["force-include"]
     assert {"requirements.lock", "pyproject.toml", "src"} <= set(copied)
+    assert all(any(Path(name).is_relative_to(copy) for copy in copied) for name in wheel)
     installed = [line for line in sections["post"].splitlines() if "pip install" in line]
     assert len(installed) == 2
     assert "--require-hashes -r" in installed[0]

@@ -10,6 +10,7 @@ from pathlib import Path
 from mklearn.artefacts import read_table
 from mklearn.contract.table_specs import LostFit
 from mklearn.engine.lost_fits import name_of
+from mklearn.engine.workflow_files import study_file
 from mklearn.errors import DataError
 from mklearn.study.expansion.plan import plan_study
 from mklearn.study.reading import read_study
@@ -94,7 +95,8 @@ def files_to_run_again(studies: Iterable[str]) -> list[str]:
 
 
 def _open(study: str) -> Targets:
-    return Targets(plan_study(read_study(study)), study)
+    path = study_file(study)
+    return Targets(plan_study(read_study(path)), str(path))
 
 
 def _report(study: str, targets: Targets) -> str:
@@ -107,7 +109,7 @@ def _report(study: str, targets: Targets) -> str:
     missing = [f"  {failure.name}" for failure in failures if failure.status == MISSING]
     rest = [f"  and {len(missing) - SHOWN} more"] if len(missing) > SHOWN else []
     parts: list[tuple[str, Sequence[str]]] = [
-        ("Failed; `make failed` runs them again:", again),
+        ("Failed; `mklearn failed --run` runs them again:", again),
         ("Would end the same way again, unless the study or the code changes:", same),
         ("Not run yet; the plain run makes them:", missing[:SHOWN] + rest),
     ]
