@@ -43,14 +43,12 @@ def study_file(name: str | None) -> Path:
     if name in known:
         return known[name]
     what = "is a folder, not a study file" if given.is_dir() else "there is no such file"
-    near = difflib.get_close_matches(given.name, _yaml_files(given.parent), n=1)
-    hint = f" Did you mean {str(given.with_name(near[0]))!r}?" if near else ""
+    beside = {path.name: str(path) for path in given.parent.glob("*.y*ml")}
+    names = {**{stem: stem for stem in known}, **beside}
+    near = difflib.get_close_matches(given.name, names, n=1)
+    hint = f" Did you mean {names[near[0]]!r}?" if near else ""
     raise ConfigError(f"{name}: {what}.{hint} Studies of mklearn: {', '.join(known)}.")
 
 
 def _is_checkout(folder: Path) -> bool:
     return (folder / "Snakefile").is_file() and (folder / "src" / "mklearn").is_dir()
-
-
-def _yaml_files(folder: Path) -> list[str]:
-    return [path.name for path in folder.glob("*.y*ml")] if folder.is_dir() else []

@@ -68,6 +68,7 @@ def test_a_study_is_a_file_or_one_of_mklearn(tmp_path: Path, repository: Path, m
             r"photo\.yaml: there is no such file\. Did you mean 'photos\.yaml'\? Studies of mklearn: 2d",
         ),
         ("nowhere/photos.yaml", r"nowhere/photos\.yaml: there is no such file\. Studies of"),
+        ("mkldr_small", "Did you mean 'mkldr-small'"),
         ("folder", "folder: is a folder, not a study file"),
     ):
         with pytest.raises(ConfigError, match=sentence):
