@@ -1,7 +1,7 @@
 """What the core install gives: every module of other packages is refused, and every estimator is fitted.
 
-Usage: ``python core_install.py``; the last line is JSON: what each public name of the estimators' rooms ends with, and
-the sentences of parts that need an extra. In an environment with the core packages alone it does the same.
+Usage: ``python core_install.py [--hide] [estimators] [others]``; the last line is JSON: how the fit of each public
+estimator ends, and how a part of each extra. Without ``--hide`` nothing is refused, for environments of few packages.
 """
 
 from __future__ import annotations
@@ -87,4 +87,5 @@ def others() -> dict[str, str]:
 if __name__ == "__main__":
     if "--hide" in sys.argv:
         sys.meta_path.insert(0, OnlyCore())  # type: ignore[arg-type]
-    print(json.dumps({"estimators": estimators(), "others": others()}))
+    parts = {"estimators": estimators, "others": others}
+    print(json.dumps({name: part() for name, part in parts.items() if name in sys.argv}))

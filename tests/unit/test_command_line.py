@@ -120,6 +120,29 @@ def test_names_that_there_are_not(
     assert sentence in failure(arguments, capsys)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "passed"),
+    [
+        (["run", "smoke"], ["--cores", "all"]),
+        (["run", "smoke", "--cores", "3", "--verbose", "--", "fits", "--quiet"], ["--cores", "3", "fits", "--quiet"]),
+        (["run", "smoke", "--", "--workflow-profile", "slurm"], ["--workflow-profile", "slurm"]),
+        (["why", "smoke", "--", "fits"], ["--cores", "1", "--dry-run", "fits"]),
+    ],
+)
+def test_what_snakemake_is_called_with(
+    arguments: list[str], passed: list[str], tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import snakemake.cli
+
+    called: list[list[str]] = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(snakemake.cli, "main", called.append)
+    assert main(arguments) == 0
+    own = ["--workflow-profile", str(repository / "profiles" / "default")] * ("--workflow-profile" not in passed)
+    study = repository / "workflow" / "studies" / "smoke.yaml"
+    assert called == [["--snakefile", str(repository / "Snakefile"), *own, "--configfile", str(study), *passed]]
+
+
 def test_only_one_study_is_run_again(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

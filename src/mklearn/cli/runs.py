@@ -46,17 +46,23 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _add_display(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--cores", default="all", metavar="N", help="how many jobs at once (default: all cores)")
+    command.add_argument("--cores", metavar="N", help="how many cores to use (default: all)")
     command.add_argument("--verbose", action="store_true", help="show every job, not a display of progress")
     command.set_defaults(snakemake=[])
 
 
 def _run(options: argparse.Namespace) -> int:
-    return run_snakemake(options.study, ["--cores", options.cores, *_display(options), *options.snakemake])
+    return run_snakemake(options.study, [*_cores(options), *_display(options), *options.snakemake])
 
 
 def _why(options: argparse.Namespace) -> int:
     return run_snakemake(options.study, ["--cores", "1", "--dry-run", *options.snakemake])
+
+
+def _cores(options: argparse.Namespace) -> list[str]:
+    """Return the option for cores: all of this machine, unless a profile or an executor says where jobs run."""
+    elsewhere = {"--workflow-profile", "--profile", "--executor", "--jobs", "-j"} & set(options.snakemake)
+    return ["--cores", options.cores or "all"] if options.cores or not elsewhere else []
 
 
 def _display(options: argparse.Namespace) -> list[str]:
@@ -79,7 +85,7 @@ def _failed(options: argparse.Namespace) -> int:
     if not files:
         print("Nothing to run again.")
         return 0
-    again = ["--cores", options.cores, *_display(options), "--forcerun", *files]
+    again = [*_cores(options), *_display(options), "--forcerun", *files]
     return run_snakemake(studies[0], [*again, *options.snakemake])
 
 
