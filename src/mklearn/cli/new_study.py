@@ -31,7 +31,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _init(options: argparse.Namespace) -> None:
-    from mklearn.engine.new_study import find_data, new_study, slug
+    from mklearn.engine.new_study import find_data, new_study
 
     folder = options.folder or _ask("Folder of images or tables, or one table", "name a folder: mklearn init FOLDER")
     found = find_data(folder)
@@ -40,9 +40,8 @@ def _init(options: argparse.Namespace) -> None:
     for what, given in (("id", options.id_column), ("label", options.label_column)):
         if found.tables:
             columns[f"{what}_column"] = _column(what, given, every)
-    name = options.name or slug(found.path.resolve().stem)
-    made = new_study(found, name=name, group_column=options.group_column, **columns)
-    path = Path(options.output or f"{name}.yaml")
+    made = new_study(found, name=options.name, group_column=options.group_column, **columns)
+    path = Path(options.output or f"{made.name}.yaml")
     try:
         with path.open("w" if options.force else "x", encoding="utf-8") as stream:
             stream.write(made.text)

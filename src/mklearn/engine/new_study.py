@@ -40,6 +40,7 @@ class FoundData:
 class NewStudy:
     """The text of a study file that is valid, and sentences about the data."""
 
+    name: str
     text: str
     notes: tuple[str, ...]
 
@@ -116,7 +117,7 @@ def new_study(
         kind = "group_k_fold" if groups else "k_fold"
         study["protocols"] = {f"{folds}-fold": {"kind": kind, "folds": folds}}
     plan_study(check_study(study, source="the new study"))
-    return NewStudy(f"# {about}\n{yaml_text(study)}", (about, *notes))
+    return NewStudy(name, f"# {about}\n{yaml_text(study)}", (about, *notes))
 
 
 def slug(text: str) -> str:

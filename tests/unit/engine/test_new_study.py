@@ -45,6 +45,8 @@ def test_images_in_class_folders(folder: Path) -> None:
     }  # fmt: skip
     assert made.notes == ("11 samples of 2 classes; the smallest has 5 samples.",)
     assert made.text.startswith(f"# {made.notes[0]}\n")
+    images(folder / "v1.2", cat=5, dog=5)
+    assert new_study(find_data("v1.2")).name == "v1.2"
 
 
 def test_small_classes_have_fewer_folds(folder: Path) -> None:
