@@ -237,7 +237,7 @@ def test_another_study_is_asked_for_by_its_file(finished: Checkout, copy_of: Any
             ["results/none.npz"],
             "results/none.npz: there is no such file, and study file config.yaml plans none",
         ),
-        (["x.npz", "--study", "none.yaml"], "--study: there is no file 'none.yaml'."),
+        (["x.npz", "--study", "none.yaml"], "none.yaml: there is no such file. Studies of mklearn: "),
         (["x.npz", "--study", "bad.yaml"], "bad.yaml has 1 mistake"),
     ],
 )

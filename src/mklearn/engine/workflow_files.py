@@ -43,9 +43,8 @@ def study_file(name: str | None) -> Path:
     if name in known:
         return known[name]
     what = "is a folder, not a study file" if given.is_dir() else "there is no such file"
-    beside = {path.name: str(path) for path in given.parent.glob("*.y*ml")}
-    names = {**{stem: stem for stem in known}, **beside}
-    near = difflib.get_close_matches(given.name, names, n=1)
+    names = {stem: stem for stem in known} | {path.stem: str(path) for path in given.parent.glob("*.y*ml")}
+    near = difflib.get_close_matches(given.stem, names, n=1)
     hint = f" Did you mean {names[near[0]]!r}?" if near else ""
     raise ConfigError(f"{name}: {what}.{hint} Studies of mklearn: {', '.join(known)}.")
 
