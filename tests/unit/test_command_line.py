@@ -143,6 +143,17 @@ def test_what_snakemake_is_called_with(
     assert called == [["--snakefile", str(repository / "Snakefile"), *own, "--configfile", str(study), *passed]]
 
 
+@pytest.mark.parametrize("command", ["run", "why"])
+def test_a_study_that_is_no_yaml_is_not_run(
+    command: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "latin.yaml").write_bytes("study: größe".encode("latin-1"))
+    assert "latin.yaml: can't be read: " in failure([command, "latin.yaml"], capsys)
+    (tmp_path / "config.yaml").write_text("study: [", encoding="utf-8")
+    assert "config.yaml: is not valid YAML: " in failure([command], capsys)
+
+
 def test_only_one_study_is_run_again(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
