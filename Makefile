@@ -4,9 +4,6 @@
 PYTHON ?= python3
 CORES  ?= all
 STUDY  ?=
-OF     := $(if $(STUDY),--configfile $(STUDY))
-# On a terminal a display of progress; in a file, or with VERBOSE=1, every job.
-SHOW    = $$([ -t 2 ] && [ -z "$(VERBOSE)" ] && echo --logger rich)
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
@@ -22,15 +19,13 @@ help: ## this list
 setup: $(READY) ## make .venv from requirements.lock (every package pinned by hash)
 
 run: $(READY) ## the default study: results/digits/report/index.html; another one: make run STUDY=FILE.yaml; VERBOSE=1 shows every job
-	@$(BIN)/snakemake --cores $(CORES) $(OF) $(SHOW)
+	@$(BIN)/python -m mklearn run $(STUDY) --cores $(CORES) $(if $(VERBOSE),--verbose)
 
 why: $(READY) ## what a run would do now, and for which reasons; nothing is run (STUDY=FILE.yaml)
-	$(BIN)/snakemake --cores 1 --dry-run $(OF)
+	@$(BIN)/python -m mklearn why $(STUDY)
 
 failed: $(READY) ## the fits that failed, and why; then runs just those again (STUDY=FILE.yaml)
-	@$(BIN)/python -m mklearn failed $(STUDY)
-	@again="$$($(BIN)/python -m mklearn failed --targets $(STUDY))"; \
-	if [ -n "$$again" ]; then $(BIN)/snakemake --cores $(CORES) $(OF) --forcerun $$again; else echo "Nothing to run again."; fi
+	@$(BIN)/python -m mklearn failed --run $(STUDY) --cores $(CORES)
 
 test: $(READY) ## the whole test suite
 	$(BIN)/python -m pytest -n auto --dist worksteal
@@ -49,9 +44,9 @@ format: $(READY) ## bring the code into the house's format
 	$(BIN)/snakefmt Snakefile workflow
 
 lock: $(UV) ## resolve the dependencies again: requirements.lock, envs/*
-	$(UV) $(COMPILE) --upgrade --group dev pyproject.toml -o requirements.lock
-	$(UV) $(COMPILE) --upgrade --extra mosek -c requirements.lock pyproject.toml -o envs/mosek.lock
-	$(UV) $(COMPILE) --upgrade --extra slurm -c requirements.lock pyproject.toml -o envs/slurm.lock
+	$(UV) $(COMPILE) --upgrade --extra all --group dev pyproject.toml -o requirements.lock
+	$(UV) $(COMPILE) --upgrade --extra all --extra mosek -c requirements.lock pyproject.toml -o envs/mosek.lock
+	$(UV) $(COMPILE) --upgrade --extra all --extra slurm -c requirements.lock pyproject.toml -o envs/slurm.lock
 	echo uv | $(UV) $(COMPILE) --upgrade - -o envs/bootstrap.lock
 	$(PYTHON) envs/from_lock.py
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 CONDA_NAMES = {"lazy-loader": "lazy_loader", "snakemake": "snakemake-minimal"}
+SEPARATE = {"mosek", "slurm"}
+"""Extras that an environment gets by a command of its own."""
 BY_PIP = {"opencv-python-headless", "snakemake-logger-plugin-rich", "vl-convert-python"}
 
 
@@ -23,7 +26,9 @@ def locked(lock: Path) -> dict[str, str]:
 def environment() -> str:
     """The text of envs/mklearn.yaml."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    names = [re.match(r"[a-z0-9._-]+", line).group() for line in project["dependencies"]]  # type: ignore[union-attr]
+    extras = (lines for name, lines in project["optional-dependencies"].items() if name not in SEPARATE)
+    every = [re.match(r"[a-z0-9._-]+", line).group() for line in chain(project["dependencies"], *extras)]  # type: ignore[union-attr]
+    names = {name for name in every if name != project["name"]}
     versions = locked(ROOT / "requirements.lock")
     lines = [
         "# Made from requirements.lock by envs/from_lock.py; do not edit. Then: pip install --no-deps -e .",
@@ -31,10 +36,10 @@ def environment() -> str:
         "channels: [conda-forge, bioconda, nodefaults]",
         "dependencies:",
         f"  - python {project['requires-python']}",
-        *(f"  - {CONDA_NAMES.get(name, name)} =={versions[name]}" for name in sorted({*names} - BY_PIP)),
+        *(f"  - {CONDA_NAMES.get(name, name)} =={versions[name]}" for name in sorted(names - BY_PIP)),
         "  - pip",
         "  - pip:",
-        *(f"      - {name}=={versions[name]}" for name in sorted({*names} & BY_PIP)),
+        *(f"      - {name}=={versions[name]}" for name in sorted(names & BY_PIP)),
     ]
     return "\n".join(lines) + "\n"
 

@@ -47,6 +47,10 @@ class NotApplicable(UserError):
     """A method that can't run on these data, such as a single class. Becomes a row of the score table."""
 
 
+class MissingExtra(ImportError, UserError):
+    """A package of one of mklearn's extras that is not installed. The message says how to install it."""
+
+
 class SolverUnavailable(UserError):
     """A named solver that can't run here. The message says what is missing and which solver would be used instead."""
 

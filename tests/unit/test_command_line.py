@@ -45,11 +45,13 @@ def test_help_is_there_for_every_command(arguments: list[str], capsys: pytest.Ca
     assert caught.value.code == 0
     said = capsys.readouterr().out
     if arguments == ["--help"]:
-        for command in ("validate", "step", "schema", "solvers", "datasets", *REGISTRATIONS):
+        for command in ("init", "validate", "run", "why", "failed", "explain", "step", "schema", "solvers", "datasets",
+                        *REGISTRATIONS):  # fmt: skip
             assert command in said
 
 
-@pytest.mark.parametrize("arguments", [[], ["fit"], ["step"], ["validate"], ["step", "fit", "--threads", "two"]])
+@pytest.mark.parametrize("arguments", [[], ["fit"], ["step"], ["validate"], ["step", "fit", "--threads", "two"],
+                                       ["methods", "--", "--dry-run"], ["failed", "--run", "--targets"]])  # fmt: skip
 def test_invalid_command_lines_exit_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(arguments)
@@ -70,6 +72,101 @@ def test_listings_have_every_kind_parameter_and_paper(what: str, capsys: pytest.
             if name != "kind":
                 stated = "required" if field.is_required() else f"default {field.default!r}"
                 assert f"    {name} ({stated})" in sections[kind]
+
+
+@pytest.mark.parametrize("columns", [60, 100])
+def test_one_item_is_wrapped_to_the_terminal(
+    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert main(["methods", "mkl_dr"]) == 0
+    said = capsys.readouterr().out
+    model = registered("methods")["mkl_dr"]
+    lines = said.splitlines()
+    assert columns - 15 < max(map(len, lines)) <= columns
+    words = " ".join(said.split())
+    assert words.startswith(f"mkl_dr: {model.title} Multiple kernel learning for dimensionality reduction: ")
+    assert model.reference in words
+    for name, field in model.model_fields.items():
+        assert name == "kind" or any(line.startswith(f"    {name} (") for line in lines)
+        assert name == "kind" or " ".join((field.description or "").split()) in words
+
+
+def test_one_data_set_is_shown_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["datasets", "digits"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("digits: ")
+    assert len([line for line in said.splitlines() if not line.startswith(" ")]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["methods", "mkldr"], "there is no method 'mkldr'. Did you mean 'mkl_dr'? Valid: kernel_fda, "),
+        (["kernels", "x"], "there is no kernel 'x'. Valid: gaussian, "),
+        (["datasets", "digit"], "data set 'digit' is not registered. Did you mean 'digits'?"),
+        (["run", "smokes"], "smokes: there is no such file. Did you mean 'smoke'? Studies of mklearn: "),
+        (["why", "nowhere.yaml"], "nowhere.yaml: there is no such file."),
+        (["failed", "nowhere.yaml"], "nowhere.yaml: there is no such file."),
+        (["init"], "name a folder: mklearn init FOLDER."),
+        (["init", "nowhere"], "nowhere: there is no such folder or file."),
+    ],
+)  # fmt: skip
+def test_names_that_there_are_not(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    assert sentence in failure(arguments, capsys)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "passed"),
+    [
+        (["run", "smoke"], ["--cores", "all"]),
+        (["run", "smoke", "--cores", "3", "--verbose", "--", "fits", "--quiet"], ["--cores", "3", "fits", "--quiet"]),
+        (["run", "smoke", "--", "--workflow-profile", "slurm"], ["--workflow-profile", "slurm"]),
+        (["why", "smoke", "--", "fits"], ["--cores", "1", "--dry-run", "fits"]),
+    ],
+)
+def test_what_snakemake_is_called_with(
+    arguments: list[str], passed: list[str], tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import snakemake.cli
+
+    called: list[list[str]] = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(snakemake.cli, "main", called.append)
+    assert main(arguments) == 0
+    own = ["--workflow-profile", str(repository / "profiles" / "default")] * ("--workflow-profile" not in passed)
+    study = repository / "workflow" / "studies" / "smoke.yaml"
+    assert called == [["--snakefile", str(repository / "Snakefile"), *own, "--configfile", str(study), *passed]]
+
+
+@pytest.mark.parametrize("command", ["run", "why"])
+def test_a_study_that_is_no_yaml_is_not_run(
+    command: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "latin.yaml").write_bytes("study: größe".encode("latin-1"))
+    assert "latin.yaml: can't be read: " in failure([command, "latin.yaml"], capsys)
+    (tmp_path / "config.yaml").write_text("study: [", encoding="utf-8")
+    assert "config.yaml: is not valid YAML: " in failure([command], capsys)
+
+
+def test_only_one_study_is_run_again(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["failed", "--run", "smoke", "smoke"]) == 1
+    assert "mklearn: failed --run takes one study." in capsys.readouterr().err
+
+
+def test_without_snakemake_the_extra_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "snakemake", None)
+    assert 'pip install "mklearn[workflow]"' in failure(["run"], capsys)
 
 
 def test_the_listing_of_data_sets_has_sizes_licences_and_addresses(capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,5 +89,5 @@ def test_a_file_below_an_absolute_folder_of_results_is_planned(awkward: Checkout
     awkward.write(study(str(tmp_path / "räsults")), "absolute.yaml")
     page = tmp_path / "räsults/awkward/report/index.html"
     said = awkward.said("mklearn", "explain", "--study", "absolute.yaml", str(page))
-    assert "MISSING: `snakemake" in said
+    assert "MISSING: `mklearn run absolute.yaml -- " in said
     assert "NOT PLANNED" not in said

@@ -178,7 +178,7 @@ def test_missing_files(finished: Checkout, copy_of: Any, files: dict[str, str]) 
         (checkout.folder / files[rule]).unlink()
     verdict, reasons = explained(checkout, files["describe"])
     assert verdict == "MISSING"
-    assert f"`snakemake --cores all {files['describe']}` would make it." in reasons
+    assert f"`mklearn run -- {files['describe']}` would make it." in reasons
     assert explained(checkout, files["fit"])[0] == "UP TO DATE"
     (checkout.folder / files["report"]).unlink()
     verdict, reasons = explained(checkout, files["report"])
@@ -216,7 +216,7 @@ def test_another_study_is_asked_for_by_its_file(finished: Checkout, copy_of: Any
     checkout = copy_of(finished)
     checkout.write(SMOKE | {"study": "other"}, "other.yaml")
     text = checkout.said("mklearn", "explain", "results/other/scores.parquet", "--study", "other.yaml")
-    assert "MISSING: `snakemake --cores all --configfile other.yaml results/other/scores.parquet`" in text
+    assert "MISSING: `mklearn run other.yaml -- results/other/scores.parquet`" in text
     checkout.write(SMOKE | {"study": "other"})
     text = checkout.said("mklearn", "explain", files["scores"])
     assert "NOT PLANNED by config.yaml" in text
@@ -237,7 +237,7 @@ def test_another_study_is_asked_for_by_its_file(finished: Checkout, copy_of: Any
             ["results/none.npz"],
             "results/none.npz: there is no such file, and study file config.yaml plans none",
         ),
-        (["x.npz", "--study", "none.yaml"], "--study: there is no file 'none.yaml'."),
+        (["x.npz", "--study", "none.yaml"], "none.yaml: there is no such file. Studies of mklearn: "),
         (["x.npz", "--study", "bad.yaml"], "bad.yaml has 1 mistake"),
     ],
 )

@@ -173,7 +173,7 @@ def test_summary_and_report_say_so(failed) -> None:
     said = done.stderr[done.stderr.index("mklearn: 3 of 8 fits have no result") :].split("\n\n")[0]
     assert len(said.splitlines()) == 6
     for words in ("killed on digits", "buggy on digits", "a bug", "kfd-hog on digits", "step describe",
-                  "results/hurt/report/index.html", "make failed"):  # fmt: skip
+                  "results/hurt/report/index.html", "mklearn failed --run"):  # fmt: skip
         assert words in said
 
 

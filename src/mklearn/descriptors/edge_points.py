@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from mklearn.descriptors.images import Grey
 from mklearn.descriptors.validation import whole_number
+from mklearn.extras import require
 
 # Width in pixels of the Gaussian before edge detection.
 _SIGMA = 2**0.5
@@ -82,6 +83,7 @@ def thinned_gradient(image: Grey) -> tuple[Grey, Grey]:
     orientation : ndarray of shape (h, w)
         Direction of the gradient without its sign, in [0, pi); 0 where brightness changes along a row.
     """
+    require("skimage")
     from scipy import ndimage
     from skimage.feature import canny
 

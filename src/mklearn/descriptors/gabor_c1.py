@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from mklearn.descriptors.images import Grey, Images, as_grey_images, require_size
 from mklearn.errors import DataError
+from mklearn.extras import require
 
 Maps = NDArray[np.float32]
 
@@ -110,6 +111,7 @@ def serre_c1(image: Grey) -> list[Maps]:
     Deviation: Serre's program keeps places where the filter leaves the image, with responses of zero [ports]; here the
     grid has only places where all filters of the band fit.
     """
+    require("cv2")
     import cv2
     from scipy import fft
 
@@ -157,6 +159,7 @@ def pyramid_c1(image: Grey, inhibition: float) -> list[Maps]:
     The maximum includes the next smaller scale: its responses with centres in the same part of the image, 8 or 9 per
     side. How the paper aligns the two scales was not checked.
     """
+    require("cv2")
     import cv2
 
     weights = pyramid_filters().reshape(PYRAMID_ORIENTATIONS, -1)
@@ -272,6 +275,7 @@ def _serre_spectra(height: int, width: int) -> Maps:
 
 
 def _prepared(image: Grey) -> Grey:
+    require("cv2")
     import cv2
 
     # centred before resizing, so that a large offset costs no digits

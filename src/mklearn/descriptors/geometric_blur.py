@@ -14,6 +14,7 @@ from mklearn.descriptors.images import Grey, Images
 from mklearn.descriptors.local_descriptors import Extract, describe_points, learn_projection, unit_rows
 from mklearn.descriptors.point_sets import Float32, PointSets
 from mklearn.descriptors.validation import Learned, invalid, whole_number
+from mklearn.extras import require
 
 _CHANNELS = 4
 
@@ -125,6 +126,7 @@ def learn_geometric_blur(
 
 def local_descriptors(image: Grey, rings: Sequence[Ring], n_points: int) -> tuple[Float32, NDArray[np.int64]]:
     """Compute the unit descriptors (k, 4 * number of samples) before projection, and the positions (k, 2)."""
+    require("cv2")
     import cv2
 
     strength, orientation = thinned_gradient(image)
@@ -170,6 +172,7 @@ def oriented_channels(strength: Grey, orientation: Grey) -> Float32:
 
 def _blur(channels: Float32, width: float) -> tuple[Float32, int]:
     """Blur the channels; the result has a margin on every side that keeps what is blurred beyond the border."""
+    require("cv2")
     import cv2
 
     margin = int(np.ceil(_TRUNCATE * width))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of, require_size
 from mklearn.descriptors.validation import one_of, whole_number
+from mklearn.extras import require
 
 
 def hog(images: Images, *, orientations: int = 9, cell: int = 8, block: int = 2, block_norm: str = "L2-Hys") -> Grey:
@@ -50,6 +51,7 @@ def hog(images: Images, *, orientations: int = 9, cell: int = 8, block: int = 2,
     least = max(3, cell * block)
     require_size(grey, least, f"hog with blocks of {block} x {block} cells of {cell} x {cell} pixels")
 
+    require("skimage")
     from skimage.feature import hog as skimage_hog
 
     def extract(image: Grey) -> Grey:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from mklearn.descriptors.images import Grey, Images, as_grey_images, cell_histograms, features_of, require_size
 from mklearn.descriptors.validation import one_of, positive, whole_number
+from mklearn.extras import require
 
 # Thresholds of the edge detector relative to the image's gradients, the defaults of MATLAB's `edge`: 70 % of the pixels
 # have a gradient below the high threshold, and the low threshold is 0.4 times the high one.
@@ -88,6 +89,7 @@ def _edge_votes(image: Grey, sigma: float, angle: int) -> tuple[Grey, Grey]:
 
 def _edges(image: Grey, sigma: float) -> NDArray[np.bool_]:
     """Detect Canny edges with thresholds relative to the gradients of the smoothed image."""
+    require("skimage")
     from scipy import ndimage
     from skimage.feature import canny
 

@@ -14,6 +14,7 @@ from mklearn.descriptors.images import Grey, Images
 from mklearn.descriptors.local_descriptors import Extract, describe_points, learn_projection, unit_rows
 from mklearn.descriptors.point_sets import Float32, PointSets
 from mklearn.descriptors.validation import Learned, invalid, positive, whole_number
+from mklearn.extras import require
 
 LENGTH = 128
 """Entries of a SIFT descriptor: 4 x 4 cells of 8 orientations."""
@@ -128,6 +129,7 @@ def sift_at(image: Grey, points: NDArray, sizes: Sequence[float]) -> Float32:
     ndarray of float32, shape (k, 128)
         In the order of the points. Zeros for a patch without gradients, and for a point that OpenCV drops.
     """
+    require("cv2")
     import cv2
 
     if len(points) == 0:

@@ -1,1 +1,5 @@
 """Between Snakemake and the steps: the start and the end of a run, lost fits, failures, explanations."""
+
+from mklearn.extras import require as _require
+
+_require("pandas", "pyarrow", "pydantic")

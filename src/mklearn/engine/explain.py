@@ -18,7 +18,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from mklearn.engine.workflow_files import DEFAULT_STUDY, study_file, workflow_file
 from mklearn.errors import ConfigError, DataError
+from mklearn.extras import require
 from mklearn.provenance import canonical, code_digests, step_code
 from mklearn.stamps import load_json, read_stamp, stamp_beside
 from mklearn.steps.runner import command
@@ -30,7 +32,7 @@ Stamp = dict[str, Any]
 
 
 def explain(file: str, study: str | None = None) -> str:
-    """Return a text for people about a file of the checkout in the present folder.
+    """Return a text for people about a file of the present folder.
 
     Parameters
     ----------
@@ -38,14 +40,14 @@ def explain(file: str, study: str | None = None) -> str:
         Made by a study or still to be made. Files of a report and logs of jobs are explained by the file that their job
         declares.
     study : str, optional
-        Study file; default: ``config.yaml``.
+        Study file, or name of a study of mklearn; default: ``config.yaml``.
 
     Raises
     ------
     DataError
         A folder, a file that mklearn did not make, or a file that does not exist and is not planned.
     ConfigError
-        A study with mistakes, or no checkout in the present folder.
+        No such study, or one with mistakes.
     """
     path = os.path.relpath(file)
     if Path(path).is_dir():
@@ -92,12 +94,11 @@ def dry_run(path: str, study: str | None = None) -> tuple[Any, Any]:
     Raises
     ------
     ConfigError
-        No Snakefile here, a study with mistakes, or a plan that Snakemake can't make.
+        No such study, one with mistakes, or a plan that Snakemake can't make.
     """
-    if not Path("Snakefile").is_file():
-        raise ConfigError(f"{Path.cwd()} has no Snakefile: run this in the folder of the checkout.")
-    if study is not None and not Path(study).is_file():
-        raise ConfigError(f"--study: there is no file {study!r}.")
+    if study is not None or not Path(DEFAULT_STUDY).is_file():
+        study = str(study_file(study))
+    require("snakemake")
     from snakemake.exceptions import WorkflowError
 
     printed = io.StringIO()
@@ -120,13 +121,15 @@ def _dry_run(path: str, study: str | None) -> tuple[Any, Any]:
     from snakemake.exceptions import InputFunctionException, MissingRuleException
     from snakemake.settings import types
 
-    _, options = parse_args(["--dry-run"])  # for the profile
+    snakefile = workflow_file("Snakefile")
+    _, options = parse_args(["--dry-run", "--snakefile", str(snakefile)])  # for the profile
     quiet = {types.Quietness.RULES, types.Quietness.PROGRESS}  # with both, a dry run ends when its plan is made
     with SnakemakeApi(types.OutputSettings(dryrun=True, quiet=quiet, enable_file_logging=False)) as api:
         planner = api.workflow(
             resource_settings=types.ResourceSettings(cores=1),
             config_settings=types.ConfigSettings(configfiles=[Path(study)] if study else []),
             deployment_settings=types.DeploymentSettings(deployment_method=options.software_deployment_method),
+            snakefile=snakefile,
         )
         dag_settings = types.DAGSettings(
             targets={path}, rerun_triggers=options.rerun_triggers, force_incomplete=options.rerun_incomplete,
@@ -200,7 +203,7 @@ def _verdict(path: str, job: Any, dag: Any, study: str | None) -> list[str]:
         return lines
     before = [other for other in dag.jobs if other is not job and dag.needrun(other)]
     first = ", ".join(f"{n} {rule}" for rule, n in sorted(Counter(other.rule.name for other in before).items()))
-    call = " ".join(["snakemake --cores all", *([f"--configfile {study}"] if study else []), path])
+    call = " ".join(["mklearn run", *([study] if study else []), "--", path])
     after = f", after other jobs ({first})" if first else ""
     if Path(path).exists():
         lines = ["", f"WOULD BE MADE AGAIN by `{call}`{after}, because"]

@@ -10,6 +10,7 @@ from pathlib import Path
 from mklearn.artefacts import read_table
 from mklearn.contract.table_specs import LostFit
 from mklearn.engine.lost_fits import name_of
+from mklearn.engine.workflow_files import study_file
 from mklearn.errors import DataError
 from mklearn.study.expansion.plan import plan_study
 from mklearn.study.reading import read_study
@@ -82,24 +83,28 @@ def _failures_in(targets: Targets, key: tuple[str, str, str], scores: str) -> li
     return found
 
 
-def report(studies: Iterable[str]) -> str:
-    """Return a text for people: of each study, the fits to run again and those that would end the same way."""
-    return "\n\n".join(_report(study, _open(study)) for study in studies)
+def report(studies: Iterable[str | None]) -> str:
+    """Return a text for people: of each study, the fits to run again and those that would end the same way.
+
+    Studies are named as in :func:`mklearn.engine.workflow_files.study_file`.
+    """
+    return "\n\n".join(_report(_open(study)) for study in studies)
 
 
-def files_to_run_again(studies: Iterable[str]) -> list[str]:
+def files_to_run_again(studies: Iterable[str | None]) -> list[str]:
     """Return the score files of fits that may end otherwise when they run again: for ``snakemake --forcerun``."""
     found = (failure for study in studies for failure in failures_of(_open(study)) if failure.status in AGAIN)
     return list(dict.fromkeys(failure.scores for failure in found))
 
 
-def _open(study: str) -> Targets:
-    return Targets(plan_study(read_study(study)), study)
+def _open(study: str | None) -> Targets:
+    path = study_file(study)
+    return Targets(plan_study(read_study(path)), str(path))
 
 
-def _report(study: str, targets: Targets) -> str:
+def _report(targets: Targets) -> str:
     failures = failures_of(targets)
-    heading = f"{study} (study {targets.plan.study.study}, {len(targets.plan.fits)} fits)"
+    heading = f"{targets.source} (study {targets.plan.study.study}, {len(targets.plan.fits)} fits)"
     if not failures:
         return f"{heading}: nothing failed."
     again = [_entry(failure) for failure in failures if failure.status in AGAIN]
@@ -107,7 +112,7 @@ def _report(study: str, targets: Targets) -> str:
     missing = [f"  {failure.name}" for failure in failures if failure.status == MISSING]
     rest = [f"  and {len(missing) - SHOWN} more"] if len(missing) > SHOWN else []
     parts: list[tuple[str, Sequence[str]]] = [
-        ("Failed; `make failed` runs them again:", again),
+        ("Failed; `mklearn failed --run` runs them again:", again),
         ("Would end the same way again, unless the study or the code changes:", same),
         ("Not run yet; the plain run makes them:", missing[:SHOWN] + rest),
     ]

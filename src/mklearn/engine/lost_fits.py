@@ -108,7 +108,7 @@ def report_lost_fits(targets: Targets, workflow: Any) -> None:
     again = "Correct the cause if it is one of yours; then the same command runs what is missing"
     if len(lost) < n_fits and table in _jobs_by_output(workflow):
         lines.append(_write_tables(targets, workflow, lost))
-        again += ", and so does `make failed`"
+        again += ", and so does `mklearn failed --run`"
     _print("\n  ".join([*lines, f"{again}."]))
 
 

@@ -55,12 +55,15 @@ def begin(workflow: Any, mirror: str | None) -> None:
         # With a limit, Snakemake 9.27 starts a chain of timers with every job that ends. After 120 jobs they take a
         # third of a core, to look up the inputs of all ready jobs over and over.
         workflow.scheduler.job_rate_limiter = None
-    os.environ["MKLEARN_COMMAND"] = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    program = Path(sys.argv[0])  # of `python -m mklearn` mklearn/__main__.py
+    name = program.parent.name if program.name == "__main__.py" else program.name
+    os.environ["MKLEARN_COMMAND"] = shlex.join([name, *sys.argv[1:]])
     if mirror:
         os.environ.setdefault("MKLEARN_MIRROR", mirror)
-    # Jobs in a conda environment find the package, which is not installed there.
-    paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
+    if PACKAGE.parent.name == "src":  # of a checkout; beside an installed package lie all others of this Python
+        # Jobs in a conda environment find the package, which is not installed there.
+        paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+        os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
     from snakemake.logging import logger
 
     logger.addHandler(failures)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
+from mklearn.extras import require
+
 # Freedoms of floating-point arithmetic: sums in any order (as in BLAS), fused multiply-add, no difference between 0
 # and -0. NaN and infinities keep their meaning.
 REORDERED = frozenset({"reassoc", "contract", "nsz"})
@@ -18,6 +20,7 @@ def compile_loop(function: Callable[..., Any], *, fastmath: Collection[str] = RE
     compiles anew, which takes about a second. `function` takes NumPy arrays and numbers and is defined at module level;
     `fastmath` are flags of LLVM.
     """
+    require("numba")
     import numba
 
     options: dict[str, Any] = {"fastmath": set(fastmath), "error_model": "numpy", "nogil": True}

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.errors import DataError
+from mklearn.extras import require
 from mklearn.kernels.checks import nonnegative_number, positive_number
 from mklearn.kernels.row_blocks import check_rows, merge_row_blocks, row_starts
 
@@ -225,6 +226,7 @@ class _Buffers:
 
 def _set_to_sets(rows: _Points, i: int, columns: _Points, first: int, buffers: _Buffers, out: Vector) -> None:
     """Compute the distances of set `i` of `rows` to the sets of `columns` from `first` on, into `out`."""
+    require("numba")
     from mklearn.kernels import point_set_loops
 
     begin, end = rows.offsets[i], rows.offsets[i + 1]

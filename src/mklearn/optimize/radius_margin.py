@@ -19,12 +19,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import clarabel
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from mklearn.errors import SolverFailed
+from mklearn.extras import require
 from mklearn.optimize.hinge_program import (
     Floats,
     LinearMachine,
@@ -240,6 +240,9 @@ def _solve_mu(
 
     Variables: w, b, xi, sqrt(lam) mu, t and sqrt(lam) r with w_k^2 <= mu_k t_k; the objective is divided by ``unit``.
     """
+    require("clarabel")
+    import clarabel
+
     n, d = X.shape
     eye = sparse.identity
     cone = _cone_rows(d)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.errors import SolverFailed
+from mklearn.extras import require
 from mklearn.optimize.pencil import Pencil
 from mklearn.optimize.solvers import available_solvers, resolve_solver
 from mklearn.optimize.validation import symmetrized
@@ -47,6 +48,7 @@ def literal_sdp(pencil: Pencil, solver: str) -> Relaxation:
     0 <= t <= 1 is an optimal beta; otherwise only 0 is, and an interior-point method returns the point where its
     barrier stopped.
     """
+    require("cvxpy")
     import cvxpy as cp
 
     m = pencil.m
@@ -77,6 +79,7 @@ def doubly_nonnegative(pencil: Pencil, solver: str, upper: float) -> Relaxation:
     b >= 0, and the multipliers of B >= 0 are the N for which it is tight. ``upper``, the ratio of a known b >= 0, sets
     the unit of the objective.
     """
+    require("cvxpy")
     import cvxpy as cp
 
     m = pencil.m

@@ -7,11 +7,10 @@ therefore probed, once per process.
 from __future__ import annotations
 
 import importlib
-import importlib.util
-import sys
 from functools import cache
 
 from mklearn.errors import SolverUnavailable
+from mklearn.extras import importable
 
 #: CVXPY's names of solvers for semidefinite problems, with the Python module that each needs.
 SDP_SOLVERS: dict[str, str] = {"MOSEK": "mosek", "CLARABEL": "clarabel", "CVXOPT": "cvxopt", "SCS": "scs"}
@@ -27,7 +26,7 @@ def mosek_problem() -> str | None:
     A licence of the conic optimiser is checked out and returned; nothing is solved. ``mosek_problem.cache_clear()``
     discards the cached answer.
     """
-    if not _importable("mosek"):
+    if not importable("mosek"):
         return "the Python package 'mosek' is not installed (pip install 'mklearn[mosek]')"
     try:
         mosek = importlib.import_module("mosek")
@@ -48,8 +47,9 @@ def solver_problem(name: str) -> str | None:
         return f"unknown solver (known: auto, {', '.join(SDP_SOLVERS)})"
     if name == "MOSEK":
         return mosek_problem()
-    if not _importable(SDP_SOLVERS[name]):
-        return f"the Python package {SDP_SOLVERS[name]!r} is not installed"
+    if not importable(SDP_SOLVERS[name]):
+        hint = " (pip install 'mklearn[sdp]')" if name == "CLARABEL" else ""
+        return f"the Python package {SDP_SOLVERS[name]!r} is not installed{hint}"
     return None
 
 
@@ -83,12 +83,3 @@ def resolve_solver(solver: str = "auto") -> str:
         instead = f"solver='auto' would use {usable[0]}" if usable else "no other semidefinite solver is installed"
         raise SolverUnavailable(f"solver={solver!r} can't run here: {problem}; {instead}")
     return name
-
-
-def _importable(module: str) -> bool:
-    if module in sys.modules:
-        return sys.modules[module] is not None
-    try:
-        return importlib.util.find_spec(module) is not None
-    except (ImportError, ValueError):
-        return False

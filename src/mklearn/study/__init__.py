@@ -2,3 +2,7 @@
 
 Importing these modules is cheap (pydantic and yaml only): every job of a cluster run parses the study again.
 """
+
+from mklearn.extras import require as _require
+
+_require("pydantic", "yaml")

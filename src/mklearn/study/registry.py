@@ -5,6 +5,8 @@ The models of a study file are the registry: one model per kind, with its title,
 
 from __future__ import annotations
 
+import difflib
+import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
@@ -18,7 +20,7 @@ from mklearn.bilinear import models as bilinear
 from mklearn.classifiers import models as classifiers
 from mklearn.contract.method import Method
 from mklearn.contract.model import Registered
-from mklearn.datasets.registry import Entry, registry
+from mklearn.datasets.registry import Entry, entry, registry
 from mklearn.descriptors.models import DESCRIPTORS, Descriptor
 from mklearn.errors import ConfigError
 from mklearn.extensions import entry_points, package_of
@@ -130,6 +132,27 @@ def describe_all(what: str) -> str:
     return "\n\n".join(_model(kind, registration) for kind, registration in REGISTRATIONS[what].items())
 
 
+def describe_one(what: str, name: str) -> str:
+    """Return the entry of one kind, or data set, in such a listing.
+
+    Raises
+    ------
+    ConfigError
+        There is none of this name; the nearest is named.
+    """
+    check_packages()
+    if what == "datasets":
+        return _dataset(entry(name))
+    known = registered(what)
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise ConfigError(f"there is no {what.removesuffix('s')} {name!r}.{hint} Valid: {', '.join(known)}.")
+    about = " ".join((inspect.getdoc(known[name]) or "").split())
+    title, *rest = _model(name, REGISTRATIONS[what][name]).splitlines()
+    return "\n".join([title, f"  {about}", *rest])
+
+
 def _dataset(entry: Entry) -> str:
     size = ", ".join(f"{name.replace('n_', '')} {value}" for name, value in entry.expected.items())
     lines = [f"{entry.id}: {entry.title}", *_package(entry.package), f"  {size}", f"  licence: {entry.licence}"]
@@ -148,7 +171,8 @@ def _model(kind: str, registration: Registration) -> str:
         if name == "kind":
             continue
         default = "required" if field.default is PydanticUndefined else f"default {field.default!r}"
-        lines.append(f"    {name} ({default}){': ' + field.description if field.description else ''}")
+        about = " ".join((field.description or "").split())
+        lines.append(f"    {name} ({default}){': ' + about if about else ''}")
     return "\n".join(lines)
 
 

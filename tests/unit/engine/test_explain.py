@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -166,10 +165,9 @@ def test_every_reason_of_snakemake_has_a_sentence(folder: Path, why: dict[str, A
 # --- what can be explained
 
 
-def test_outside_a_checkout_there_is_nothing_to_ask(folder: Path) -> None:
-    for ask in (lambda: explain("x.csv"), lambda: dry_run("x.csv")):
-        with pytest.raises(ConfigError, match="has no Snakefile"):
-            ask()
+def test_outside_a_checkout_the_default_study_is_asked(folder: Path) -> None:
+    with pytest.raises(DataError, match=r"x\.csv: there is no such file, and study file .*config\.yaml plans none"):
+        explain("x.csv")
     with pytest.raises(DataError, match="is a folder"):
         explain(".")
 
@@ -188,9 +186,9 @@ def test_a_log_that_begins_with_no_command_is_asked_about_as_it_is(folder: Path)
     assert _made_with("fit.log") == "results/x.parquet"
 
 
-def test_a_checkout_without_its_study(folder: Path, repository: Path) -> None:
-    shutil.copy(repository / "Snakefile", folder)
-    with pytest.raises(ConfigError, match=r"Snakemake can't plan it: .*config\.yaml"):
-        dry_run("x.npz")
-    with pytest.raises(ConfigError, match=r"--study: there is no file 'none\.yaml'"):
+def test_a_study_that_there_is_not(folder: Path) -> None:
+    with pytest.raises(ConfigError, match=r"none\.yaml: there is no such file\. Studies of mklearn: .*mkldr-small"):
         dry_run("x.npz", "none.yaml")
+    Path("config.yaml").write_text("study: [", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"x\.npz: Snakemake can't plan it: .*YAML"):
+        dry_run("x.npz")

@@ -48,7 +48,7 @@ def installed(monkeypatch):
     """Set which solver modules can be imported."""
 
     def install(*modules: str) -> None:
-        monkeypatch.setattr(solvers, "_importable", lambda name: name in modules)
+        monkeypatch.setattr(solvers, "importable", lambda name: name in modules)
 
     return install
 

@@ -14,6 +14,7 @@ import numpy as np
 from mklearn.atomic import existing_file
 from mklearn.datasets.samples import some
 from mklearn.errors import ConfigError, DataError
+from mklearn.extras import require
 
 COLOURS = ("grey", "rgb")
 IMAGE_FORMATS = ("PNG", "JPEG", "BMP", "TIFF", "PPM", "GIF", "WEBP")
@@ -84,6 +85,7 @@ def decode_image(data: bytes, name: str, colour: str = "grey") -> np.ndarray:
     DataError
         Not an image, a truncated one, or 16-bit grey with "rgb"; the message names the file.
     """
+    require("PIL")
     from PIL import Image, ImageOps, UnidentifiedImageError
 
     try:

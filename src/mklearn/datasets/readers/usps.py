@@ -15,6 +15,7 @@ from mklearn.atomic import existing_file
 from mklearn.datasets.readers.content import check_content
 from mklearn.datasets.samples import SampleSet
 from mklearn.errors import DataError
+from mklearn.extras import require
 
 _SIDE = 16
 _GRID = 2000
@@ -65,6 +66,7 @@ def read(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> Sam
 
 
 def _read_hdf5(path: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    require("h5py")
     import h5py
 
     with path.open("rb") as stream:

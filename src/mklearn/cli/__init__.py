@@ -1,0 +1,1 @@
+"""The command line ``mklearn``, one file per subject; each adds its commands to the parser."""

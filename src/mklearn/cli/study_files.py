@@ -1,0 +1,49 @@
+"""Commands on study files: check them, and print their schema."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from mklearn.errors import UserError
+
+OWN_TABLES = ("feature_tables", "precomputed")
+"""Readers of the user's own data that `validate` calls; images are only listed, as decoding takes long."""
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``validate`` and ``schema``."""
+    validate = commands.add_parser("validate", help="check a study file, and your own tables and matrices")
+    validate.add_argument("file", nargs="+", help="study file (YAML)")
+    validate.set_defaults(run=_validate)
+    schema = commands.add_parser("schema", help="print the JSON schema of study files, for editors")
+    schema.set_defaults(run=_schema)
+
+
+def _validate(options: argparse.Namespace) -> int:
+    from mklearn.datasets.read import read_dataset
+    from mklearn.study.expansion.plan import plan_study
+    from mklearn.study.reading import read_study
+
+    failed = 0
+    for file in options.file:
+        try:
+            plan = plan_study(read_study(file))
+            own = [dataset.read.as_dict() for dataset in plan.datasets.values() if not dataset.downloads]
+            notes = [note for spec in own if spec["reader"] in OWN_TABLES for note in read_dataset(spec).notes]
+        except UserError as error:
+            print(f"mklearn: {error}", file=sys.stderr)
+            failed = 1
+            continue
+        print(
+            f"{file}: study {plan.study.study!r} is valid: {len(plan.datasets)} data sets, "
+            f"{len(plan.descriptors)} descriptors, {len(plan.pairwise)} distances, {len(plan.fits)} fits."
+        )
+        print("".join(f"note: {note}\n" for note in notes), end="")
+    return failed
+
+
+def _schema(options: argparse.Namespace) -> None:
+    from mklearn.study.schema import study_schema
+
+    print(study_schema(), end="")

@@ -1,0 +1,49 @@
+"""Packages that only some parts of mklearn need, and the extra of mklearn that installs each.
+
+``pip install mklearn`` installs what the estimators need. The others are imported where they are used, after a call of
+:func:`require`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+
+from mklearn.errors import MissingExtra
+
+EXTRAS: dict[str, tuple[str, ...]] = {
+    "images": ("PIL", "cv2", "skimage"),
+    "numba": ("numba", "llvmlite"),
+    "report": ("jinja2", "vl_convert"),
+    "sdp": ("clarabel", "cvxpy"),
+    "workflow": ("h5py", "pandas", "psutil", "pyarrow", "pydantic", "requests", "snakemake", "urllib3", "yaml"),
+}
+"""The top-level modules that each extra brings first; an extra may install those of others too."""
+
+
+def importable(module: str) -> bool:
+    """Return whether a top-level module is installed, without importing it."""
+    if module in sys.modules:
+        return sys.modules[module] is not None
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def require(*modules: str) -> None:
+    """Check that optional modules are installed, before they are imported.
+
+    Raises
+    ------
+    MissingExtra
+        One is not. The message names the extra that installs it.
+    """
+    for module in modules:
+        if not importable(module):
+            extra = next(extra for extra, brought in EXTRAS.items() if module in brought)
+            raise MissingExtra(
+                f"the Python package {module!r} is not installed, and this part of mklearn needs it: "
+                f'pip install "mklearn[{extra}]"',
+                name=module,
+            )

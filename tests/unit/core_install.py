@@ -1,0 +1,91 @@
+"""What the core install gives: every module of other packages is refused, and every estimator is fitted.
+
+Usage: ``python core_install.py [--hide] [estimators] [others]``; the last line is JSON: how the fit of each public
+estimator ends, and how a part of each extra. Without ``--hide`` nothing is refused, for environments of few packages.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+CORE = {"cloudpickle", "joblib", "lazy_loader", "mklearn", "narwhals", "numpy", "packaging", "scipy", "sklearn",
+        "threadpoolctl"}  # fmt: skip
+"""Modules that `pip install mklearn` brings."""
+ROOMS = ("mklearn.subspace", "mklearn.bilinear", "mklearn.classifiers")
+
+
+class OnlyCore:
+    """Finder of modules that hides those of other packages."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+        top = name.split(".")[0]
+        if top not in CORE and top not in sys.stdlib_module_names and not top.startswith("_"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+def ending(work: Callable[[], Any]) -> str:
+    """Return "ok", or the sentence of a missing extra."""
+    from mklearn.errors import MissingExtra
+
+    try:
+        work()
+    except MissingExtra as error:
+        return str(error)
+    return "ok"
+
+
+def estimators() -> dict[str, str]:
+    """Fit every public estimator on 40 digits."""
+    import numpy as np
+    from sklearn.base import BaseEstimator
+    from sklearn.datasets import load_digits
+
+    digits = load_digits()
+    rows = np.concatenate([np.flatnonzero(digits.target == c)[:20] for c in (3, 8)])
+    found = {}
+    for room in map(importlib.import_module, ROOMS):
+        for name in room.__all__:
+            kind = getattr(room, name)
+            if isinstance(kind, type) and issubclass(kind, BaseEstimator):
+                X = digits.images[rows] if room.__name__.endswith("bilinear") else digits.data[rows] / 16
+                estimator = kind()
+                if "kernels" in estimator.get_params():
+                    estimator.set_params(kernels=["gaussian", "linear"])
+                found[name] = ending(lambda of=estimator, X=X: of.fit(X, digits.target[rows]))
+    return found
+
+
+def others() -> dict[str, str]:
+    """Use something of each extra."""
+    import numpy as np
+
+    from mklearn.descriptors.hog import hog
+    from mklearn.descriptors.sift_grid import sift_grid
+    from mklearn.kernels import chi2_distance
+    from mklearn.optimize import kernel_weights
+
+    S = np.array([[2.0, 0.3], [0.3, 1.0]])
+    histograms, images = np.full((2, 4), 0.25), np.random.default_rng(0).random((2, 48, 48))
+    asked: dict[str, Callable[[], Any]] = {
+        "exact": lambda: kernel_weights(S, np.eye(2)),
+        "sdp": lambda: kernel_weights(S, np.eye(2), method="sdp"),
+        "chi2": lambda: chi2_distance(histograms, histograms),
+        "hog": lambda: hog(images),
+        "sift_grid": lambda: sift_grid(images),
+        "datasets": lambda: importlib.import_module("mklearn.datasets"),
+        "report": lambda: importlib.import_module("mklearn.report"),
+        "study": lambda: importlib.import_module("mklearn.study.model"),
+    }
+    return {name: ending(work) for name, work in asked.items()}
+
+
+if __name__ == "__main__":
+    if "--hide" in sys.argv:
+        sys.meta_path.insert(0, OnlyCore())  # type: ignore[arg-type]
+    parts = {"estimators": estimators, "others": others}
+    print(json.dumps({name: part() for name, part in parts.items() if name in sys.argv}))

@@ -1,0 +1,115 @@
+"""The core install and its extras: what each needs, and the sentence where a package is missing."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from mklearn.errors import MissingExtra, UserError
+from mklearn.extras import EXTRAS, require
+
+SCRIPT = Path(__file__).with_name("core_install.py")
+WITH_ANOTHER = {
+    "llvmlite": "numba",
+    "markupsafe": "jinja2",
+    "mosek": "mosek",
+    "pydantic_core": "pydantic",
+    "threadpoolctl": "scikit-learn",
+}
+"""Modules that come with another package."""
+
+
+@pytest.fixture(scope="module")
+def project(repository: Path) -> dict:
+    return tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+@pytest.fixture(scope="module")
+def core_alone(repository: Path) -> dict[str, dict[str, str]]:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", str(SCRIPT), "--hide", "estimators", "others"],
+        capture_output=True, text=True, check=True,
+        env=os.environ | {"PYTHONPATH": str(repository / "src"), "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def names(lines: list[str]) -> set[str]:
+    return {re.match(r"[\w.-]+", line).group() for line in lines}  # type: ignore[union-attr]
+
+
+def sentence(module: str, extra: str) -> str:
+    return (
+        f"the Python package {module!r} is not installed, and this part of mklearn needs it: "
+        f'pip install "mklearn[{extra}]"'
+    )
+
+
+def test_the_estimators_need_the_core_alone(core_alone: dict[str, dict[str, str]]) -> None:
+    endings = core_alone["estimators"]
+    assert len(endings) > 35
+    needs = {name: text for name, text in endings.items() if text != "ok"}
+    assert needs == {
+        "LMKLSVC": sentence("numba", "numba"),
+        "RSVMPlusMu": sentence("clarabel", "sdp"),
+        "KernelRSVMPlusMu": sentence("clarabel", "sdp"),
+    }
+
+
+def test_every_part_names_its_extra(core_alone: dict[str, dict[str, str]]) -> None:
+    assert core_alone["others"] == {
+        "exact": "ok",
+        "sdp": sentence("cvxpy", "sdp"),
+        "chi2": sentence("numba", "numba"),
+        "hog": sentence("skimage", "images"),
+        "sift_grid": sentence("cv2", "images"),
+        "datasets": sentence("pandas", "workflow"),
+        "report": sentence("pandas", "workflow"),
+        "study": sentence("pydantic", "workflow"),
+    }
+
+
+def test_a_missing_extra_is_an_import_error_and_a_users_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cv2", None)
+    for kind in (MissingExtra, ImportError, UserError):
+        with pytest.raises(kind) as caught:
+            require("pandas", "cv2")
+    assert str(caught.value) == sentence("cv2", "images")
+
+
+def test_every_optional_import_is_of_an_extra_that_installs_it(repository: Path, project: dict) -> None:
+    imported: set[str] = set()
+    for path in (repository / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                imported.add(node.module.split(".")[0])
+    own = imported - set(sys.stdlib_module_names) - {"mklearn"}
+    brought = {module: extra for extra, modules in EXTRAS.items() for module in modules}
+    packages = importlib.metadata.packages_distributions()
+    core = names(project["dependencies"])
+    extras = {extra: names(lines) for extra, lines in project["optional-dependencies"].items()}
+    extras["workflow"] |= extras["report"]
+    for module in sorted(own | set(brought)):
+        found = {WITH_ANOTHER.get(module, name.lower()) for name in packages.get(module, [module])}
+        where = extras[brought[module]] if module in brought else core | extras["workflow"]
+        assert found & where, f"{module} is in no dependency of {brought.get(module, 'the core')}"
+        assert module in brought or module in WITH_ANOTHER or found & core, f"{module} needs an entry in EXTRAS"
+
+
+def test_all_is_every_extra_but_those_with_a_lock_of_their_own(project: dict, repository: Path) -> None:
+    extras = dict(project["optional-dependencies"])
+    (together,) = extras.pop("all")
+    separate = {path.stem for path in (repository / "envs").glob("*.lock")} & set(extras)
+    assert together == f"mklearn[{','.join(sorted(set(extras) - separate))}]"
+    assert set(EXTRAS) == set(extras) - separate

@@ -1,0 +1,155 @@
+"""The wheel in empty environments: the core, each extra alone, and a study in an empty folder."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.unit.test_documentation import blocks
+
+pytestmark = pytest.mark.slow
+
+STUDY = """\
+study: cells
+datasets:
+  cells: {kind: feature_tables, tables: {shape: shape.csv}}
+methods:
+  average: {kind: kernel_fda}
+protocols:
+  halves: {kind: k_fold, folds: 2}
+"""
+
+
+class Environment:
+    """A virtual environment with the wheel, and the lock's versions of what it needs."""
+
+    def __init__(self, folder: Path, uv: Callable[..., str], wheel: Path, lock: Path, extra: str = "") -> None:
+        self.folder = folder
+        uv("venv", "--python", sys.executable, str(folder))
+        package = f"mklearn[{extra}] @ {wheel.as_uri()}" if extra else f"mklearn @ {wheel.as_uri()}"
+        self.installed = uv("pip", "install", "--python", self.program("python"), "-c", str(lock), package)
+
+    def program(self, name: str) -> str:
+        return str(self.folder / "bin" / name)
+
+    def run(self, program: str, *arguments: str, folder: Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+        """Run a program of the environment, with nothing of this one."""
+        kept = {name: os.environ[name] for name in ("HOME", "TMPDIR", "LANG") if name in os.environ}
+        done = subprocess.run(
+            [self.program(program), *arguments], cwd=folder, capture_output=True, text=True, timeout=300,
+            env=kept | {"PATH": os.defpath, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"},
+        )  # fmt: skip
+        assert done.returncode == code, done.stdout[-2000:] + done.stderr[-4000:]
+        return done
+
+    def endings(self, script: Path, *parts: str) -> dict[str, dict[str, str]]:
+        """Return what the script of the core install prints."""
+        return json.loads(self.run("python", str(script), *parts, folder=self.folder).stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def uv(repository: Path) -> Callable[..., str]:
+    program = shutil.which("uv") or shutil.which("uv", path=repository / ".tools" / "bin")
+    if program is None:
+        pytest.skip("uv is not installed (`make setup` installs it)")
+
+    def call(*arguments: str) -> str:
+        done = subprocess.run([program, *arguments], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[-4000:]
+        return done.stderr
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def environment(
+    uv: Callable[..., str], repository: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Environment]:
+    """Environments by extra, each made once."""
+    folder, lock = tmp_path_factory.mktemp("wheel"), repository / "requirements.lock"
+    try:
+        uv("pip", "install", "--dry-run", "--target", str(folder / "probe"), "-c", str(lock), "lazy-loader")
+    except AssertionError as error:
+        pytest.skip(f"no package index is reachable: {str(error).strip()[-200:]}")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder / "dist")], cwd=repository,
+        check=True, capture_output=True,
+    )  # fmt: skip
+    (wheel,) = (folder / "dist").glob("*.whl")
+    return functools.cache(lambda extra: Environment(folder / f"env-{extra}", uv, wheel, lock, extra))
+
+
+@pytest.fixture(scope="module")
+def script(repository: Path) -> Path:
+    return repository / "tests" / "unit" / "core_install.py"
+
+
+def missing(endings: dict[str, str]) -> set[str]:
+    """Return the extras that sentences name."""
+    return {name for text in endings.values() for name in re.findall(r"mklearn\[(\w+)\]", text)}
+
+
+def test_the_core_is_small_and_has_the_estimators(environment: Callable[[str], Environment], script: Path) -> None:
+    core = environment("")
+    packages = re.findall(r"^ \+ (\S+)==", core.installed, flags=re.MULTILINE)
+    assert len(packages) <= 15, packages
+    megabytes = sum(path.stat().st_size for path in core.folder.rglob("*") if path.is_file()) / 1e6
+    assert megabytes < 400
+    timed = "import time; t = time.perf_counter(); import mklearn; print(time.perf_counter() - t)"
+    seconds = min(float(core.run("python", "-c", timed, folder=core.folder).stdout) for _ in range(3))
+    assert seconds < 0.3
+    print(f"core: {len(packages)} packages, {megabytes:.0f} MB, import {1000 * seconds:.1f} ms")
+    endings = core.endings(script, "estimators", "others")
+    assert {name for name, text in endings["estimators"].items() if text != "ok"} == {
+        "LMKLSVC", "RSVMPlusMu", "KernelRSVMPlusMu"
+    }  # fmt: skip
+    assert missing(endings["others"]) == {"sdp", "numba", "images", "workflow"}
+    assert 'pip install "mklearn[workflow]"' in core.run("mklearn", "run", folder=core.folder, code=1).stderr
+
+
+@pytest.mark.parametrize(
+    ("extra", "parts"),
+    [("sdp", {"sdp"}), ("numba", {"chi2"}), ("images", {"chi2", "hog", "sift_grid"}), ("report", {"report"})],
+)
+def test_an_extra_alone_has_its_part(
+    extra: str, parts: set[str], environment: Callable[[str], Environment], script: Path
+) -> None:
+    endings = environment(extra).endings(script, "others")["others"]
+    assert {name for name in parts if endings[name] != "ok"} == set()
+    assert missing(endings) & {extra} == set()
+
+
+def test_the_readmes_example_runs(environment: Callable[[str], Environment], repository: Path, tmp_path: Path) -> None:
+    (tmp_path / "example.py").write_text(blocks(repository / "README.md", "python")[0], encoding="utf-8")
+    printed = environment("images").run("python", "example.py", folder=tmp_path).stdout
+    assert printed in blocks(repository / "README.md", "")
+
+
+def test_a_study_in_an_empty_folder(
+    environment: Callable[[str], Environment], repository: Path, tmp_path: Path
+) -> None:
+    rows = "".join(f"s{k},{'ab'[k % 2]},{k % 2 + (k % 7) / 9},{k % 5}\n" for k in range(24))
+    (tmp_path / "shape.csv").write_text(f"id,label,x,y\n{rows}", encoding="utf-8")
+    workflow = environment("workflow")
+    workflow.run("mklearn", "init", "shape.csv", folder=tmp_path)
+    (tmp_path / "cells.yaml").write_text(STUDY, encoding="utf-8")
+    said = workflow.run("mklearn", "run", "cells.yaml", "--cores", "2", folder=tmp_path).stderr
+    assert "results/cells/report/index.html" in said
+    assert (tmp_path / "results" / "cells" / "report" / "index.html").is_file()
+    record = json.loads((tmp_path / "results" / "cells" / "run.json").read_text(encoding="utf-8"))
+    assert record["command"] == "mklearn run cells.yaml --cores 2"
+    # A checkout of the same code has nothing to do: keys and triggers are the same.
+    for call in ([workflow.program("mklearn")], [sys.executable, "-m", "mklearn"]):
+        done = subprocess.run(
+            [*call, "why", "cells.yaml"], cwd=tmp_path, capture_output=True, text=True,
+            env=os.environ | ({"PYTHONPATH": str(repository / "src")} if len(call) > 1 else {"PYTHONPATH": ""}),
+        )  # fmt: skip
+        assert "Nothing to be done" in done.stdout + done.stderr, done.stdout + done.stderr
