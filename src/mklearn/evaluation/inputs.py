@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,6 +115,15 @@ class SampleInput:
         return scaler.transform(known), None if asked is None or not len(asked) else scaler.transform(asked)
 
 
+class Input(Protocol):
+    """A named input: kernels, or samples."""
+
+    def prepare(
+        self, train: Indices, test: Indices, scaling: FeatureScaling | None = None
+    ) -> PreparedKernels | tuple[NDArray[Any], NDArray[Any] | None]:
+        """Fit on the training samples whatever depends on them, and apply it to both."""
+
+
 @dataclass(frozen=True)
 class Prepared:
     """The inputs of one split; ``info`` and ``seconds`` describe the fit of its kernels."""
@@ -138,11 +147,11 @@ class Inputs:
 
     Parameters
     ----------
-    inputs : mapping of name to KernelInput or SampleInput
+    inputs : mapping of name to Input
         The first is ``X``; at most one holds kernels.
     """
 
-    def __init__(self, inputs: Mapping[str, KernelInput | SampleInput]) -> None:
+    def __init__(self, inputs: Mapping[str, Input]) -> None:
         self._inputs = dict(inputs)
 
     @property
@@ -176,13 +185,6 @@ class Inputs:
 
         ``scaling`` is that of kernels and features with ``feature_scaling: auto``; by default its first candidate.
         """
-        parts: dict[str, Any] = {}
-        info: list[dict[str, Any]] = []
-        seconds = 0.0
-        for name, entry in self._inputs.items():
-            if isinstance(entry, KernelInput):
-                parts[name] = entry.prepare(train, test, scaling)
-                info, seconds = parts[name].info, parts[name].seconds
-            else:
-                parts[name] = entry.prepare(train, test, scaling)
-        return Prepared(parts, info, seconds)
+        parts = {name: entry.prepare(train, test, scaling) for name, entry in self._inputs.items()}
+        kernels = next((part for part in parts.values() if isinstance(part, PreparedKernels)), None)
+        return Prepared(parts) if kernels is None else Prepared(parts, kernels.info, kernels.seconds)
