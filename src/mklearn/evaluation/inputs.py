@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
@@ -71,17 +71,20 @@ class KernelInput:
         See :func:`mklearn.kernels.specs.build_stack`.
     features : mapping of name to (n, d) array
         Features of all samples.
+    spectra : bool
+        Whether eigenvalues are computed of kernels that are not repaired, to be shown.
     """
 
     pairwise: Mapping[str, NDArray[np.float64]]
     kernels: Sequence[Mapping[str, Any]]
     features: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    spectra: bool = True
 
     def prepare(self, train: Indices, test: Indices, scaling: FeatureScaling | None = None) -> PreparedKernels:
         """Fit the kernels on the training samples and apply them to both; ``scaling`` is that of automatic kernels."""
         started = time.perf_counter()
         kernels = [_with_scaling(kernel, scaling or AUTO_SCALINGS[0]) for kernel in self.kernels]
-        stack, test_stack, info = build_stack(self.pairwise, kernels, train, test, self.features)
+        stack, test_stack, info = build_stack(self.pairwise, kernels, train, test, self.features, spectra=self.spectra)
         return PreparedKernels(stack, test_stack, info, time.perf_counter() - started)
 
 
@@ -175,9 +178,16 @@ class Inputs:
 
     def with_kernel(self, number: int) -> Inputs:
         """Return the same inputs with a single one of the kernels."""
+        return self._with(lambda entry: replace(entry, kernels=[entry.kernels[number]]))
+
+    def without_spectra(self) -> Inputs:
+        """Return the same inputs without the eigenvalues of kernels that are not repaired, which are only shown."""
+        return self._with(lambda entry: replace(entry, spectra=False))
+
+    def _with(self, change: Callable[[KernelInput], KernelInput]) -> Inputs:
+        """Return the same inputs with changed kernels."""
         return Inputs({
-            name: replace(entry, kernels=[entry.kernels[number]]) if isinstance(entry, KernelInput) else entry
-            for name, entry in self._inputs.items()
+            name: change(entry) if isinstance(entry, KernelInput) else entry for name, entry in self._inputs.items()
         })  # fmt: skip
 
     def prepare(self, train: Indices, test: Indices, scaling: FeatureScaling | None = None) -> Prepared:

@@ -96,6 +96,6 @@ class PairKernelInput(KernelInput):
         started = time.perf_counter()
         parts = {name: self.pairs.of([samples], train, test) for name, samples in self.descriptors.items()}
         features = {name: np.concatenate(part) for name, part in parts.items()}
-        kernels = KernelInput({}, self.kernels, features)
+        kernels = KernelInput({}, self.kernels, features, self.spectra)
         found = kernels.prepare(np.arange(len(train)), len(train) + np.arange(len(test)), scaling)
         return PreparedKernels(found.train, found.test, found.info, time.perf_counter() - started)

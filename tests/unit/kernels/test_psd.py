@@ -115,6 +115,14 @@ def test_rounding_errors_anywhere_are_averaged(place: tuple[int, int]) -> None:
     assert repaired[place] == 5e-11
 
 
+def test_a_spectrum_that_no_policy_needs_may_be_left_out() -> None:
+    K = indefinite(0)
+    without = psd_repair(K, "none", spectrum=False)
+    np.testing.assert_array_equal(without.kernel, psd_repair(K, "none").kernel)
+    assert (without.min_eigenvalue, without.n_negative, spectrum_curve(without.eigenvalues)) == (None, None, [])
+    assert psd_repair(K, "clip", spectrum=False).n_negative == psd_repair(K, "clip").n_negative > 0
+
+
 def test_refusals() -> None:
     with pytest.raises(ConfigError, match=r"'trim' for `psd`: expected one of clip, shift, flip, none"):
         psd_repair(np.eye(2), "trim")  # type: ignore[arg-type]
