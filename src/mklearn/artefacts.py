@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 CACHE = "cache"
 """Folder of the artefacts that studies share."""
-STAGES = ("data", "resized", "splits", "descriptors", "pairwise", "kernels", "fits")
+STAGES = ("data", "resized", "splits", "descriptors", "pairwise", "projections", "kernels", "fits")
 """Folders in it."""
 _STAMP = "provenance"
 _NAME = "artefact"

@@ -273,11 +273,17 @@ def model_jobs(targets: Any) -> Iterator[dict[str, Any]]:
         manifest = {"manifest": path("kernel_set", **vars(w))}
         yield job(targets, "kernel_set", {"matrices": targets.matrices(w)}, manifest, code=False, **vars(w))
     yield from split_jobs(targets)
+    for dataset, protocol, descriptor in plan.projections:
+        w = SimpleNamespace(dataset=dataset, protocol=protocol, descriptor=descriptor)
+        splits = path("splits", dataset=dataset, protocol=protocol)
+        inputs = {"features": targets.features(w), "labels": targets.labels(w), "splits": splits}
+        yield job(targets, "project", inputs, {"projections": path("projections", **vars(w))}, **vars(w))
     for dataset, protocol, method in plan.fits:
         w = SimpleNamespace(dataset=dataset, protocol=protocol, method=method)
         inputs = {
             "manifest": targets.manifest(w), "matrices": targets.fit_matrices(w), "sources": targets.fit_sources(w),
-            "labels": targets.labels(w), "splits": path("splits", dataset=dataset, protocol=protocol),
+            "projections": targets.projections(w), "labels": targets.labels(w),
+            "splits": path("splits", dataset=dataset, protocol=protocol),
         }  # fmt: skip
         outputs = {name: path(f"fit_{name}", **vars(w)) for name in ("scores", "model", "predictions")}
         yield job(targets, "fit", inputs, outputs, **vars(w))

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path, PurePosixPath
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from tests.unit.steps.small_study import working_in
 from tests.workflow.conftest import Checkout
 
+from mklearn.artefacts import read_arrays, read_table
 from mklearn.datasets.pairs import random_pairs
 from mklearn.datasets.samples import encode_labels, natural_key
+from mklearn.steps.runner import call
+from mklearn.steps.scores import MEASURED
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.reading import check_study
+from mklearn.study.targets import Targets
 
 METHODS = ("svm-pixels", "svm", "rbf")
 PERSONS = 300
@@ -30,6 +38,40 @@ def written_pairs(mirror: Path, path: Path) -> pd.DataFrame:
     frame = pd.DataFrame({"fold": pairs.fold, "first": ids[pairs.first], "second": ids[pairs.second]})
     frame.to_csv(path, index=False)
     return frame
+
+
+def assert_projections_change_no_bit(ran: Checkout, study: dict[str, Any]) -> None:
+    """Fit again from features alone, and without a choice from projections alone too; compare with the run."""
+    with working_in(ran.folder):
+        targets = Targets(plan_study(check_study(study)))
+        for dataset, protocol, method in targets.plan.fits:
+            names = {"dataset": dataset, "protocol": protocol, "method": method}
+            w = SimpleNamespace(**names)
+            shared = {"labels": targets.labels(w), "splits": targets.path("splits", **names)}
+            features, projected = {"sources": targets.fit_sources(w)}, {"projections": targets.projections(w)}
+            spec = targets.spec("fit")(w)
+            fixed = spec | {"method": spec["method"] | {"grid": {"C": [1.0]}}}
+            done = [targets.path(f"fit_{kind}", **names) for kind in ("scores", "model", "predictions")]
+            assert_equal_fits(refitted("features", shared | features, spec), done)
+            assert_equal_fits(refitted("alone", shared | projected, fixed), refitted("fixed", shared | features, fixed))
+
+
+def refitted(name: str, inputs: dict[str, Any], spec: dict[str, Any]) -> list[str]:
+    """Run the step of a fit on other inputs; return its files."""
+    outputs = {kind: f"{name}-{kind}" for kind in ("scores", "model", "predictions")}
+    call("fit", inputs, outputs, spec)
+    return list(outputs.values())
+
+
+def assert_equal_fits(one: list[str], other: list[str]) -> None:
+    for kind, (first, second) in zip(("scores", "model", "predictions"), zip(one, other, strict=True), strict=True):
+        if kind == "model":
+            found, expected = read_arrays(first), read_arrays(second)
+            assert set(found) == set(expected)
+            assert all(found[key].tobytes() == expected[key].tobytes() for key in found if key != "provenance")
+        else:
+            tables = [read_table(path)[0].drop(columns=list(MEASURED), errors="ignore") for path in (first, second)]
+            pd.testing.assert_frame_equal(*tables, check_exact=True)
 
 
 @pytest.mark.slow
@@ -66,6 +108,12 @@ def test_from_the_mirror_to_the_wrong_pairs(tmp_path: Path, repository: Path, mi
     assert "Which pairs are wrong" in page
     assert list((folder / "report" / "figures").glob("roc-*.svg"))
     assert ran.planned() == {}
+    before = ran.edit("src/mklearn/classifiers/fsvc.py")
+    planned = ran.planned()
+    assert planned["fit"] == 2
+    assert "project" not in planned
+    (ran.folder / "src" / "mklearn" / "classifiers" / "fsvc.py").write_text(before, encoding="utf-8")
+    assert_projections_change_no_bit(ran, study)
 
     pairs.loc[7, "second"] = "Nobody/Nobody_0001.jpg"
     pairs.to_csv(ran.folder / "pairs.csv", index=False)

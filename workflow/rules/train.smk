@@ -1,4 +1,28 @@
-# Training and 1-nearest-neighbour evaluation: one job per data set, protocol and method, all sizes and repeats inside.
+# Training and evaluation: one job per data set, protocol and method, all sizes and repeats inside. For pairs, projections first.
+
+
+rule project:
+    input:
+        features=targets.features,
+        labels=targets.labels,
+        splits=targets.path("splits"),
+    output:
+        projections=targets.path("projections"),
+    log:
+        targets.log("project"),
+    priority: 1
+    conda:
+        "../../envs/mklearn.yaml"
+    resources:
+        mem_mb=ask.project_memory,
+        runtime=ask.project_minutes,
+    params:
+        spec=targets.spec("project"),
+        code=targets.code("project"),
+    message:
+        "Projecting {wildcards.descriptor} of {wildcards.dataset}, {wildcards.protocol}"
+    script:
+        "../scripts/step.py"
 
 
 rule fit:
@@ -6,6 +30,7 @@ rule fit:
         manifest=targets.manifest,
         matrices=ancient(targets.fit_matrices),
         sources=targets.fit_sources,
+        projections=targets.projections,
         labels=targets.labels,
         splits=targets.path("splits"),
     output:

@@ -147,6 +147,15 @@ class FitSpec(Strict):
         parts = [part for kernel in self.kernels for part in kernel.get("factors", [kernel])]
         return sorted({part["features"] for part in parts if "features" in part})
 
+    @property
+    def descriptors(self) -> list[str]:
+        """Keys of the descriptors whose features the fit takes, each once, in the order of the inputs."""
+        return list(dict.fromkeys(name for entry in self.method.inputs.values() for name in self.descriptors_of(entry)))
+
+    def descriptors_of(self, entry: InputSpec) -> list[str]:
+        """Return the keys of the descriptors whose features an input takes, in order: its own, or its kernels'."""
+        return self.kernel_features if entry.kind == "kernels" else entry.descriptors
+
     def as_dict(self) -> dict[str, Any]:
         """Return builtin types only, without fields at their default: a new field changes no key of an old fit."""
         return self.model_dump(mode="json", exclude_defaults=True)

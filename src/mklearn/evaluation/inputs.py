@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,17 +71,20 @@ class KernelInput:
         See :func:`mklearn.kernels.specs.build_stack`.
     features : mapping of name to (n, d) array
         Features of all samples.
+    spectra : bool
+        Whether eigenvalues are computed of kernels that are not repaired, to be shown.
     """
 
     pairwise: Mapping[str, NDArray[np.float64]]
     kernels: Sequence[Mapping[str, Any]]
     features: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    spectra: bool = True
 
     def prepare(self, train: Indices, test: Indices, scaling: FeatureScaling | None = None) -> PreparedKernels:
         """Fit the kernels on the training samples and apply them to both; ``scaling`` is that of automatic kernels."""
         started = time.perf_counter()
         kernels = [_with_scaling(kernel, scaling or AUTO_SCALINGS[0]) for kernel in self.kernels]
-        stack, test_stack, info = build_stack(self.pairwise, kernels, train, test, self.features)
+        stack, test_stack, info = build_stack(self.pairwise, kernels, train, test, self.features, spectra=self.spectra)
         return PreparedKernels(stack, test_stack, info, time.perf_counter() - started)
 
 
@@ -115,6 +118,15 @@ class SampleInput:
         return scaler.transform(known), None if asked is None or not len(asked) else scaler.transform(asked)
 
 
+class Input(Protocol):
+    """A named input: kernels, or samples."""
+
+    def prepare(
+        self, train: Indices, test: Indices, scaling: FeatureScaling | None = None
+    ) -> PreparedKernels | tuple[NDArray[Any], NDArray[Any] | None]:
+        """Fit on the training samples whatever depends on them, and apply it to both."""
+
+
 @dataclass(frozen=True)
 class Prepared:
     """The inputs of one split; ``info`` and ``seconds`` describe the fit of its kernels."""
@@ -138,11 +150,11 @@ class Inputs:
 
     Parameters
     ----------
-    inputs : mapping of name to KernelInput or SampleInput
+    inputs : mapping of name to Input
         The first is ``X``; at most one holds kernels.
     """
 
-    def __init__(self, inputs: Mapping[str, KernelInput | SampleInput]) -> None:
+    def __init__(self, inputs: Mapping[str, Input]) -> None:
         self._inputs = dict(inputs)
 
     @property
@@ -166,9 +178,16 @@ class Inputs:
 
     def with_kernel(self, number: int) -> Inputs:
         """Return the same inputs with a single one of the kernels."""
+        return self._with(lambda entry: replace(entry, kernels=[entry.kernels[number]]))
+
+    def without_spectra(self) -> Inputs:
+        """Return the same inputs without the eigenvalues of kernels that are not repaired, which are only shown."""
+        return self._with(lambda entry: replace(entry, spectra=False))
+
+    def _with(self, change: Callable[[KernelInput], KernelInput]) -> Inputs:
+        """Return the same inputs with changed kernels."""
         return Inputs({
-            name: replace(entry, kernels=[entry.kernels[number]]) if isinstance(entry, KernelInput) else entry
-            for name, entry in self._inputs.items()
+            name: change(entry) if isinstance(entry, KernelInput) else entry for name, entry in self._inputs.items()
         })  # fmt: skip
 
     def prepare(self, train: Indices, test: Indices, scaling: FeatureScaling | None = None) -> Prepared:
@@ -176,13 +195,6 @@ class Inputs:
 
         ``scaling`` is that of kernels and features with ``feature_scaling: auto``; by default its first candidate.
         """
-        parts: dict[str, Any] = {}
-        info: list[dict[str, Any]] = []
-        seconds = 0.0
-        for name, entry in self._inputs.items():
-            if isinstance(entry, KernelInput):
-                parts[name] = entry.prepare(train, test, scaling)
-                info, seconds = parts[name].info, parts[name].seconds
-            else:
-                parts[name] = entry.prepare(train, test, scaling)
-        return Prepared(parts, info, seconds)
+        parts = {name: entry.prepare(train, test, scaling) for name, entry in self._inputs.items()}
+        kernels = next((part for part in parts.values() if isinstance(part, PreparedKernels)), None)
+        return Prepared(parts) if kernels is None else Prepared(parts, kernels.info, kernels.seconds)

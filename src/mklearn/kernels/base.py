@@ -129,13 +129,15 @@ class Kernel(ABC):
         """Return the parameters of the kernel function, as fitted, for `info_`."""
         return {}
 
-    def fit(self, *blocks: ArrayLike) -> Self:
+    def fit(self, *blocks: ArrayLike, spectrum: bool = True) -> Self:
         """Fit on the pairwise matrices among the training samples.
 
         Parameters
         ----------
         *blocks : array_like, shape (n, n)
             Distances, inner products or kernel values, one matrix for each of `inputs`. Not changed.
+        spectrum : bool
+            Whether eigenvalues are computed for `info_` if ``psd="none"``, which needs none.
 
         Returns
         -------
@@ -163,7 +165,7 @@ class Kernel(ABC):
         self._centring = KernelCentring().fit(kernel) if self.centre else None
         if self._centring is not None:
             kernel = self._centring.transform(kernel)
-        self.repair_: PSDRepair = psd_repair(kernel, self.psd)
+        self.repair_: PSDRepair = psd_repair(kernel, self.psd, spectrum=spectrum)
         kernel = self.repair_.kernel
         self.divisor_ = 1.0
         if self.normalise == "centred_trace":

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.errors import ConfigError, DataError
 
 Array = NDArray[np.floating[Any]]
+_TILE = 128
 
 
 def positive_number(value: float, name: str) -> float:
@@ -93,10 +94,8 @@ def check_kept(values: Any, name: str) -> None:
 def as_square_symmetric(values: ArrayLike, name: str) -> Array:
     """Return a finite symmetric matrix: the array itself, or with its rounding errors averaged out."""
     matrix = as_float_matrix(values, name)
-    if matrix.shape[0] == matrix.shape[1] and np.array_equal(matrix, matrix.T):
-        return matrix
-    check_symmetric(matrix, name)
-    return (matrix + matrix.T) / 2
+    exact = check_symmetric(matrix, name)
+    return matrix if exact else (matrix + matrix.T) / 2
 
 
 def as_distances(values: ArrayLike, name: str) -> Array:
@@ -127,19 +126,26 @@ def check_columns(matrix: Array, n_train: int, name: str) -> None:
         raise DataError(f"{name} have {matrix.shape[1]} columns, but there were {n_train} training samples")
 
 
-def check_symmetric(matrix: Array, name: str) -> None:
-    """Raise `DataError` unless `matrix` is (n, n) and symmetric to the square root of its precision."""
+def check_symmetric(matrix: Array, name: str) -> bool:
+    """Raise `DataError` unless `matrix` is (n, n) and symmetric to the square root of its precision.
+
+    Returns
+    -------
+    bool
+        Whether it is exactly symmetric.
+    """
     check_square(matrix, name)
-    if np.array_equal(matrix, matrix.T):
-        return
+    asymmetry = _asymmetry(matrix)
+    if asymmetry == 0:
+        return True
     largest = float(np.abs(matrix).max())
-    difference = np.abs(matrix - matrix.T)
-    if difference.max() > _tolerance(matrix) * largest:
-        row, column = _position(difference.argmax(), matrix)
+    if asymmetry > _tolerance(matrix) * largest:
+        row, column = _position(np.abs(matrix - matrix.T).argmax(), matrix)
         raise DataError(
             f"{name} is not symmetric: entry ({row}, {column}) is {matrix[row, column]:.6g} and entry "
             f"({column}, {row}) is {matrix[column, row]:.6g}; symmetrise it, e.g. ({name} + {name}.T) / 2"
         )
+    return False
 
 
 def check_nonnegative(matrix: Array, name: str) -> Array:
@@ -167,6 +173,18 @@ def _number(value: object, name: str, expected: str, is_valid: Callable[[float],
     if not (math.isfinite(number) and is_valid(number)):
         raise ConfigError(message)
     return number
+
+
+def _asymmetry(matrix: Array) -> float:
+    """Return the largest difference between an entry and its mirror image, by tiles that fit into the cache."""
+    starts = range(0, len(matrix), _TILE)
+    tiles = (
+        matrix[i : i + _TILE, j : j + _TILE] - matrix[j : j + _TILE, i : i + _TILE].T
+        for i in starts
+        for j in starts
+        if j >= i
+    )
+    return max((float(np.abs(tile).max()) for tile in tiles), default=0.0)
 
 
 def _tolerance(array: Array) -> float:

@@ -28,13 +28,14 @@ class PSDRepair:
     ----------
     kernel : ndarray, shape (n, n)
         The training kernel after repair.
-    min_eigenvalue, relative_min_eigenvalue : float
-        Smallest eigenvalue before repair; the same divided by the largest absolute eigenvalue.
-    n_negative : int
+    min_eigenvalue, relative_min_eigenvalue : float or None
+        Smallest eigenvalue before repair; the same divided by the largest absolute eigenvalue. None, as the next two,
+        if eigenvalues were not computed.
+    n_negative : int or None
         Number of eigenvalues below ``-tolerance`` times the largest absolute one.
-    negative_mass : float
+    negative_mass : float or None
         Sum of the absolute values of these, divided by the sum of all absolute values.
-    eigenvalues : ndarray, shape (n,)
+    eigenvalues : ndarray, shape (n,), or (0,) if they were not computed
         All of them before repair, largest first.
     shift : float
         Amount that policy "shift" added to the diagonal; 0 otherwise.
@@ -43,10 +44,10 @@ class PSDRepair:
     """
 
     kernel: Array
-    min_eigenvalue: float
-    relative_min_eigenvalue: float
-    n_negative: int
-    negative_mass: float
+    min_eigenvalue: float | None
+    relative_min_eigenvalue: float | None
+    n_negative: int | None
+    negative_mass: float | None
     eigenvalues: NDArray[np.float64]
     shift: float = 0.0
     vectors: NDArray[np.float64] | None = None
@@ -67,7 +68,7 @@ class PSDRepair:
         return repaired.astype(rows.dtype, copy=False)
 
 
-def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip") -> PSDRepair:
+def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip", *, spectrum: bool = True) -> PSDRepair:
     """Make a symmetric training kernel positive semidefinite.
 
     ``K = Q diag(lambda) Q'`` becomes ``Q diag(f(lambda)) Q'``, with ``f = max(lambda, 0)`` for "clip", ``|lambda|`` for
@@ -81,6 +82,8 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip") -> PSDRepair:
     policy : {"clip", "shift", "flip", "none"}
         "none" only computes the eigenvalues. "shift" is the repair of MKL-DR (section 6) and of Zhang et al.; it may
         make a kernel identity-like (see `mklearn.kernels.identity_like`), and `mklearn.kernels.Kernel` warns then.
+    spectrum : bool
+        Whether eigenvalues are computed if the policy needs none.
 
     Returns
     -------
@@ -103,6 +106,8 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip") -> PSDRepair:
     """
     check_choice(policy, "psd", get_args(PSDPolicy))
     symmetric = as_square_symmetric(K, "the kernel")
+    if policy == "none" and not spectrum:
+        return PSDRepair(symmetric.copy(), None, None, None, None, np.empty(0))
     dtype = symmetric.dtype
     kernel = symmetric.astype(np.float64, copy=False)
     n = kernel.shape[0]

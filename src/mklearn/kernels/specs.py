@@ -117,7 +117,7 @@ class _Sources:
 
 def build_stack(
     pairwise: Mapping[str, ArrayLike], specs: Sequence[Mapping[str, Any]], train: ArrayLike, test: ArrayLike,
-    features: Mapping[str, ArrayLike] | None = None,
+    features: Mapping[str, ArrayLike] | None = None, *, spectra: bool = True,
 ) -> tuple[KernelStack, KernelStack, list[dict[str, Any]]]:  # fmt: skip
     """Compute the kernels of the training samples and of the test samples, fitted on the training samples.
 
@@ -136,6 +136,8 @@ def build_stack(
         Indices. The training kernels do not depend on the test samples. `test` may be empty.
     features : mapping of str to array_like, shape (N, d), optional
         Features of all samples.
+    spectra : bool
+        Whether `Kernel.info_` has eigenvalues of kernels that are not repaired.
 
     Returns
     -------
@@ -168,7 +170,7 @@ def build_stack(
         with _error_prefix(entry.id):
             measures = [measure for _, measure in kernel.inputs]
             blocks, rows, own = zip(*map(sources.blocks, entry.parts, measures), strict=True)
-            kernel.fit(*blocks)
+            kernel.fit(*blocks, spectrum=spectra)
             train_kernels[number] = kernel.kernel_train_
             if n_test:
                 test_kernels[number] = kernel.transform(*rows, own=own)

@@ -25,6 +25,7 @@ STAGE_TITLES = {
     "pairwise": "Compare all pairs",
     "kernel_set": "Collect kernel sets",
     "split": "Split",
+    "project": "Project on components",
     "fit": "Fit and evaluate",
 }
 

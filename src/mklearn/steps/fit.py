@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from mklearn.datasets.pairs import PairLists
 from mklearn.datasets.samples import SampleSet
 from mklearn.datasets.splits import Splits
 from mklearn.errors import DataError
-from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
+from mklearn.evaluation.inputs import Input, Inputs, KernelInput, SampleInput
 from mklearn.evaluation.pairs import PairedSamples, PairInput, PairKernelInput
 from mklearn.evaluation.predictions import prediction_table, typed
+from mklearn.evaluation.projections import ProjectedSamples, load_projections
 from mklearn.provenance import code_fingerprint, input_digests, stamp
 from mklearn.steps.fit_records import FitAtSize, SplitRecord, model_arrays
 from mklearn.steps.rows import COLUMNS, fit_of
@@ -28,7 +30,7 @@ from mklearn.steps.supervisor import SplitAborted, supervised
 def fit(
     labels: Path, splits: Path, scores: Path, model: Path, predictions: Path, *, spec: FitSpec,
     manifest: Path | None = None, matrices: list[Path] | None = None, sources: list[Path] | None = None,
-    code: list[Path] | None = None,
+    projections: list[Path] | None = None, code: list[Path] | None = None,
 ) -> None:  # fmt: skip
     """Fit a method on every split; write its score rows, its predictions and what a report shows of the fits.
 
@@ -48,7 +50,10 @@ def fit(
         The kernel set and its pairwise matrices, for an input of kind kernels on such matrices.
     sources : list of Path
         Files of features or images, in the order of ``spec.method.inputs``: one for each input, or for each of its
-        descriptors; of an input of kind kernels, one for each of ``spec.kernel_features``.
+        descriptors; of an input of kind kernels, one for each of ``spec.kernel_features``. For pairs one for each of
+        ``spec.descriptors``; with ``projections`` they may be left out, and are read for inner folds only.
+    projections : list of Path
+        For pairs that are compared by components: the output of the step ``project`` for each of ``spec.descriptors``.
     code : list of Path
         Source files behind the step.
     """
@@ -64,7 +69,10 @@ def fit(
         choosing = None if spec.evaluation.choice == "test_set" else pairs.choosing_split
         y, ids, groups = pairs.y, pairs.names(ids), pairs.groups
         paired = PairedSamples(pairs.first, pairs.second, spec.pairs)
-    inputs = _read_inputs(spec, manifest, matrices or [], sources or [], paired)
+    if paired is None:
+        inputs = _read_inputs(spec, manifest, matrices or [], sources or [])
+    else:
+        inputs = _read_inputs_of_pairs(spec, paired, sources or [], projections or [])
     fingerprint = code_fingerprint(code or [])
     rows: list[dict[str, Any]] = []
     arrays: dict[str, Any] = {}
@@ -78,7 +86,7 @@ def fit(
         predicted.append(prediction_table(made, fit_of(spec, setting), y, ids))
         arrays |= {f"{setting.protocol}/{name}": array for name, array in found.items()}
     digests = input_digests(
-        manifest=manifest, sources=sources, labels=labels, splits=splits
+        manifest=manifest, sources=sources, projections=projections, labels=labels, splits=splits
     )  # matrices: the manifest's
     record = stamp(spec.as_dict(), digests, code or [])
     frame = pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
@@ -98,11 +106,9 @@ def _records(at_size: FitAtSize, minutes: float | None) -> list[SplitRecord]:
     return records
 
 
-def _read_inputs(
-    spec: FitSpec, manifest: Path | None, matrices: list[Path], sources: list[Path], pairs: PairedSamples | None
-) -> Inputs:
-    """Read the named inputs of the method: of samples, or of pairs of them."""
-    found: dict[str, KernelInput | SampleInput] = {}
+def _read_inputs(spec: FitSpec, manifest: Path | None, matrices: list[Path], sources: list[Path]) -> Inputs:
+    """Read the named inputs of the method."""
+    found: dict[str, Input] = {}
     files = iter(sources)
     for name, entry in spec.method.inputs.items():
         kernels = entry.kind == "kernels"
@@ -114,21 +120,40 @@ def _read_inputs(
             raise DataError(f"step fit: input {name!r} needs {needed} of {what} among sources.")
         if kernels:
             pairwise = {} if manifest is None else _read_matrices(manifest, matrices)
-            tables = _read_features if pairs is None else _read_in_single_precision
-            features = {key: tables([path]) for key, path in zip(spec.kernel_features, paths, strict=True)}
+            features = {key: _read_features([path]) for key, path in zip(spec.kernel_features, paths, strict=True)}
             if not pairwise and not features:
                 raise DataError(f"step fit: input {name!r} needs a manifest and matrices.")
-            if pairs is not None:
-                found[name] = PairKernelInput({}, spec.kernels, features, pairs=pairs)
-            else:
-                found[name] = KernelInput(pairwise, spec.kernels, features)
-            continue
-        if pairs is not None:
-            first, *others = (_read_in_single_precision([path]) for path in paths)
-            found[name] = PairInput(first, entry.training_only, entry.feature_scaling, others, pairs=pairs)
+            found[name] = KernelInput(pairwise, spec.kernels, features)
             continue
         samples = _read_features(paths) if entry.kind == "features" else _read_images(paths[0], spec.method.id)
         found[name] = SampleInput(samples, entry.training_only, entry.feature_scaling)
+    return Inputs(found)
+
+
+def _read_inputs_of_pairs(spec: FitSpec, pairs: PairedSamples, sources: list[Path], projections: list[Path]) -> Inputs:
+    """Read the named inputs of the method, of pairs of samples."""
+    n_files = len(spec.descriptors)
+    if {len(sources), len(projections)} not in ({n_files}, {n_files, 0}):
+        raise DataError(
+            f"step fit: pairs need {n_files} projections, {n_files} files of features among sources, or both; got "
+            f"{len(projections)} and {len(sources)}."
+        )
+    nothing: list[None] = [None] * n_files
+    samples = {
+        key: ProjectedSamples(
+            () if projected is None else load_projections(projected),
+            None if features is None else partial(_read_features, [features]),
+        )
+        for key, features, projected in zip(spec.descriptors, sources or nothing, projections or nothing, strict=True)
+    }
+    found: dict[str, Input] = {}
+    for name, entry in spec.method.inputs.items():
+        if entry.kind == "kernels":
+            own = {key: samples[key] for key in spec.kernel_features}
+            found[name] = PairKernelInput({}, spec.kernels, descriptors=own, pairs=pairs)
+        else:
+            side_by_side = [samples[key] for key in entry.descriptors]
+            found[name] = PairInput(side_by_side, pairs, entry.training_only, entry.feature_scaling)
     return Inputs(found)
 
 
@@ -147,11 +172,6 @@ def _read_features(paths: list[Path]) -> NDArray[Any]:
     """Return the features of one or several descriptors, side by side."""
     tables: list[NDArray[Any]] = [read_arrays(path, ("features",))["features"] for path in paths]
     return tables[0] if len(tables) == 1 else np.concatenate(tables, axis=1)
-
-
-def _read_in_single_precision(paths: list[Path]) -> NDArray[np.float32]:
-    """Return features for pairs, whose components are computed in single precision."""
-    return _read_features(paths).astype(np.float32)
 
 
 def _read_images(path: Path, method_id: str) -> NDArray[np.float64]:

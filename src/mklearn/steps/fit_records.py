@@ -139,14 +139,20 @@ class FitAtSize:
         if isinstance(shared, Exception):
             yield from ((split, shared) for split in splits)
             return
+        inputs = self.inputs
         for _, draw in itertools.groupby(splits, key=_draw_of):
             models = list(draw)
-            yield from zip(models, self._evaluate_draw(models, shared), strict=True)
+            results = self._evaluate_draw(inputs, models, shared)
+            if any(isinstance(result, SplitResult) for result in results):
+                inputs = self.inputs.without_spectra()  # those of the first split that was fitted are shown
+            yield from zip(models, results, strict=True)
+            del results  # with their arrays, before those of the next split
 
     def _choose_once(self) -> SharedChoice | None:
         assert self.choosing is not None
         train, validation = self.choosing.train, self.choosing.test
-        return choose_once(self.inputs, self.spec.method, self.y, train, validation, evaluation=self.spec.evaluation)
+        inputs = self.inputs.without_spectra()
+        return choose_once(inputs, self.spec.method, self.y, train, validation, evaluation=self.spec.evaluation)
 
     def _best_kernel_on_test(self) -> list[SplitResult | Exception]:
         """Return the results of the single kernel that is best on the test samples of all splits."""
@@ -163,13 +169,15 @@ class FitAtSize:
             return [aborted for _ in self.splits]
         return best_on_test(by_kernel, self.spec.evaluation.choose_by)
 
-    def _evaluate_draw(self, models: list[Split], shared: SharedChoice | None) -> Sequence[SplitResult | Exception]:
+    def _evaluate_draw(
+        self, inputs: Inputs, models: list[Split], shared: SharedChoice | None
+    ) -> Sequence[SplitResult | Exception]:
         """Evaluate the models of a draw together, whose parameters are chosen together; or a single split."""
         if models[0].validation is None or self.spec.evaluation.choice == "test_set":
-            return [self._evaluate(self.inputs, split, shared=shared) for split in models]
+            return [self._evaluate(inputs, split, shared=shared) for split in models]
         results = self._guarded(
             models[0].name,
-            lambda: evaluate_draw(self.inputs, self.spec.method, self.y, models, evaluation=self.spec.evaluation),
+            lambda: evaluate_draw(inputs, self.spec.method, self.y, models, evaluation=self.spec.evaluation),
         )
         return [results for _ in models] if isinstance(results, Exception) else results
 
@@ -243,7 +251,7 @@ class FitAtSize:
         labels = self.y[split.train], self.y[split.test]
         try:
             estimator = load(method.implementation)(**method.parameters)
-            arrays = self.inputs.prepare(split.train, split.test).arrays(None)
+            arrays = self.inputs.without_spectra().prepare(split.train, split.test).arrays(None)
             curves = accuracy_by_iteration(estimator, arrays, *labels, iterations, row["neighbour"])
         except MemoryError as reason:  # the split itself has its values
             aborted = _out_of_memory(reason)

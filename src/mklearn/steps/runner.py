@@ -19,8 +19,8 @@ from mklearn.steps import log
 from mklearn.steps.supervisor import SplitAborted, supervised
 
 STEPS = (
-    "download", "read", "resize", "learn", "describe", "pairwise", "pairwise_block", "kernel_set", "split", "fit",
-    "scores", "summary", "report", "run_record",
+    "download", "read", "resize", "learn", "describe", "pairwise", "pairwise_block", "kernel_set", "split", "project",
+    "fit", "scores", "summary", "report", "run_record",
 )  # fmt: skip
 """Each is a function of a module of the same name in ``mklearn.steps``."""
 Files = Mapping[str, str | Sequence[str]]

@@ -54,6 +54,14 @@ class JobResources:
             seconds = n**2 / 2 * descriptor.seconds_per_pair() / planned.n_blocks
         return resources.asked_minutes(seconds, attempt)
 
+    def project_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        return resources.asked_mb(resources.sample_fit_mb(input.size_mb), attempt)
+
+    def project_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        n_splits = resources.number_of_splits(self._targets.plan.protocols[wildcards.protocol])
+        spec = self._targets.plan.projections[wildcards.dataset, wildcards.protocol, wildcards.descriptor]
+        return resources.asked_minutes(n_splits * resources.projection_seconds(input.size_mb, spec.components), attempt)
+
     def fit_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
         fit = self._targets.planned_fit(wildcards)
         if not fit.spec.kernels:

@@ -132,6 +132,7 @@ class Targets:
             "describe": self.descriptor_spec,
             "pairwise": self.pairwise_spec,
             "pairwise_block": self.pairwise_spec,
+            "project": lambda w: self.plan.projections[w.dataset, w.protocol, w.descriptor],
             "kernel_set": lambda w: self.plan.kernel_sets[w.dataset, w.kernel_set],
             "fit": lambda w: self.planned_fit(w).spec,
             "scores": lambda _: ScoresSpec(study=self.plan.study.study),
@@ -259,15 +260,36 @@ class Targets:
         return self._matrices(wildcards.dataset, name) if name else []
 
     def fit_sources(self, wildcards: Wildcards) -> list[str]:
-        """Return the files of each input: the images, features of its descriptors, or those its kernels scale."""
+        """Return the files of each input: the images, features of its descriptors, or those its kernels scale.
+
+        Of pairs with projections, the features are taken for inner folds only, each file once.
+        """
         files = []
         spec = self.planned_fit(wildcards).spec
+        if spec.pairs is not None:
+            return [] if self._has_all_projections(wildcards) else self._features(wildcards.dataset, spec.descriptors)
         for entry in spec.method.inputs.values():
             if entry.kind == "images":
                 files.append(self.samples(wildcards))
-            names = spec.kernel_features if entry.kind == "kernels" else entry.descriptors
-            files += [self.path("features", dataset=wildcards.dataset, descriptor=name) for name in names]
+            files += self._features(wildcards.dataset, spec.descriptors_of(entry))
         return files
+
+    def _features(self, dataset: str, descriptors: Iterable[str]) -> list[str]:
+        return [self.path("features", dataset=dataset, descriptor=name) for name in descriptors]
+
+    def projections(self, wildcards: Wildcards) -> list[str]:
+        """Return the projections that a method on pairs takes; nothing without components."""
+        dataset, protocol = wildcards.dataset, wildcards.protocol
+        return [
+            self.path("projections", dataset=dataset, protocol=protocol, descriptor=name)
+            for name in self.planned_fit(wildcards).spec.descriptors
+            if (dataset, protocol, name) in self.plan.projections
+        ]
+
+    def _has_all_projections(self, wildcards: Wildcards) -> bool:
+        """Whether no inner folds choose parameters: the official lists do, of which one trains and one validates."""
+        on_test = self.planned_fit(wildcards).spec.evaluation.choice == "test_set"
+        return bool(self.projections(wildcards)) and (on_test or len(self.split_files(wildcards)) == 3)
 
 
 def _part(wildcards: Wildcards) -> dict[str, str]:

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.decomposition import PCA
 
 from mklearn.contract.fit_spec import EvaluationSpec, Implementation, InputSpec, MethodSpec, PairFeatures
-from mklearn.errors import DataError, NotApplicable
+from mklearn.errors import NotApplicable
 from mklearn.evaluation import split as split_module
 from mklearn.evaluation.inputs import Inputs
-from mklearn.evaluation.pairs import PairedSamples, PairInput, PairKernelInput, projection
+from mklearn.evaluation.pairs import PairedSamples, PairInput, PairKernelInput
+from mklearn.evaluation.projections import ProjectedSamples
 from mklearn.evaluation.split import choose_once, evaluate_split
 
 SPEC = PairFeatures(
@@ -26,17 +26,26 @@ TRAIN, TEST = np.arange(12), np.arange(12, 20)
 PAIRS = PairedSamples(FIRST, SECOND, SPEC)
 
 
+def samples(table: np.ndarray) -> ProjectedSamples:
+    """Return a descriptor whose projections are computed when they are asked for."""
+    return ProjectedSamples(read_features=lambda: table)
+
+
+def pair_features(pairs: PairedSamples, *tables: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return pairs.of([samples(table) for table in tables], TRAIN, TEST)
+
+
 def test_shapes_and_order_of_descriptors() -> None:
-    known, asked = PAIRS.of(TABLES, TRAIN, TEST)
+    known, asked = pair_features(PAIRS, *TABLES)
     assert (known.shape, asked.shape) == ((12, 12), (8, 12))
-    alone, _ = PAIRS.of(TABLES[1:], TRAIN, TEST)
+    alone, _ = pair_features(PAIRS, TABLES[1])
     np.testing.assert_array_equal(known[:, 6:], alone)
 
 
 def test_exchanging_the_samples_of_a_pair_changes_nothing() -> None:
     swap = np.arange(20) % 3 == 0
     other = PairedSamples(np.where(swap, SECOND, FIRST), np.where(swap, FIRST, SECOND), SPEC)
-    for one, two in zip(PAIRS.of(TABLES, TRAIN, TEST), other.of(TABLES, TRAIN, TEST), strict=True):
+    for one, two in zip(pair_features(PAIRS, *TABLES), pair_features(other, *TABLES), strict=True):
         np.testing.assert_array_equal(one, two)
 
 
@@ -44,49 +53,17 @@ def test_nothing_of_test_images_enters_the_training_features() -> None:
     changed = [table.copy() for table in TABLES]
     for table in changed:
         table[24:] = 100 * RNG.normal(size=table[24:].shape)
-    np.testing.assert_allclose(PAIRS.of(changed, TRAIN, TEST)[0], PAIRS.of(TABLES, TRAIN, TEST)[0], atol=1e-12)
+    np.testing.assert_allclose(pair_features(PAIRS, *changed)[0], pair_features(PAIRS, *TABLES)[0], atol=1e-12)
     changed[0][0] += 1.0  # an image of a training pair
-    assert not np.allclose(PAIRS.of(changed, TRAIN, TEST)[1], PAIRS.of(TABLES, TRAIN, TEST)[1])
+    assert not np.allclose(pair_features(PAIRS, *changed)[1], pair_features(PAIRS, *TABLES)[1])
 
 
 def test_an_image_of_several_pairs_counts_once() -> None:
     often = replace(PAIRS, first=np.where(np.arange(20) < 12, 0, FIRST))
     learned = np.r_[0, SECOND[:12]]
-    expected = projection(TABLES[0], learned, SPEC)
-    known, _ = often.of(TABLES[:1], TRAIN, TEST)
+    expected = samples(TABLES[0]).of(np.arange(40), np.sort(learned), SPEC)
+    known, _ = pair_features(often, TABLES[0])
     np.testing.assert_allclose(known[:, :3], np.abs(expected[0] - expected[SECOND[:12]]), atol=1e-5)
-
-
-@pytest.mark.parametrize("whiten", [False, True])
-@pytest.mark.parametrize("unit_length", [False, True])
-def test_projection_is_that_of_the_exact_components(whiten: bool, unit_length: bool) -> None:
-    features = SPEC.model_copy(update={"whiten": whiten, "unit_length": unit_length})
-    learned = np.arange(25)
-    expected = PCA(3, svd_solver="full", whiten=whiten).fit(TABLES[0][learned]).transform(TABLES[0])
-    if unit_length:
-        expected /= np.linalg.norm(expected, axis=1, keepdims=True)
-    found = projection(TABLES[0], learned, features)
-    # Only 6 features: the randomised decomposition is exact. Signs do not matter to pairs.
-    np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-4)
-
-
-def test_components_that_there_are_not_and_none() -> None:
-    many = SPEC.model_copy(update={"components": 50})
-    assert projection(TABLES[0], np.arange(5), many).shape == (40, 4)
-    flat = np.c_[TABLES[0][:, 0], np.zeros((40, 3))]
-    assert projection(flat, np.arange(30), many).shape == (40, 1)  # components without variance are not whitened
-    raw = SPEC.model_copy(update={"components": None, "whiten": False, "unit_length": False})
-    np.testing.assert_allclose(projection(TABLES[0], np.arange(5), raw), TABLES[0], rtol=1e-6)
-
-
-def test_square_roots() -> None:
-    rooted = SPEC.model_copy(update={"square_root": True})
-    squares = TABLES[0] ** 2
-    np.testing.assert_allclose(
-        projection(squares, np.arange(20), rooted), projection(np.abs(TABLES[0]), np.arange(20), SPEC), atol=1e-4
-    )
-    with pytest.raises(DataError, match="square_root"):
-        projection(TABLES[0], np.arange(20), rooted)
 
 
 # --- evaluation
@@ -117,7 +94,7 @@ SVC = method("features", implementation="mklearn.classifiers.linear_svc:linear_s
 
 def test_a_method_on_features_recognises_pairs() -> None:
     table, pairs, y = people()
-    inputs = Inputs({"features": PairInput(table, feature_scaling="standard", pairs=pairs)})
+    inputs = Inputs({"features": PairInput([samples(table)], pairs, feature_scaling="standard")})
     train, test = np.arange(40), np.arange(40, 60)
     groups = (np.arange(60) // 10).astype(str)
     found = evaluate_split(inputs, SVC, y, train, test, evaluation=EVALUATION, seed=0, groups=groups)
@@ -131,8 +108,8 @@ def test_kernels_are_those_of_the_features_of_pairs() -> None:
     train, test = np.arange(40), np.arange(40, 60)
     kernel = {"id": "k", "kind": "linear", "features": "t", "feature_scaling": "standard", "centre": False,
               "normalise": "none"}  # fmt: skip
-    found = PairKernelInput({}, [kernel], {"t": table}, pairs=pairs).prepare(train, test)
-    known, asked = PairInput(table, feature_scaling="standard", pairs=pairs).prepare(train, test)
+    found = PairKernelInput({}, [kernel], descriptors={"t": samples(table)}, pairs=pairs).prepare(train, test)
+    known, asked = PairInput([samples(table)], pairs, feature_scaling="standard").prepare(train, test)
     assert asked is not None
     np.testing.assert_allclose(found.arrays(None)[0][:, :, 0], known @ known.T, atol=1e-9)
     np.testing.assert_allclose(found.arrays(None)[1][:, :, 0], asked @ known.T, atol=1e-9)
@@ -140,7 +117,7 @@ def test_kernels_are_those_of_the_features_of_pairs() -> None:
 
 def test_parameters_are_chosen_once_on_parts_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     table, pairs, y = people()
-    inputs = Inputs({"features": PairInput(table, pairs=pairs)})
+    inputs = Inputs({"features": PairInput([samples(table)], pairs)})
     parts = {"train": np.arange(20), "validation": np.arange(20, 40)}
     chosen = choose_once(inputs, SVC, y, *parts.values(), evaluation=EVALUATION)
     assert chosen is not None
@@ -164,7 +141,7 @@ def test_parameters_are_chosen_once_on_parts_of_their_own(monkeypatch: pytest.Mo
 
 def test_nothing_to_choose_and_no_candidate() -> None:
     table, pairs, y = people()
-    inputs = Inputs({"features": PairInput(table, pairs=pairs)})
+    inputs = Inputs({"features": PairInput([samples(table)], pairs)})
     fixed = SVC.model_copy(update={"grid": {"C": [1.0]}})
     assert choose_once(inputs, fixed, y, np.arange(20), np.arange(20, 40), evaluation=EVALUATION) is None
     with pytest.raises(NotApplicable, match="one class"):
@@ -179,7 +156,8 @@ def test_weights_by_accuracy_are_chosen_once() -> None:
     kernels = [
         {"id": name, "kind": "linear", "features": name, "feature_scaling": "standard"} for name in ("table", "noise")
     ]
-    inputs = Inputs({"kernels": PairKernelInput({}, kernels, {"table": table, "noise": noise}, pairs=pairs)})
+    descriptors = {"table": samples(table), "noise": samples(noise)}
+    inputs = Inputs({"kernels": PairKernelInput({}, kernels, descriptors=descriptors, pairs=pairs)})
     svc = method(
         "kernels", implementation="mklearn.classifiers.kernel_svc:KernelSVC", kernel_choice="cv_accuracy",
         parameters={"C": 1.0, "kernel_weights": "uniform"},

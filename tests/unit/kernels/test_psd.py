@@ -106,6 +106,23 @@ def test_float32_and_no_mutation() -> None:
     np.testing.assert_array_equal(K, before)
 
 
+@pytest.mark.parametrize("place", [(0, 1), (127, 128), (399, 0), (390, 300)])
+def test_rounding_errors_anywhere_are_averaged(place: tuple[int, int]) -> None:
+    K = np.eye(400)
+    K[place] = 1e-10
+    repaired = psd_repair(K).kernel
+    np.testing.assert_array_equal(repaired, repaired.T)
+    assert repaired[place] == 5e-11
+
+
+def test_a_spectrum_that_no_policy_needs_may_be_left_out() -> None:
+    K = indefinite(0)
+    without = psd_repair(K, "none", spectrum=False)
+    np.testing.assert_array_equal(without.kernel, psd_repair(K, "none").kernel)
+    assert (without.min_eigenvalue, without.n_negative, spectrum_curve(without.eigenvalues)) == (None, None, [])
+    assert psd_repair(K, "clip", spectrum=False).n_negative == psd_repair(K, "clip").n_negative > 0
+
+
 def test_refusals() -> None:
     with pytest.raises(ConfigError, match=r"'trim' for `psd`: expected one of clip, shift, flip, none"):
         psd_repair(np.eye(2), "trim")  # type: ignore[arg-type]
@@ -113,6 +130,10 @@ def test_refusals() -> None:
         psd_repair(-np.eye(3))
     with pytest.raises(DataError, match=r"not symmetric: entry \(0, 1\) is 2 and entry \(1, 0\) is 0"):
         psd_repair([[1.0, 2.0], [0.0, 1.0]])
+    large = np.eye(400)
+    large[390, 5] = 1e-3
+    with pytest.raises(DataError, match=r"not symmetric: entry \(5, 390\) is 0 and entry \(390, 5\) is 0.001"):
+        psd_repair(large)
     with pytest.raises(DataError, match="square"):
         psd_repair(np.ones((2, 3)))
     with pytest.raises(DataError, match="NaN"):

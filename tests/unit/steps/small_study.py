@@ -20,6 +20,7 @@ from mklearn.steps.runner import call
 from mklearn.steps.scores import MEASURED
 from mklearn.study.layout import ARTEFACTS
 
+SINGLE = ["folds", "random"]
 STUDY: dict[str, Any] = {
     "study": "small",
     "datasets": {
@@ -32,18 +33,29 @@ STUDY: dict[str, Any] = {
         "words": {"kind": "dense_sift", "n_words": 6, "datasets": ["digits"]},
     },
     "methods": {
-        "average": {"kind": "kernel_fda", "datasets": ["digits"]},
-        "single": {"kind": "kernel_fda", "kernels": ["gaussian-pixels"], "datasets": ["digits"]},
-        "pca": {"kind": "pca", "descriptor": "pixels"},
+        "average": {"kind": "kernel_fda", "datasets": ["digits"], "protocols": SINGLE},
+        "single": {"kind": "kernel_fda", "kernels": ["gaussian-pixels"], "datasets": ["digits"], "protocols": SINGLE},
+        "pca": {"kind": "pca", "descriptor": "pixels", "protocols": SINGLE},
+        "svm": {
+            "kind": "fsvc",
+            "power": 0,
+            "descriptor": ["pixels", "words"],
+            "datasets": ["digits"],
+            "protocols": ["pairs"],
+        },
     },
     "kernels": {"gaussian": {"kind": "gaussian"}},
     "protocols": {
         "folds": {"kind": "k_fold", "folds": 2},
         "random": {"kind": "random_per_class", "train_size": 2, "repeats": 1, "datasets": ["digits"]},
+        "pairs": {"kind": "verification", "path": "pairs.csv", "components": 2, "datasets": ["digits"]},
     },
     "report": {"thumbnails": 2},
 }
-OTHER = STUDY | {"study": "other", "methods": {"pca": STUDY["methods"]["pca"]}}
+OTHER = STUDY | {
+    "study": "other", "methods": {"pca": STUDY["methods"]["pca"]},
+    "protocols": {name: STUDY["protocols"][name] for name in SINGLE},
+}  # fmt: skip
 """Its tables are those of another study."""
 KINDS = [name for name in ARTEFACTS if name not in ("download", "tables", "report")]
 """Artefacts that a step reads; a download has a test of its own."""
@@ -139,10 +151,18 @@ def working_in(folder: Path) -> Iterator[None]:
         os.chdir(before)
 
 
+def write_pairs() -> None:
+    """Write a list of pairs in two folds, as a user could: digits come in the order 0, ..., 9, 0, ..., 9, ..."""
+    lines = [f"{int(number > 4)},{number},{number + step}" for number in range(1, 10) for step in (10, 11)]
+    Path("pairs.csv").write_text("\n".join(["fold,first,second", *lines]), encoding="utf-8")
+
+
 def run_small_study(folder: Path) -> SmallStudy:
     """Run the study but for its report; of the other study the tables, which it makes from fits of this one."""
-    jobs, tables = plan_jobs(STUDY)
-    other = plan_jobs(OTHER)[1]
+    with working_in(folder):
+        write_pairs()
+        jobs, tables = plan_jobs(STUDY)
+        other = plan_jobs(OTHER)[1]
     study = SmallStudy(folder, [*jobs, *tables], other[:-1])
     for job in [*jobs, *tables[:-1], *other[:-1]]:
         study.run(job)

@@ -130,8 +130,8 @@ def check_faults(study: SmallStudy, job: dict[str, Any], every: int = 1, both: b
         assert files_of(study, job) == expected, where
 
 
-STEPS = ("read", "resize", "learn", "describe", "pairwise", "pairwise_block", "kernel_set", "split", "fit", "scores",
-         "summary", "run_record")  # fmt: skip
+STEPS = ("read", "resize", "learn", "describe", "pairwise", "pairwise_block", "kernel_set", "split", "project", "fit",
+         "scores", "summary", "run_record")  # fmt: skip
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.linalg
 from numpy.typing import NDArray
 from sklearn.metrics import f1_score, log_loss
 from sklearn.neighbors import KNeighborsClassifier
@@ -20,6 +21,7 @@ from mklearn.contract.loading import load
 from mklearn.datasets.pairs import PairLists, Pairs
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import DataError, SolverFailed
+from mklearn.evaluation.inputs import Inputs
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import FeatureScaler
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
@@ -116,6 +118,27 @@ def test_every_metric_has_a_row_on_every_split(files: dict[str, Any]) -> None:
     predicted = read_parquet(files["predictions"])[0]
     assert len(predicted) == 20
     assert predicted["decision_value"].notna().all()
+
+
+def test_eigenvalues_that_are_only_shown_are_those_of_the_first_split(
+    files: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of kernels that are not repaired; with those of every split computed, the same is left behind."""
+    kernels = [kernel | {"psd": "none"} for kernel in spec().kernels]
+    computed: list[int] = []
+    eigvalsh = scipy.linalg.eigvalsh
+    monkeypatch.setattr(scipy.linalg, "eigvalsh", lambda K: computed.append(len(K)) or eigvalsh(K))
+    monkeypatch.setattr(step, "supervised", lambda work, minutes: work())
+    found = []
+    for n_computed in (2, 4):
+        step.fit(**files, spec=spec().model_copy(update={"kernels": kernels}))
+        found.append((read_parquet(files["predictions"])[0].to_csv(), str(read_npz(files["model"])["p/kernel_info"])))
+        assert len(computed) == n_computed
+        computed.clear()
+        monkeypatch.setattr(Inputs, "without_spectra", lambda inputs: inputs)
+    assert found[0] == found[1]
+    assert "min_eigenvalue" in found[0][1]
+    assert None not in json.loads(found[0][1])[0][0].values()
 
 
 def of_tables(kind: str, descriptors: Any) -> FitSpec:

@@ -53,7 +53,9 @@ def test_the_jobs_behind_a_table_are_summed_by_stage(records, tmp_path):
     records.add(predictions[1], f"{pairwise}.npz", end=120.0)
     records.add(fits[0], f"{CACHE}/kernels/d-1/k-1.json", f"{pairwise}.npz", f"{CACHE}/splits/d-1/r-1.parquet",
                 f"{CACHE}/data/d-1.labels.parquet", end=110.5)  # fmt: skip
-    records.add(fits[1], f"{pairwise}.npz", end=130.0)
+    projection = f"{CACHE}/projections/d-1/r-1/gb-1.npz"
+    records.add(fits[1], f"{pairwise}.npz", projection, end=130.0)
+    records.add(projection, f"{whole}.npz", f"{CACHE}/splits/d-1/r-1.parquet", end=109.0)
     records.add(f"{CACHE}/kernels/d-1/k-1.json", f"{pairwise}.npz")
     records.add(f"{pairwise}.npz", f"{whole}.npz", *(f"{pairwise}/{part}.npz" for part in ("1of2", "2of2")))
     for part in ("1of2", "2of2"):
@@ -71,7 +73,8 @@ def test_the_jobs_behind_a_table_are_summed_by_stage(records, tmp_path):
     found = costs(records)
     assert list(found) == list(STAGES)
     assert {stage: row["jobs"] for stage, row in found.items()} == {
-        "read": 1, "resize": 1, "learn": 1, "describe": 1, "pairwise": 3, "kernel_set": 1, "split": 1, "fit": 2,
+        "read": 1, "resize": 1, "learn": 1, "describe": 1, "pairwise": 3, "kernel_set": 1, "split": 1, "project": 1,
+        "fit": 2,
     }  # fmt: skip
     assert found["fit"] == {
         "stage": "fit", "jobs": 2, "known": 2, "seconds": 40.5, "longest": 30.0,
@@ -80,6 +83,7 @@ def test_the_jobs_behind_a_table_are_summed_by_stage(records, tmp_path):
     assert found["pairwise"]["seconds"] == 121.0
     assert found["read"]["seconds"] == 4.0, "one job with two outputs, as long as the later one"
     assert found["learn"]["seconds"] == 7.0
+    assert found["project"]["seconds"] == 9.0
 
 
 def test_what_has_no_record_is_not_known(records):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from mklearn.errors import ConfigError
 from mklearn.study.expansion.plan import Plan, plan_study
 from mklearn.study.reading import check_study
+from mklearn.study.targets import Targets
 
 STUDY: dict[str, Any] = {
     "study": "faces",
@@ -55,6 +57,33 @@ def test_another_representation_is_another_protocol_and_no_other_split() -> None
     assert keys[0] != keys[1]
     specs = [next(iter(plan.protocols.values())).parameters for plan in plans]
     assert specs == [{}, {}]
+
+
+def files_of_fit(plan: Plan, number: int) -> tuple[list[str], list[str]]:
+    """Return the kinds of the files of a fit that are features, and that are projections."""
+    targets = Targets(plan)
+    dataset, protocol, method = list(plan.fits)[number]
+    wildcards = SimpleNamespace(dataset=dataset, protocol=protocol, method=method)
+    sources, projections = targets.fit_sources(wildcards), targets.projections(wildcards)
+    return [Path(path).name.split("-")[0] for path in sources], [Path(path).name.split("-")[0] for path in projections]
+
+
+def test_fits_take_projections_and_for_inner_folds_features_too(tmp_path: Path) -> None:
+    plan = planned()
+    assert [name.split("-")[0] for _, _, name in plan.projections] == ["hog", "lbp"]
+    assert {(spec.components, spec.square_root) for spec in plan.projections.values()} == {(200, False)}
+    assert files_of_fit(plan, 0) == ([], ["hog", "lbp"])  # View 1 chooses
+    assert files_of_fit(plan, 1) == ([], ["hog"])
+    (tmp_path / "pairs.csv").touch()
+    own = {"kind": "verification", "path": str(tmp_path / "pairs.csv")}
+    assert files_of_fit(planned(protocols={"pairs": own}), 0) == (["hog", "lbp"], ["hog", "lbp"])
+    assert files_of_fit(planned(protocols={"pairs": own | {"choose": "test_set"}}), 0) == ([], ["hog", "lbp"])
+
+
+def test_without_components_there_is_no_projection() -> None:
+    plan = planned(protocols={"pairs": {"kind": "verification", "components": None, "whiten": False}})
+    assert not plan.projections
+    assert files_of_fit(plan, 0) == (["hog", "lbp"], [])
 
 
 def test_fits_of_single_samples_have_the_same_keys_as_before() -> None:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from mklearn.contract.method import FixedCombination
 from mklearn.contract.model import Registered
-from mklearn.contract.specs import KernelSetSpec, SplitSpec
+from mklearn.contract.specs import KernelSetSpec, ProjectSpec, SplitSpec
 from mklearn.errors import ConfigError
 from mklearn.study.datasets import DatasetConfig
 from mklearn.study.expansion.datasets import PlannedDataset, planned_dataset, splits_source
@@ -36,6 +36,8 @@ class Plan:
     """By data set, descriptor (or the user's matrix) and measure."""
     kernel_sets: dict[tuple[str, str], KernelSetSpec] = field(default_factory=dict)
     """By data set and kernel set."""
+    projections: dict[tuple[str, str, str], ProjectSpec] = field(default_factory=dict)
+    """By data set, protocol of pairs and descriptor."""
     fits: dict[tuple[str, str, str], PlannedFit] = field(default_factory=dict)
     """By data set, protocol and method."""
 
@@ -107,8 +109,7 @@ def _add_dataset(plan: Plan, dataset_id: str, config: DatasetConfig, protocols: 
         _check_unique(f"datasets.{dataset_id}: methods", [fit.method_id for fit in fits if fit.protocol == used_by])
     pairwise = [kernel.pairwise for kernel in kernels if kernel.pairwise is not None]
     used = [matrix.source for matrix in pairwise]
-    used += [name for fit in fits for entry in fit.spec.method.inputs.values() for name in entry.descriptors]
-    used += [name for fit in fits for name in fit.spec.kernel_features]
+    used += [name for fit in fits for name in fit.spec.descriptors]
     by_key = {planned.key: planned for planned in descriptors.values()}
     plan.datasets[dataset.key] = dataset
     plan.descriptors.update({(dataset.key, name): by_key[name] for name in used if name in by_key})
@@ -117,6 +118,10 @@ def _add_dataset(plan: Plan, dataset_id: str, config: DatasetConfig, protocols: 
         plan.fits[dataset.key, fit.protocol, fit.method] = fit
         if fit.kernel_set is not None and fit.kernel_set_spec is not None:
             plan.kernel_sets[dataset.key, fit.kernel_set] = fit.kernel_set_spec
+        pairs = fit.spec.pairs
+        if pairs is not None and pairs.components is not None:
+            spec = ProjectSpec(components=pairs.components, square_root=pairs.square_root)
+            plan.projections.update({(dataset.key, fit.protocol, name): spec for name in fit.spec.descriptors})
 
 
 def _applying(entries: Mapping[str, Model] | None, dataset: str) -> dict[str, Model] | None:
