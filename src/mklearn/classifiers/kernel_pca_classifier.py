@@ -109,12 +109,12 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
         other._fit_machine(np.asarray(y))
         return other
 
-    def class_scores(self, X: ArrayLike) -> Floats:
+    def class_scores(self, X: Any) -> Floats:
         """Compute the linear classifier's score of each class, shape (m, n_classes).
 
         Parameters
         ----------
-        X : array of shape (m, d), or (m, n_train, n_kernels) with ``kernels="precomputed"``
+        X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
         """
         stack, _ = self._new_stack(X)
         components = self.kernel_pca_.transform(np.asarray(stack.combine(self.kernel_weights_), dtype=np.float64))
@@ -122,7 +122,7 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
 
 
 def fit_path(
-    estimator: KernelPCAClassifier, X: ArrayLike, y: ArrayLike, *, sizes: Sequence[ComponentCount]
+    estimator: KernelPCAClassifier, X: Any, y: ArrayLike, *, sizes: Sequence[ComponentCount]
 ) -> list[KernelPCAClassifier]:
     """Fit a classifier with each of several numbers of components; kernel principal components are computed once.
 

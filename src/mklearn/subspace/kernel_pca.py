@@ -89,9 +89,8 @@ class KernelPCA(KernelEmbedding):
         self.offset_ = kernel.mean(axis=0) @ self.coefficients_
         self.embedding_ = np.asarray(kernel @ self.coefficients_ - self.offset_, dtype=self._dtype_)
 
-    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Embed samples; input, output and errors as for `mklearn.subspace.kfd.KernelFDA`."""
-        projected = super().transform(X)
+    def _project(self, X: Any) -> NDArray[np.floating]:
+        projected = super()._project(X)
         return projected - self.offset_.astype(projected.dtype)
 
     def leave_one_out(
