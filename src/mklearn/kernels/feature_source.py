@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from mklearn.errors import DataError
-from mklearn.kernels.feature_scaling import FeatureScaler
+from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
 from mklearn.kernels.features import are_names, as_features, in_form_of, is_sparse, select_columns
 from mklearn.kernels.views import Views
 
@@ -18,70 +18,108 @@ FEATURE_KEYS = ("view", "columns", "preprocessing", "feature_scaling")
 """Keys of a spec that say what its kernel is computed from."""
 
 
-class FeatureSource:
-    """The features of one or more kernels, fitted on the training samples.
+class SelectedFeatures:
+    """Columns of a view after preprocessing, fitted on the training samples.
 
     Parameters
     ----------
     spec : mapping
-        A kernel's spec, of which `FEATURE_KEYS` are read.
+        A kernel's spec, of which "columns" and "preprocessing" are read.
     view : str, optional
         Name of the view; None if there is one table.
 
     Attributes
     ----------
     train_ : array or CSR array of shape (n, p)
-        The training features as the kernel reads them.
+        Those of the training samples.
     """
 
     def __init__(self, spec: Mapping[str, Any], view: str | None) -> None:
         self.view = view
         self._columns = spec.get("columns")
         self._preprocessing = spec.get("preprocessing")
-        self._scaler = FeatureScaler(spec.get("feature_scaling", "none"))
-        columns = self._columns if isinstance(self._columns, slice | None) else np.asarray(self._columns).tolist()
-        self.key = (view, repr(columns), id(self._preprocessing), self._scaler.scaling)
+
+    @property
+    def key(self) -> tuple[str | None, str, int]:
         """Equal for kernels that read the same features."""
+        columns = self._columns if isinstance(self._columns, slice | None) else np.asarray(self._columns).tolist()
+        return self.view, repr(columns), id(self._preprocessing)
 
     @property
     def reads_tables(self) -> bool:
-        """Whether it needs a table as it was given, with its column names or with entries that are no numbers."""
+        """Whether they need a table as it was given, with its column names or with entries that are no numbers."""
         return self._preprocessing is not None or are_names(self._columns)
 
     def fit(self, X: Any) -> Self:
-        """Fit preprocessing and scaling on the training samples: one table or `Views`."""
+        """Fit the preprocessing on the training samples: one table or `Views`."""
         table = self._chosen(X)
         if self._preprocessing is not None:
             self._preprocessing = copy.deepcopy(self._preprocessing)  # the user's own stays unfitted
             with _data_errors():
                 table = self._preprocessing.fit(table).transform(table)
-        features = as_features(table, "X" if self.view is None else f"view {self.view!r}")
-        self._is_scaled = self._scaler.scaling != "none"
-        if self._is_scaled and is_sparse(features):
-            raise DataError(
-                f"`feature_scaling` {self._scaler.scaling!r} does not take sparse features; use "
-                "`preprocessing` (MaxAbsScaler, Normalizer), or pass a dense table"
-            )
-        self.train_ = self._scaler.fit(features).transform(features) if self._is_scaled else features
+        self.train_ = as_features(table, self._name)
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the features of new samples as the kernel reads them, dense or sparse as the training features."""
+        """Return the features of new samples, dense or sparse as those of the training samples."""
         table = self._chosen(X)
         if self._preprocessing is not None:
             with _data_errors():
                 table = self._preprocessing.transform(table)
-        features = as_features(table, "X" if self.view is None else f"view {self.view!r}")
+        features = as_features(table, self._name)
         if features.shape[1] != self.train_.shape[1]:
             raise DataError(
                 f"new samples have {features.shape[1]} features, but the training samples had {self.train_.shape[1]}"
             )
-        features = in_form_of(features, self.train_)
-        return self._scaler.transform(features) if self._is_scaled else features
+        return in_form_of(features, self.train_)
+
+    @property
+    def _name(self) -> str:
+        return "X" if self.view is None else f"view {self.view!r}"
 
     def _chosen(self, X: Any) -> Any:
         table = X if self.view is None else X[self.view]
         return table if self._columns is None else select_columns(table, self._columns)
+
+
+class FeatureSource:
+    """What a kernel reads: selected features, which other kernels may share, and their scaling.
+
+    Parameters
+    ----------
+    selected : SelectedFeatures
+        Fitted.
+    scaling : str
+        See `mklearn.kernels.feature_scaling.FeatureScaler`. Scaled training features are computed again for new
+        samples, so that those of several scalings are kept once.
+
+    Raises
+    ------
+    DataError
+        Sparse features, unless `scaling` is "none".
+    """
+
+    def __init__(self, selected: SelectedFeatures, scaling: FeatureScaling) -> None:
+        self.selected = selected
+        self.key = (selected.key, scaling)
+        """Equal for kernels that read the same."""
+        if scaling != "none" and is_sparse(selected.train_):
+            raise DataError(
+                f"`feature_scaling` {scaling!r} does not take sparse features; use `preprocessing` (MaxAbsScaler, "
+                "Normalizer), or pass a dense table"
+            )
+        self._scaler = FeatureScaler(scaling).fit(selected.train_) if scaling != "none" else None
+
+    def training_features(self) -> Any:
+        """Return the training features as the kernel reads them, shape (n, p)."""
+        return self._scaled(self.selected.train_)
+
+    def transform(self, X: Any) -> Any:
+        """Return the features of new samples as the kernel reads them, shape (m, p)."""
+        return self._scaled(self.selected.transform(X))
+
+    def _scaled(self, features: Any) -> Any:
+        return features if self._scaler is None else self._scaler.transform(features)
 
 
 class TableForms:

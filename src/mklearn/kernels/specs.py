@@ -19,7 +19,7 @@ from mklearn.kernels.base import Kernel
 from mklearn.kernels.checks import Array, as_float_matrix, check_choice, check_keys
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
-from mklearn.kernels.feature_source import FEATURE_KEYS, FeatureSource, TableForms
+from mklearn.kernels.feature_source import FEATURE_KEYS, FeatureSource, SelectedFeatures, TableForms
 from mklearn.kernels.features import is_sparse, squared_norms
 from mklearn.kernels.gaussian import GaussianKernel
 from mklearn.kernels.linear import LinearKernel
@@ -238,7 +238,7 @@ class StackTransform:
     Notes
     -----
     `transform` needs the training features, which are kept once for all kernels that read the same. An array is not
-    copied unless columns of it are chosen by index, or it is preprocessed or scaled: do not change it afterwards.
+    copied unless columns of it are chosen by index or it is preprocessed: do not change it afterwards.
 
     Sparse features stay sparse, for kernels of inner products and squared Euclidean distances.
     """
@@ -251,7 +251,7 @@ class StackTransform:
     @property
     def reads_tables(self) -> bool:
         """Whether a kernel needs X as it was given, with column names or entries that are no numbers."""
-        return any(FeatureSource(entry.spec, None).reads_tables for entry in self._entries)
+        return any(SelectedFeatures(entry.spec, None).reads_tables for entry in self._entries)
 
     @property
     def reads_views(self) -> bool:
@@ -281,20 +281,22 @@ class StackTransform:
             one = self._specs[0]
             spec = {"kind": one} if isinstance(one, str) else one
             self._entries = _feature_entries([{**spec, "id": name, "view": name} for name in table.names])
-        shared: dict[Any, FeatureSource] = {}
+        shared: dict[Any, SelectedFeatures] = {}
         self._sources: list[FeatureSource] = []
         matrices = []
         for entry in self._entries:
             with _error_prefix(entry.id):
-                source = FeatureSource(entry.spec, _view_of(entry, table))
-                if source.key not in shared:
-                    shared[source.key] = source.fit(table)
-                source = shared[source.key]
-                entry.kernel.fit(*(MEASURES[measure](source.train_) for _, measure in entry.kernel.inputs))
+                selected = SelectedFeatures(entry.spec, _view_of(entry, table))
+                key = selected.key
+                if key not in shared:
+                    shared[key] = selected.fit(table)
+                source = FeatureSource(shared[key], entry.spec.get("feature_scaling", "none"))
+                features = source.training_features()
+                entry.kernel.fit(*(MEASURES[measure](features) for _, measure in entry.kernel.inputs))
                 matrices.append(entry.kernel.kernel_train_)
                 entry.kernel.drop_training_kernel()
                 self._sources.append(source)
-        self._forms = TableForms(table, {source.view for source in self._sources})
+        self._forms = TableForms(table, {selected.view for selected in shared.values()})
         return KernelStack(matrices, [entry.id for entry in self._entries])
 
     def transform(self, X: Any) -> KernelStack:
@@ -314,18 +316,18 @@ class StackTransform:
             raise DataError("this StackTransform is not fitted; call fit with the training features first")
         table = self._as_read(X)
         self._forms.check(table)
-        features: dict[Any, Any] = {}
+        features: dict[Any, tuple[Any, Any]] = {}
         for entry, source in zip(self._entries, self._sources, strict=True):
             if source.key not in features:
                 with _error_prefix(entry.id):
-                    features[source.key] = source.transform(table)
-        known = [source.train_ for source in self._sources]
-        dtype = np.result_type(*(each.dtype for each in (*features.values(), *known)))
-        matrices: Array = np.empty((len(self._entries), table.shape[0], known[0].shape[0]), dtype=dtype)
+                    features[source.key] = source.transform(table), source.training_features()
+        tables = [each for pair in features.values() for each in pair]
+        shape = (len(self._entries), table.shape[0], tables[1].shape[0])
+        matrices: Array = np.empty(shape, dtype=np.result_type(*(each.dtype for each in tables)))
         for number, (entry, source) in enumerate(zip(self._entries, self._sources, strict=True)):
             with _error_prefix(entry.id):
-                rows = features[source.key]
-                blocks = [MEASURES[measure](rows, source.train_) for _, measure in entry.kernel.inputs]
+                rows, columns = features[source.key]
+                blocks = [MEASURES[measure](rows, columns) for _, measure in entry.kernel.inputs]
                 matrices[number] = entry.kernel.transform(*blocks, own=[squared_norms(rows)] * len(blocks))
         return KernelStack(matrices, [entry.id for entry in self._entries])
 
