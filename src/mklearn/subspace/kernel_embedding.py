@@ -10,6 +10,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from mklearn.base.kernel_input import KernelInput
+from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
 from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, fit_context, one_of
 from mklearn.base.validation import checked_components, checked_labels
 from mklearn.errors import NotApplicable
@@ -26,8 +27,12 @@ from mklearn.optimize.graph_embedding import (
 )
 
 
-class KernelEmbedding(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelEmbedding(
+    NearestNeighbourPrediction, KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """Base of the estimators that embed samples by z = A' sum_m beta_m k_m(., x).
+
+    ``predict`` gives the label of the nearest training sample, see `NearestNeighbourPrediction`.
 
     A subclass implements `_fit_kernels`, which sets ``kernel_weights_``, ``coefficients_`` and ``embedding_`` besides
     its own attributes. It has at least the parameters ``n_components`` and ``kernels``. Parameters, attributes and
@@ -85,7 +90,6 @@ class KernelEmbedding(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = self._needs_labels
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -125,8 +129,10 @@ class KernelEmbedding(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerM
         """Return the training kernels and the checked labels; set ``classes_``."""
         stack = self._training_stack(X)
         if not self._needs_labels:
+            self._keep_labels(y)
             return stack, None
         labels = checked_labels(self, y, stack.n_columns)
+        self._keep_labels(labels)
         self.classes_ = np.unique(labels)
         return stack, labels
 
