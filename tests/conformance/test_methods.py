@@ -148,7 +148,8 @@ def test_methods_have_what_their_sweep_asks_for(kind: str) -> None:
     """Labels, an embedding, or one for each of the sizes - which are the workflow's own, as ``n_components``."""
     sweep = MODELS[kind](kind=kind).sweep()
     estimator = made(kind, parameters(kind))
-    assert hasattr(estimator, "predict" if SWEEPS[kind] is Predictions else "transform")
+    assert hasattr(estimator, "predict")
+    assert SWEEPS[kind] is Predictions or hasattr(estimator, "transform")
     assert ("sizes" in sweep.parameters) == (SWEEPS[kind] is Refit)
     if "sizes" in MODELS[kind].model_fields:
         assert sweep.parameters.get("sizes") == MODELS[kind].model_fields["sizes"].get_default()
@@ -195,6 +196,7 @@ def test_on_digits(digits: Digits, kind: str, way: dict[str, Any]) -> None:
         assert np.isfinite(test).all()
         np.testing.assert_allclose(train, model.embedding_, rtol=0, atol=1e-8 * np.abs(train).max())
         predicted = nearest_neighbour_predictions(train, y, test)
+        np.testing.assert_array_equal(model.predict(X_test), predicted)
     np.testing.assert_array_equal(X, before)
     np.testing.assert_array_equal(X_test, before_test)
     if SWEEPS[kind] is Refit:

@@ -26,12 +26,13 @@ def blocks(page: Path, language: str) -> list[str]:
     return [text for found, text in BLOCK.findall(page.read_text(encoding="utf-8")) if found == language]
 
 
-def test_the_readmes_code_prints_what_it_says() -> None:
-    first, *others = blocks(ROOT / "README.md", "python")
+@pytest.mark.parametrize("page", ["README.md", "docs/library.md"])
+def test_code_prints_what_the_page_says(page: str) -> None:
+    first, *others = blocks(ROOT / page, "python")
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(first, {})
-    assert printed.getvalue() in blocks(ROOT / "README.md", "")
+    assert printed.getvalue() in blocks(ROOT / page, "")
     for code in others:
         exec(code, {})
 

@@ -1,22 +1,26 @@
-"""The input of estimators that take several kernels: computed from features, or precomputed."""
+"""The input of estimators that take several kernels: computed from features or views, or precomputed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mklearn.base.kernel_parameters import kernel_parameters, with_kernel_parameters
 from mklearn.base.validation import checked_array
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.specs import StackTransform
 from mklearn.kernels.stack import KernelStack
+from mklearn.kernels.views import Views, as_views
 
 KernelWeighting = Literal["learned", "uniform"]
 """Kernel weights of a learner: its own, or equal ones in everything else that it does."""
+
+_NESTED = "kernels__"
 
 
 class KernelInput:
@@ -24,6 +28,9 @@ class KernelInput:
 
     ``fit`` begins with `_training_stack`, every prediction with `_new_stack`. Place the mixin before scikit-learn's
     classes in the list of bases.
+
+    Parameters of the kernels are parameters of the estimator: ``kernels__gist__bandwidth`` is the bandwidth of the
+    kernel named "gist", and ``kernels__bandwidth`` that of one spec alone. ``set_params`` and grid searches take them.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"kernels": [str, list, tuple, Mapping]}
@@ -31,6 +38,25 @@ class KernelInput:
     kernels: Any
     kernel_ids_: tuple[str, ...]
     n_features_in_: int
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, with ``deep=True`` also those of the kernels."""
+        parameters: dict[str, Any] = super().get_params(deep=deep)  # type: ignore[misc]
+        if deep and not self._is_precomputed:
+            nested = kernel_parameters(self.kernels)
+            parameters.update({f"{_NESTED}{name}": value for name, value in nested.items()})
+        return parameters
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters, also of the kernels; the mapping or list in ``kernels`` is replaced, not changed."""
+        nested = {name: parameters.pop(name) for name in list(parameters) if name.startswith(_NESTED)}
+        super().set_params(**parameters)  # type: ignore[misc]
+        if nested and self._is_precomputed:
+            raise ConfigError(f"{next(iter(nested))}: precomputed kernels have no parameters; set `kernels` to specs")
+        if nested:
+            named = {name.removeprefix(_NESTED): value for name, value in nested.items()}
+            self.kernels = with_kernel_parameters(self.kernels, named)
+        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -42,19 +68,22 @@ class KernelInput:
     def _is_precomputed(self) -> bool:
         return isinstance(self.kernels, str) and self.kernels == "precomputed"
 
-    def _training_stack(self, X: ArrayLike) -> KernelStack:
+    def _training_stack(self, X: Any) -> KernelStack:
         """Return the training kernels, fitting those computed from features; set ``kernel_ids_`` and ``_dtype_``."""
-        array = checked_array(self, X, reset=True, allow_nd=self._is_precomputed)
         if self._is_precomputed:
+            array = self._checked_kernels(X, reset=True)
             stack = KernelStack.from_last_axis(array).require_training()
+            self._dtype_ = array.dtype
         else:
-            self._transform_ = StackTransform(self.kernels).fit(array)
-            stack = self._transform_.stack_train_
-        self._dtype_ = array.dtype
+            transform = StackTransform(self.kernels)
+            table = self._checked_features(X, transform, reset=True)
+            stack = transform.fit_transform(table)
+            self._transform_ = transform
+            self._dtype_ = table.dtype if isinstance(table, np.ndarray) and table.dtype.kind == "f" else stack.dtype
         self.kernel_ids_ = stack.ids
         return stack
 
-    def _new_stack(self, X: ArrayLike) -> tuple[KernelStack, np.dtype[Any]]:
+    def _new_stack(self, X: Any) -> tuple[KernelStack, np.dtype[Any]]:
         """Return the kernels between new samples (rows) and training samples (columns), and the dtype of X.
 
         Raises
@@ -63,9 +92,12 @@ class KernelInput:
             X has another number of features, training samples or kernels than in ``fit``, or is not finite.
         """
         check_is_fitted(self)
-        array = checked_array(self, X, reset=False, allow_nd=self._is_precomputed)
         if not self._is_precomputed:
-            return self._transform_.transform(array), array.dtype
+            table = self._checked_features(X, self._transform_, reset=False)
+            stack = self._transform_.transform(table)
+            is_array = isinstance(table, np.ndarray) and table.dtype.kind == "f"
+            return stack, table.dtype if is_array else stack.dtype
+        array = self._checked_kernels(X, reset=False)
         stack = KernelStack.from_last_axis(array)
         n_kernels = len(self.kernel_ids_)
         if len(stack) != n_kernels:
@@ -74,6 +106,47 @@ class KernelInput:
                 f"X must have shape (n_samples, {self.n_features_in_}, {n_kernels})"
             )
         return stack, array.dtype
+
+    def _checked_kernels(self, X: Any, *, reset: bool) -> NDArray[Any]:
+        """Return precomputed kernels, shape (n, n_train) or (n, n_train, n_kernels)."""
+        name = type(self).__name__
+        if isinstance(X, Views | Mapping) and as_views(X) is not None:
+            raise DataError(
+                f"X holds several views, but {name} has kernels='precomputed': say which kernels to compute from them, "
+                f"e.g. {name}(kernels='gaussian') for one of each view"
+            )
+        array = checked_array(self, X, reset=reset, allow_nd=True)
+        if reset and array.ndim in (2, 3) and array.shape[0] != array.shape[1]:
+            raise DataError(
+                f"X has shape {array.shape}, but {name} has kernels='precomputed': expected a square kernel matrix "
+                f"(n_samples, n_samples), or (n_samples, n_samples, n_kernels) for several. If X holds features, name "
+                f"the kernels to compute from them, e.g. {name}(kernels=['gaussian', 'linear'])"
+            )
+        return array
+
+    def _checked_features(self, X: Any, transform: StackTransform, *, reset: bool) -> Any:
+        """Return X as views, as a checked array, or as it is if kernels are computed from columns of a table."""
+        views = as_views(X)
+        if not reset and transform.reads_views != (views is not None):
+            return X if views is None else views  # `StackTransform` says what is expected
+        if views is None and not transform.reads_tables:
+            return checked_array(self, X, reset=reset)
+        if views is None:
+            table = X if hasattr(X, "shape") else np.asarray(X)
+            if len(table.shape) != 2:
+                raise DataError(f"X has shape {table.shape}; expected (n_samples, n_features)")
+            try:
+                validate_data(self, table, reset=reset, skip_check_array=True)
+            except ValueError as error:
+                raise DataError(str(error)) from error
+        else:
+            table = views
+            if reset:  # new samples may lack views that no kernel reads, so `StackTransform` compares them
+                self.n_features_in_ = views.shape[1]
+                vars(self).pop("feature_names_in_", None)
+        if reset and table.shape[0] < 2:
+            raise DataError(f"X has {table.shape[0]} sample(s): a minimum of 2 is required by {type(self).__name__}")
+        return table
 
 
 def fixed_weights(choice: Any, n_kernels: int) -> NDArray[np.floating[Any]]:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
 from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, at_least, fit_context
 from mklearn.base.validation import checked_array, checked_labels
 from mklearn.bilinear.alternation import Alternation, Problem, Side, alternate, starting_projection
@@ -21,8 +22,10 @@ Array = NDArray[np.floating]
 _DEFAULT_SIZE = 10
 
 
-class BilinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators that embed an image X (rows, cols) as Y = L'XR (l1, l2).
+
+    ``predict`` gives the label of the nearest training image, see `NearestNeighbourPrediction`.
 
     A subclass defines the problem (`_problem`), whether it needs labels, and the side whose projection is fixed at the
     start. It has at least the parameters ``n_components``, ``shape``, ``init``, ``max_iter``, ``tol``, ``flatten`` and
@@ -84,6 +87,9 @@ class BilinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         DataError
             X has another shape than in ``fit``, or is not finite.
         """
+        return self._project(X)
+
+    def _project(self, X: ArrayLike) -> NDArray[np.floating]:
         check_is_fitted(self)
         array = self._check_images(X, reset=False)
         return self._embed(array.reshape(-1, *self.shape_), array.dtype)
@@ -95,7 +101,6 @@ class BilinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = True
-        tags.target_tags.required = self._needs_labels
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -122,8 +127,10 @@ class BilinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         array = self._check_images(X, reset=True)
         images = array.reshape(-1, *self.shape_).astype(np.float64, copy=False)
         if not self._needs_labels:
+            self._keep_labels(y)
             return images, None, array.dtype
         labels = checked_labels(self, y, len(images))
+        self._keep_labels(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise NotApplicable(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.svm import SVC
 
 from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
@@ -36,22 +36,22 @@ class CombinedSVC(KernelClassifier):
         self.svc_ = SVC(C=bound, kernel="precomputed", break_ties=True).fit(kernel, codes)
         self.support_ = self.svc_.support_
 
-    def decision_function(self, X: ArrayLike) -> NDArray[np.floating]:
+    def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Compute decision values, shape (m, n_classes); for two classes shape (m,), positive for the second.
 
         Parameters
         ----------
-        X : array of shape (m, d), or (m, n_train, n_kernels) with ``kernels="precomputed"``
+        X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
         """
         kernel = self._combined(X)
         values: NDArray[np.floating] = self.svc_.decision_function(kernel)
         return values
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: Any) -> NDArray[Any]:
         """Predict class labels, shape (m,)."""
         kernel = self._combined(X)
         return self.classes_[self.svc_.predict(kernel)]
 
-    def _combined(self, X: ArrayLike) -> NDArray[np.floating]:
+    def _combined(self, X: Any) -> NDArray[np.floating]:
         stack, _ = self._new_stack(X)
         return stack.combine(self.kernel_weights_)

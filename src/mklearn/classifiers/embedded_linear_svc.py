@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
@@ -84,22 +84,22 @@ class EmbeddedLinearSVC(KernelClassifier):
         svc = LinearSVC(C=self.C, random_state=self.random_state, max_iter=10_000)
         self.svc_ = svc.fit(self._centre_and_normalise(Z), codes)
 
-    def decision_function(self, X: ArrayLike) -> NDArray[np.floating]:
+    def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Compute signed distances, shape (m, n_classes); for two classes shape (m,), positive for the second.
 
         Parameters
         ----------
-        X : array of shape (m, d), or (m, n_train, n_kernels) with ``kernels="precomputed"``
+        X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
         """
         Z = self._embed(X)
         return self.svc_.decision_function(Z)
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: Any) -> NDArray[Any]:
         """Predict class labels, shape (m,)."""
         Z = self._embed(X)
         return self.classes_[self.svc_.predict(Z)]
 
-    def _embed(self, X: ArrayLike) -> NDArray[np.floating]:
+    def _embed(self, X: Any) -> NDArray[np.floating]:
         stack, _ = self._new_stack(X)
         return self._centre_and_normalise(self.embedder_.transform(stack.combine(self.kernel_weights_)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -30,7 +30,9 @@ class FSVMPairFit(PairFit):
     Attributes
     ----------
     Z, y : arrays of shape (n, r) and (n,)
-        The whitened samples S^-1/2 (x - mean) and their labels.
+        The whitened samples S^-1/2 (x - mean) and their labels; empty in a pickled classifier.
+    is_simplex : bool
+        Whether the whitened samples are a regular simplex: r = n - 1.
     C : float
         The penalty of the joint problem that the fit solves.
     optimum : float
@@ -43,6 +45,7 @@ class FSVMPairFit(PairFit):
 
     Z: Floats
     y: Floats
+    is_simplex: bool
     C: float
     optimum: float
     history: Floats
@@ -187,6 +190,14 @@ class FSVC(OneVsOneLinear):
             self._thresholds = np.array(found) if found else np.full(len(self.pairs_), np.nan)
         return self._thresholds
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for pickling: C0 in place of the whitened samples, which only C0 needs."""
+        state = dict(super().__getstate__())
+        if "_joint_fits" in state:
+            state["_thresholds"] = self.C0_
+            state["_joint_fits"] = [replace(fit, Z=fit.Z[:0].copy(), y=fit.y[:0].copy()) for fit in self._joint_fits]
+        return state
+
     @property
     def zero_is_optimal_(self) -> Any:
         """Whether w = 0 is optimal for C', too, shape (n_pairs,)."""
@@ -200,7 +211,7 @@ class FSVC(OneVsOneLinear):
             distance = fit.history / fit.optimum - 1 if len(fit.history) else np.full(1, np.nan)
             found.append({
                 "C": self.C, "rho": self.rho, "equivalent_C": fit.C, "C0": float(C0), "zero": bool(zero),
-                "simplex": fit.Z.shape[1] == len(fit.Z) - 1, "start": float(distance[0]), "end": float(distance[-1]),
+                "simplex": fit.is_simplex, "start": float(distance[0]), "end": float(distance[-1]),
                 "rises": fit.rises,
             })  # fmt: skip
         return found
@@ -233,7 +244,17 @@ class FSVC(OneVsOneLinear):
             w, b, gap = whitening.axes @ found.w, found.b, max(gap, found.gap)
             history, rises, objective = found.objectives, found.n_rises, float(found.objectives[-1])
         return FSVMPairFit(
-            w, b - float(w @ whitening.mean), objective, gap, Z / scale, y, joint.C, joint.objective, history, rises
+            w,
+            b - float(w @ whitening.mean),
+            objective,
+            gap,
+            Z / scale,
+            y,
+            whitening.is_simplex,
+            joint.C,
+            joint.objective,
+            history,
+            rises,
         )
 
     def _collect(self, fits: Sequence[PairFit]) -> None:
@@ -246,7 +267,7 @@ class FSVC(OneVsOneLinear):
         self.objective_history_ = [fit.history for fit in joint]
         self.distance_from_optimum_ = [fit.history / fit.optimum - 1 for fit in joint]
         self.n_rises_ = np.array([fit.rises for fit in joint], dtype=np.intp)
-        simplices = sum(fit.Z.shape[1] == len(fit.Z) - 1 for fit in joint)
+        simplices = sum(fit.is_simplex for fit in joint)
         if simplices:
             remark = f"rank n - 1 in {simplices} of {len(fits)} pairs of classes, whose directions do not depend on C"
             self.message_ = "; ".join(filter(None, [self.message_, remark]))

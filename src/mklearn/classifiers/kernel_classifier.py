@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,12 +24,12 @@ class KernelClassifier(KernelInput, ClassifierMixin, BaseEstimator):
     """
 
     @fit_context
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Fit the classifier.
 
         Parameters
         ----------
-        X : array of shape (n, d), or (n, n, n_kernels) with ``kernels="precomputed"``
+        X : array of shape (n, d), views, or array of shape (n, n, n_kernels) with ``kernels="precomputed"``
         y : array of shape (n,)
             Class labels.
         """

@@ -15,6 +15,7 @@ from mklearn.base.parameters import StrOptions, at_least
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.classifiers.kernel_classifier import KernelClassifier
 from mklearn.classifiers.one_vs_one import OneVsOneLinear
+from mklearn.errors import ConfigError
 from mklearn.kernels.stack import KernelStack
 from mklearn.subspace.kernel_pca import KernelPCA
 
@@ -36,6 +37,7 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
     n_components_ : int
         Components taken: as asked for, or the rank of the centred kernel, if less.
     kernel_pca_ : KernelPCA
+        With these components only.
     machine_ : OneVsOneLinear
         The linear classifier on the components.
     gap_, objective_, certificate_, history_, diagnostics_, status_, message_
@@ -72,15 +74,15 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
         self.kernel_weights_ = fixed_weights(self.kernel_weights, len(stack))
         kernel = np.asarray(stack.combine(self.kernel_weights_), dtype=np.float64)
         self.kernel_pca_ = KernelPCA().fit(kernel)
+        self._rank = self.kernel_pca_.eigenvalues_.size
         # Labels themselves, in the order of ``classes_``, so that messages name them.
         self._fit_machine(self.classes_[codes])
 
     def _fit_machine(self, y: NDArray[Any]) -> None:
         """Fit the linear classifier to the leading components."""
-        components = self.kernel_pca_.embedding_
-        most = components.shape[1]
-        self.n_components_ = most if self.n_components == "all" else min(most, int(self.n_components))
-        machine = self._machine().fit(components[:, : self.n_components_], y)
+        self.n_components_ = _taken(self.n_components, self._rank)
+        self.kernel_pca_ = self.kernel_pca_.leading(self.n_components_)
+        machine = self._machine().fit(self.kernel_pca_.embedding_, y)
         self.machine_ = machine
         self.gap_, self.objective_, self.certificate_ = machine.gap_, machine.objective_, machine.certificate_
         self.status_, self.message_, self.history_ = machine.status_, machine.message_, getattr(machine, "history_", [])
@@ -91,38 +93,49 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
         return list(getattr(self.machine_, "diagnostics_", []))
 
     def with_components(self, n_components: ComponentCount, y: ArrayLike) -> Self:
-        """Fit another number of components of the same kernel principal components.
+        """Fit a smaller number of components of the same kernel principal components.
 
         Parameters
         ----------
         n_components : int or "all"
+            At most as many as this classifier has.
         y : array of shape (n,)
             The labels that this classifier was fitted to.
 
         Returns
         -------
         KernelPCAClassifier
-            A copy, fitted; the kernel principal components are shared.
+            A copy, fitted.
+
+        Raises
+        ------
+        ConfigError
+            More components than this classifier has.
         """
+        if _taken(n_components, self._rank) > self.n_components_:
+            raise ConfigError(
+                f"n_components={n_components!r}: this classifier was fitted with {self.n_components_} components and "
+                "keeps no others; fit it anew"
+            )
         other = copy(self)
         other.n_components = n_components
         other._fit_machine(np.asarray(y))
         return other
 
-    def class_scores(self, X: ArrayLike) -> Floats:
+    def class_scores(self, X: Any) -> Floats:
         """Compute the linear classifier's score of each class, shape (m, n_classes).
 
         Parameters
         ----------
-        X : array of shape (m, d), or (m, n_train, n_kernels) with ``kernels="precomputed"``
+        X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
         """
         stack, _ = self._new_stack(X)
         components = self.kernel_pca_.transform(np.asarray(stack.combine(self.kernel_weights_), dtype=np.float64))
-        return self.machine_.class_scores(components[:, : self.n_components_])
+        return self.machine_.class_scores(components)
 
 
 def fit_path(
-    estimator: KernelPCAClassifier, X: ArrayLike, y: ArrayLike, *, sizes: Sequence[ComponentCount]
+    estimator: KernelPCAClassifier, X: Any, y: ArrayLike, *, sizes: Sequence[ComponentCount]
 ) -> list[KernelPCAClassifier]:
     """Fit a classifier with each of several numbers of components; kernel principal components are computed once.
 
@@ -139,5 +152,11 @@ def fit_path(
     list of KernelPCAClassifier
         Fitted, one for each size.
     """
-    first = clone(estimator).set_params(n_components=sizes[0]).fit(X, y)
-    return [first, *(first.with_components(size, y) for size in sizes[1:])]
+    most: ComponentCount = "all" if "all" in sizes else max(sizes, key=int)
+    largest = clone(estimator).set_params(n_components=most).fit(X, y)
+    return [largest if size == most else largest.with_components(size, y) for size in sizes]
+
+
+def _taken(n_components: ComponentCount, rank: int) -> int:
+    """Return the number of components that are taken of those that there are."""
+    return rank if n_components == "all" else min(rank, int(n_components))

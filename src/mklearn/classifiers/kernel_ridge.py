@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from mklearn.base.kernel_input import KernelInput, fixed_weights
@@ -93,12 +93,12 @@ class KernelRidgeClassifier(ClassScores, KernelClassifier):
         self.ridge_amount_ = amount
         self.kernel_weights_ = weights
 
-    def class_scores(self, X: ArrayLike) -> NDArray[np.float64]:
+    def class_scores(self, X: Any) -> NDArray[np.float64]:
         """Compute the outputs f, shape (m, n_classes), with rows that sum to 1.
 
         Parameters
         ----------
-        X : array of shape (m, d), or (m, n_train, n_kernels) with ``kernels="precomputed"``
+        X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
         """
         stack, _ = self._new_stack(X)
         outputs: NDArray[np.float64] = stack.combine(self.kernel_weights_) @ self.coefficients_ + self.intercept_

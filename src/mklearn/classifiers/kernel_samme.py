@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from mklearn.base.parameters import at_least
 from mklearn.classifiers.class_scores import ClassScores
@@ -133,12 +133,12 @@ class KernelSAMME(ClassScores, KernelEnsemble):
         totals = np.bincount(found.picks, weights=found.alphas, minlength=len(stack))
         self.kernel_weights_ = totals / totals.sum()
 
-    def class_scores(self, X: ArrayLike) -> NDArray[np.float64]:
+    def class_scores(self, X: Any) -> NDArray[np.float64]:
         """Compute the share of the alphas that vote for each class, shape (m, n_classes).
 
         Parameters
         ----------
-        X : array of shape (m, d), or (m, n_train, n_kernels) with ``kernels="precomputed"``
+        X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
         """
         stack, _ = self._new_stack(X)
         scores = np.zeros((stack.n_rows, len(self.classes_)))

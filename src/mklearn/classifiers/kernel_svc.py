@@ -18,9 +18,9 @@ class KernelSVC(CombinedSVC):
 
     Parameters
     ----------
-    kernels : "precomputed" or list of kernel specs
+    kernels : "precomputed", list of kernel specs, or mapping of names to specs
         "precomputed": X is (n_samples, n_train, n_kernels), or (n_samples, n_train) for one kernel. Specs: X is
-        (n_samples, n_features); see `mklearn.kernels.specs.StackTransform`.
+        (n_samples, n_features) or several views; see `mklearn.kernels.specs.StackTransform`.
     kernel_weights : None, "uniform", int or array of shape (n_kernels,)
         The average, one kernel by its position, or given weights (scaled to sum 1).
     C : float

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.preprocessing import normalize
 
@@ -80,12 +80,12 @@ class KernelVoting(KernelEnsemble):
         self.estimators_, self.embeddings_ = self._fit_embeddings(stack, range(len(stack)), codes)
         self.kernel_weights_ = np.full(len(stack), 1.0 / len(stack))
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: Any) -> NDArray[Any]:
         """Predict class labels, shape (m,).
 
         Parameters
         ----------
-        X : array of shape (m, d), or (m, n_train, n_kernels) with ``kernels="precomputed"``
+        X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
         """
         stack, _ = self._new_stack(X)
         found = [

@@ -18,6 +18,7 @@ from mklearn.classifiers.one_vs_rest import decision_values, one_vs_rest_signs, 
 from mklearn.errors import DataError
 from mklearn.graphs import class_structure
 from mklearn.kernels.stack import KernelStack
+from mklearn.kernels.views import as_views
 from mklearn.optimize.gating import Gate, GateScale, gate_factor, gated_cross_kernel, gates
 from mklearn.optimize.localized_mkl import GatedSVM, LocalizedMKL, Solver, checked_gating, localized_mkl
 from mklearn.optimize.svm import solve_svm
@@ -105,7 +106,8 @@ class LMKLSVC(KernelClassifier):
     restarts_ : tuple of GatedMachines
         Of the further starts.
     gating_source_ : {"gating", "features", "kernel"}
-        What gates: the ``gating`` of ``fit``, or X, or the rows of the average of precomputed kernels.
+        What gates: the ``gating`` of ``fit``, or X, or, of precomputed kernels and of several views, the rows of the
+        average kernel.
     gating_mean_, gating_scale_ : arrays of shape (n_gating_features,)
         Mean and sample standard deviation over the training samples (1 for constant features).
     objective_ : float
@@ -200,17 +202,17 @@ class LMKLSVC(KernelClassifier):
         self.clip_gates = clip_gates
 
     @fit_context
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, gating: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None, *, gating: ArrayLike | None = None) -> Self:
         """Fit the gates and the machines.
 
         Parameters
         ----------
-        X : array of shape (n, d), or (n, n, n_kernels) with ``kernels="precomputed"``
+        X : array of shape (n, d), views, or array of shape (n, n, n_kernels) with ``kernels="precomputed"``
         y : array of shape (n,)
             Class labels.
         gating : array of shape (n, n_gating_features), optional
-            Gating features; they are standardised here. Without them X gates, or, of precomputed kernels, the rows of
-            their average.
+            Gating features; they are standardised here. Without them X gates, or, of precomputed kernels and of
+            several views, the rows of the average kernel.
         """
         stack = self._training_stack(X)
         classes = class_structure(checked_labels(self, y, stack.n_columns))
@@ -277,23 +279,23 @@ class LMKLSVC(KernelClassifier):
         )
         return localized_mkl(problem, V0, solver=self.solver, tol=self.tol or _TOL[self.solver], max_iter=self.max_iter)
 
-    def decision_function(self, X: ArrayLike, *, gating: ArrayLike | None = None) -> NDArray[np.floating]:
+    def decision_function(self, X: Any, *, gating: ArrayLike | None = None) -> NDArray[np.floating]:
         """Compute decision values, shape (m, n_classes); for two classes shape (m,), positive for the second.
 
         Parameters
         ----------
-        X : array of shape (m, d), or (m, n_train, n_kernels) with ``kernels="precomputed"``
+        X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
         gating : array of shape (m, n_gating_features), optional
             If and only if ``fit`` had them.
         """
         stack, _ = self._new_stack(X)
         return self._decisions(stack, self._new_gating(X, gating, stack), self.machines_)
 
-    def predict(self, X: ArrayLike, *, gating: ArrayLike | None = None) -> NDArray[Any]:
+    def predict(self, X: Any, *, gating: ArrayLike | None = None) -> NDArray[Any]:
         """Predict class labels, shape (m,); parameters as for `decision_function`."""
         return predicted_classes(self.decision_function(X, gating=gating), self.classes_)
 
-    def predict_restarts(self, X: ArrayLike, *, gating: ArrayLike | None = None) -> NDArray[Any]:
+    def predict_restarts(self, X: Any, *, gating: ArrayLike | None = None) -> NDArray[Any]:
         """Predict class labels by every start, shape (n_restarts + 1, m): the first row is `predict`.
 
         Parameters are those of `decision_function`. Where the rows differ, the start decides.
@@ -303,7 +305,7 @@ class LMKLSVC(KernelClassifier):
         values = [self._decisions(stack, features, machines) for machines in (self.machines_, *self.restarts_)]
         return np.array([predicted_classes(each, self.classes_) for each in values])
 
-    def localized_weights(self, X: ArrayLike | None = None, *, gating: ArrayLike | None = None) -> NDArray[np.floating]:
+    def localized_weights(self, X: Any | None = None, *, gating: ArrayLike | None = None) -> NDArray[np.floating]:
         """Compute the gates eta of samples, shape (m, n_kernels), or (n_machines, m, n_kernels) of several machines.
 
         Parameters
@@ -347,13 +349,14 @@ class LMKLSVC(KernelClassifier):
             return 1.0
         return 1.0 / len(stack) if self.gate == "softmax" else len(stack) / 4.0
 
-    def _new_gating(self, X: ArrayLike, gating: ArrayLike | None, stack: KernelStack) -> Array:
+    def _new_gating(self, X: Any, gating: ArrayLike | None, stack: KernelStack) -> Array:
         average = np.asarray(stack.combine(_equal(stack)), dtype=np.float64)
         return self._standardised(self._raw_gating(X, gating, average, reset=False))
 
-    def _raw_gating(self, X: ArrayLike, gating: ArrayLike | None, average: Array, *, reset: bool) -> Array:
+    def _raw_gating(self, X: Any, gating: ArrayLike | None, average: Array, *, reset: bool) -> Array:
         """Return the gating features as given, shape (m, n_gating_features)."""
-        source: GatingSource = "gating" if gating is not None else "kernel" if self._is_precomputed else "features"
+        without_features = self._is_precomputed or as_views(X) is not None
+        source: GatingSource = "gating" if gating is not None else "kernel" if without_features else "features"
         if reset:
             self.gating_source_ = source
         elif (source == "gating") != (self.gating_source_ == "gating"):

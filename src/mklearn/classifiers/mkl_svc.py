@@ -6,7 +6,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from mklearn.base.kernel_input import KernelInput
 from mklearn.base.parameters import POSITIVE, Interval, at_least
@@ -140,12 +140,12 @@ class MKLSVC(KernelClassifier):
         self.dual_coef_ = dual[:, self.support_]
         self.intercept_ = np.array([each.solution.intercept for each in found])
 
-    def decision_function(self, X: ArrayLike) -> NDArray[np.floating]:
+    def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Compute decision values, shape (m, n_classes); for two classes shape (m,), positive for the second.
 
         Parameters
         ----------
-        X : array of shape (m, d), or (m, n_train, n_kernels) with ``kernels="precomputed"``
+        X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
         """
         stack, _ = self._new_stack(X)
         return decision_values(
@@ -159,6 +159,6 @@ class MKLSVC(KernelClassifier):
             )
         )
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: Any) -> NDArray[Any]:
         """Predict class labels, shape (m,)."""
         return predicted_classes(self.decision_function(X), self.classes_)

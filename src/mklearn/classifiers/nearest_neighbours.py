@@ -23,7 +23,8 @@ class NearestNeighbours(KNeighborsClassifier):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
         """Fit to X of shape (n, d) and class labels y."""
-        n_samples = len(X)  # type: ignore[arg-type]
+        super().fit(X, y)
+        n_samples = self.n_samples_fit_
         if self.n_neighbors > n_samples:
-            raise NotApplicable(f"n_neighbors={self.n_neighbors}: there are {n_samples} training samples")
-        return super().fit(X, y)
+            raise NotApplicable(f"n_neighbors={self.n_neighbors}: there are too few training samples, {n_samples=}")
+        return self

@@ -29,6 +29,11 @@ class ShrinkageLDA(LinearDiscriminantAnalysis):
         Why the fit is inaccurate; empty if it is not.
     """
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = False  # scikit-learn's own has it with solver="svd" only
+        return tags
+
     def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
         """Fit to X of shape (n, d) and class labels y."""
         _, counts = np.unique(np.asarray(y), return_counts=True)

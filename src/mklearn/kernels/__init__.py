@@ -21,5 +21,6 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "row_blocks": ["merge_row_blocks", "rows_of_block"],
         "specs": ["KERNELS", "StackTransform", "build_stack", "compute_stack"],
         "stack": ["KernelStack"],
+        "views": ["Views"],
     },
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -197,7 +197,7 @@ class Kernel(ABC):
         DataError
             Not fitted, wrong shape or number of matrices, not finite, negative distances, or `own` missing.
         """
-        if not hasattr(self, "kernel_train_"):
+        if not hasattr(self, "info_"):
             raise DataError(f"this {type(self).__name__} is not fitted; call fit with the training samples first")
         rows = [self._block_of_rows(block, *source) for block, source in self._with_inputs(blocks)]
         kernel = self.kernel_function(rows)
@@ -209,6 +209,11 @@ class Kernel(ABC):
         if self.normalise == "centred_trace":
             kernel /= kernel.dtype.type(self.divisor_)
         return kernel
+
+    def drop_training_kernel(self) -> None:
+        """Drop `kernel_train_` and the kernel in `repair_`, which `transform` does not need."""
+        del self.kernel_train_
+        self.repair_ = replace(self.repair_, kernel=np.empty((0, self.n_train_), dtype=self.repair_.kernel.dtype))
 
     def _with_inputs(self, blocks: Sequence[ArrayLike]) -> list[tuple[ArrayLike, tuple[str, str]]]:
         if len(blocks) != len(self.inputs):

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.errors import DataError
-from mklearn.kernels.checks import Array, as_float_matrix
+from mklearn.kernels.checks import Array
 from mklearn.kernels.compiled import compile_loop
+from mklearn.kernels.features import as_features, is_sparse, squared_norms
 
 # Number of rows computed against each column vector while that vector is in the first-level cache.
 _TILE_ROWS = 8
@@ -28,13 +29,13 @@ def squared_euclidean(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     """Compute the squared Euclidean distances ``||x_i - y_j||^2``.
 
     The mean of `Y` is subtracted from both sets first: this changes no distance and keeps the cancellation in
-    ``||x||^2 + ||y||^2 - 2 x'y`` small for data far from the origin.
+    ``||x||^2 + ||y||^2 - 2 x'y`` small for data far from the origin. It is not subtracted from sparse features.
 
     Parameters
     ----------
-    X : array_like, shape (n, d)
-    Y : array_like, shape (m, d), optional
-        Default: `X`; the result is then exactly symmetric with an exactly zero diagonal.
+    X : array_like or sparse matrix, shape (n, d)
+    Y : array_like or sparse matrix, shape (m, d), optional
+        Sparse if `X` is. Default: `X`; the result is then exactly symmetric with an exactly zero diagonal.
 
     Returns
     -------
@@ -47,14 +48,15 @@ def squared_euclidean(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         Wrong shape, different numbers of features, not finite.
     """
     rows, columns, same, dtype = _pair(X, Y)
-    origin = columns.mean(axis=0)
-    rows = rows - origin
-    columns = rows if same else columns - origin
-    squared_norms = np.einsum("ij,ij->i", rows, rows)
-    other_norms = squared_norms if same else np.einsum("ij,ij->i", columns, columns)
-    distances = rows @ columns.T
+    if not is_sparse(columns):
+        origin = columns.mean(axis=0)
+        rows = rows - origin
+        columns = rows if same else columns - origin
+    norms = squared_norms(rows)
+    other_norms = norms if same else squared_norms(columns)
+    distances = _products(rows, columns)
     distances *= -2
-    distances += squared_norms[:, None]
+    distances += norms[:, None]
     distances += other_norms[None, :]
     np.maximum(distances, 0, out=distances)
     if same:
@@ -69,10 +71,12 @@ def chi2_distance(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     For histograms that sum to one the distance lies in [0, 1]. The factor 0.5 is the usual one for histograms;
     a bandwidth that is fitted to the mean distance absorbs it.
 
-    Parameters and errors are those of `squared_euclidean`; negative features are refused too. The distances, shape
-    (n, m), are in units of the features.
+    Parameters and errors are those of `squared_euclidean`; negative and sparse features are refused too. The
+    distances, shape (n, m), are in units of the features.
     """
     rows, columns, same, dtype = _pair(X, Y)
+    if is_sparse(columns):
+        raise DataError("the chi-squared distance does not take sparse features; pass a dense array, e.g. X.toarray()")
     for name, features in (("X", rows), ("Y", columns)):
         if features.min() < 0:
             sample, feature = np.unravel_index(int(features.argmin()), features.shape)
@@ -95,7 +99,7 @@ def inner_product(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     Parameters, units and errors are those of `squared_euclidean`.
     """
     rows, columns, same, dtype = _pair(X, Y)
-    gram: Array = rows @ columns.T
+    gram = _products(rows, columns)
     if same:
         gram = (gram + gram.T) / 2
     return gram.astype(dtype, copy=False)
@@ -107,10 +111,12 @@ MEASURES: Mapping[str, Callable[..., Array]] = MappingProxyType(
 """Pairwise measure by name; each is called as ``measure(X)`` or ``measure(X, Y)``."""
 
 
-def _pair(X: ArrayLike, Y: ArrayLike | None) -> tuple[Array, Array, bool, np.dtype]:
+def _pair(X: Any, Y: Any) -> tuple[Any, Any, bool, np.dtype]:
     """Return both sets in float64, whether they are the same, and the dtype of the result."""
-    rows = as_float_matrix(X, "X")
-    columns = rows if Y is None else as_float_matrix(Y, "Y")
+    rows = as_features(X, "X")
+    columns = rows if Y is None else as_features(Y, "Y")
+    if is_sparse(rows) != is_sparse(columns):
+        raise DataError("one of X and Y is sparse and the other is not; pass both in the same form")
     if rows.shape[1] != columns.shape[1]:
         raise DataError(
             f"X has {rows.shape[1]} features and Y has {columns.shape[1]}; both must hold the same descriptor"
@@ -118,6 +124,13 @@ def _pair(X: ArrayLike, Y: ArrayLike | None) -> tuple[Array, Array, bool, np.dty
     dtype = np.result_type(rows.dtype, columns.dtype)
     rows64 = rows.astype(np.float64, copy=False)
     return rows64, rows64 if Y is None else columns.astype(np.float64, copy=False), Y is None, dtype
+
+
+def _products(rows: Any, columns: Any) -> Array:
+    """Return the inner products of dense or sparse rows as a dense matrix."""
+    products = rows @ columns.T
+    dense: Array = products.toarray() if is_sparse(products) else products
+    return dense
 
 
 @cache

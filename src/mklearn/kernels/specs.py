@@ -19,12 +19,15 @@ from mklearn.kernels.base import Kernel
 from mklearn.kernels.checks import Array, as_float_matrix, check_choice, check_keys
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
+from mklearn.kernels.feature_source import FEATURE_KEYS, FeatureSource, SelectedFeatures, TableForms
+from mklearn.kernels.features import is_sparse, squared_norms
 from mklearn.kernels.gaussian import GaussianKernel
 from mklearn.kernels.linear import LinearKernel
 from mklearn.kernels.polynomial import PolynomialKernel
 from mklearn.kernels.precomputed import PrecomputedKernel
 from mklearn.kernels.product import ProductKernel
 from mklearn.kernels.stack import KernelStack
+from mklearn.kernels.views import Views, as_views
 
 KERNELS: Mapping[str, type[Kernel]] = MappingProxyType(
     {
@@ -104,7 +107,7 @@ class _Sources:
             known, asked = self._scaled_features(name, scaling)
             compute = MEASURES[measure]
             rows = compute(asked, known) if len(asked) else np.empty((0, len(known)), dtype=known.dtype)
-            self._blocks[name, scaling, measure] = compute(known), rows, _squared_norms(asked)
+            self._blocks[name, scaling, measure] = compute(known), rows, squared_norms(asked)
         return self._blocks[name, scaling, measure]
 
     def _scaled_features(self, name: str, scaling: FeatureScaling) -> tuple[Array, Array]:
@@ -205,100 +208,230 @@ def _check_sources(entry: _Entry, pairwise: Mapping[str, Any], features: Mapping
             )
 
 
-def _squared_norms(rows: Array) -> Array:
-    """Return the inner product of each row with itself; distances to oneself are zero, and no kernel asks for them."""
-    norms: Array = np.einsum("ij,ij->i", rows, rows)
-    return norms
-
-
 class StackTransform:
     """Kernels on features, fitted on training features and applied to new ones.
 
     Parameters
     ----------
-    kernels : sequence of specs
-        A kind ("gaussian", "linear", "polynomial"), or a mapping with "kind" or "implementation" and the parameters
-        of the kernel's class as in `build_stack`, and optionally "id" (default: its number), "columns" (the
-        features it is computed from: a list of indices, a boolean list or a slice; default: all) and
-        "feature_scaling" (default: "none"; see `mklearn.kernels.feature_scaling.FeatureScaler`).
+    kernels : sequence of specs, mapping of names to specs, or one spec
+        A spec is a kind ("gaussian", "linear", "polynomial"), or a mapping with "kind" or "implementation", the
+        parameters of the kernel's class as in `build_stack`, and optionally
+
+        - "id" in a sequence: the kernel's name (default: its number);
+        - "view": the view that it is computed from (default: the view with the kernel's name);
+        - "columns": the features of X or of the view: a list of indices or of names, a boolean list or a slice
+          (default: all);
+        - "preprocessing": a transformer with ``fit`` and ``transform``. A copy is fitted to these features of the
+          training samples, without labels. It may change their number, and take what is no number;
+        - "feature_scaling" of what results (default: "none"; see `mklearn.kernels.feature_scaling.FeatureScaler`).
+
+        One spec alone stands for a kernel on X or, of several views, for a kernel on each.
 
     Attributes
     ----------
     stack_train_ : KernelStack
-        M kernels, (n, n).
+        M kernels, (n, n). Set by `fit` only.
 
     Raises
     ------
     ConfigError
         No specs, unknown keys, ids that are not unique, invalid parameters, a kernel that needs a given matrix.
+
+    Notes
+    -----
+    `transform` needs the training features, which are kept once for all kernels that read the same. An array is not
+    copied unless columns of it are chosen by index or it is preprocessed: do not change it afterwards.
+
+    Sparse features stay sparse, for kernels of inner products and squared Euclidean distances.
     """
 
-    def __init__(self, kernels: Sequence[KernelSpec]) -> None:
-        self._entries = _parse(
-            [kernels] if isinstance(kernels, str | Mapping) else kernels, ("columns", "feature_scaling")
-        )
-        for entry in self._entries:
-            unknown = [measure for _, measure in entry.kernel.inputs if measure not in MEASURES]
-            if unknown or any("pairwise" in part or "features" in part for part in entry.parts):
-                raise ConfigError(
-                    f"kernel {entry.id!r} can't be computed from features; pass the matrices themselves with "
-                    "kernels='precomputed'"
-                )
+    def __init__(self, kernels: Sequence[KernelSpec] | Mapping[str, Any] | str) -> None:
+        self._each_view = is_one_spec(kernels)
+        self._specs = spec_list(kernels)
+        self._entries = _feature_entries(self._specs)
 
-    def fit(self, X: ArrayLike) -> StackTransform:
-        """Fit every kernel on the training features, shape (n, d).
+    @property
+    def reads_tables(self) -> bool:
+        """Whether a kernel needs X as it was given, with column names or entries that are no numbers."""
+        return any(SelectedFeatures(entry.spec, None).reads_tables for entry in self._entries)
+
+    @property
+    def reads_views(self) -> bool:
+        """Whether it was fitted to several views."""
+        return self._forms.are_views
+
+    def fit(self, X: Any) -> StackTransform:
+        """Fit every kernel on the training features and keep the training kernels; see `fit_transform`."""
+        self.stack_train_ = self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: Any) -> KernelStack:
+        """Fit every kernel on the training features and return the training kernels, M of (n, n), without keeping them.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, d), or views
+            See `mklearn.kernels.views.as_views`.
 
         Raises
         ------
         DataError
-            Features or columns that a kernel can't be computed from; the message names the kernel.
+            Features, columns or views that a kernel can't be computed from; the message names the kernel.
         """
-        self._train = as_float_matrix(X, "X")
-        self._scalers = []
+        table = self._as_read(X)
+        if isinstance(table, Views) and self._each_view:
+            one = self._specs[0]
+            spec = {"kind": one} if isinstance(one, str) else one
+            self._entries = _feature_entries([{**spec, "id": name, "view": name} for name in table.names])
+        shared: dict[Any, SelectedFeatures] = {}
+        self._sources: list[FeatureSource] = []
         matrices = []
         for entry in self._entries:
             with _error_prefix(entry.id):
-                chosen = _columns(self._train, entry.spec)
-                scaler = FeatureScaler(entry.spec.get("feature_scaling", "none")).fit(chosen)
-                chosen = scaler.transform(chosen)
-                entry.kernel.fit(*(MEASURES[measure](chosen) for _, measure in entry.kernel.inputs))
+                selected = SelectedFeatures(entry.spec, _view_of(entry, table))
+                key = selected.key
+                if key not in shared:
+                    shared[key] = selected.fit(table)
+                source = FeatureSource(shared[key], entry.spec.get("feature_scaling", "none"))
+                features = source.training_features()
+                entry.kernel.fit(*(MEASURES[measure](features) for _, measure in entry.kernel.inputs))
                 matrices.append(entry.kernel.kernel_train_)
-                self._scalers.append(scaler)
-        self.stack_train_ = KernelStack(matrices, [entry.id for entry in self._entries])
-        return self
+                entry.kernel.drop_training_kernel()
+                self._sources.append(source)
+        self._forms = TableForms(table, {selected.view for selected in shared.values()})
+        return KernelStack(matrices, [entry.id for entry in self._entries])
 
-    def transform(self, X: ArrayLike) -> KernelStack:
-        """Compute the kernels between new features, shape (m, d), and the training features: M kernels, (m, n).
+    def transform(self, X: Any) -> KernelStack:
+        """Compute the kernels between new features and the training features: M kernels, (m, n).
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (m, d), or views
+            As in `fit`.
 
         Raises
         ------
         DataError
-            Not fitted, or a number of features that differs from the training samples.
+            Not fitted, or views, features or columns that differ from the training samples'.
         """
-        if not hasattr(self, "_train"):
+        if not hasattr(self, "_forms"):
             raise DataError("this StackTransform is not fitted; call fit with the training features first")
-        features = as_float_matrix(X, "X")
-        if features.shape[1] != self._train.shape[1]:
-            raise DataError(f"X has {features.shape[1]} features, but the training samples had {self._train.shape[1]}")
-        dtype = np.result_type(features.dtype, self._train.dtype)
-        matrices: Array = np.empty((len(self._entries), len(features), len(self._train)), dtype=dtype)
-        for number, (entry, scaler) in enumerate(zip(self._entries, self._scalers, strict=True)):
+        table = self._as_read(X)
+        self._forms.check(table)
+        features: dict[Any, tuple[Any, Any]] = {}
+        for entry, source in zip(self._entries, self._sources, strict=True):
+            if source.key not in features:
+                with _error_prefix(entry.id):
+                    features[source.key] = source.transform(table), source.training_features()
+        tables = [each for pair in features.values() for each in pair]
+        shape = (len(self._entries), table.shape[0], tables[1].shape[0])
+        matrices: Array = np.empty(shape, dtype=np.result_type(*(each.dtype for each in tables)))
+        for number, (entry, source) in enumerate(zip(self._entries, self._sources, strict=True)):
             with _error_prefix(entry.id):
-                rows, columns = (scaler.transform(_columns(table, entry.spec)) for table in (features, self._train))
+                rows, columns = features[source.key]
                 blocks = [MEASURES[measure](rows, columns) for _, measure in entry.kernel.inputs]
-                matrices[number] = entry.kernel.transform(*blocks, own=[_squared_norms(rows)] * len(blocks))
+                matrices[number] = entry.kernel.transform(*blocks, own=[squared_norms(rows)] * len(blocks))
         return KernelStack(matrices, [entry.id for entry in self._entries])
 
+    def _as_read(self, X: Any) -> Any:
+        """Return X as views, or as one table: a float matrix unless a kernel needs it as it was given."""
+        views = as_views(X)
+        if views is not None:
+            return views
+        if self.reads_tables:
+            return X if hasattr(X, "iloc") or is_sparse(X) else np.asarray(X)
+        return as_float_matrix(X, "X")
 
-def compute_stack(X: ArrayLike, kernels: Sequence[KernelSpec], Y: ArrayLike | None = None) -> KernelStack:
+
+def _feature_entries(specs: Sequence[KernelSpec]) -> list[_Entry]:
+    """Construct kernels that are computed from features."""
+    entries = _parse(specs, FEATURE_KEYS)
+    for entry in entries:
+        unknown = [measure for _, measure in entry.kernel.inputs if measure not in MEASURES]
+        if unknown or any("pairwise" in part or "features" in part for part in entry.parts):
+            raise ConfigError(
+                f"kernel {entry.id!r} can't be computed from features; pass the matrices themselves with "
+                "kernels='precomputed'"
+            )
+        preprocessing = entry.spec.get("preprocessing")
+        if preprocessing is not None and not (hasattr(preprocessing, "fit") and hasattr(preprocessing, "transform")):
+            raise ConfigError(
+                f"kernel {entry.id!r}: invalid value {preprocessing!r} for `preprocessing`: expected an object with "
+                "`fit` and `transform`, such as StandardScaler()"
+            )
+    return entries
+
+
+def _view_of(entry: _Entry, table: Any) -> str | None:
+    """Return the name of the view that a kernel is computed from; None if there is one table."""
+    view = entry.spec.get("view")
+    if not isinstance(table, Views):
+        if view is None:
+            return None
+        raise DataError(f"it needs view {view!r}, but X is one table; pass a dict of tables or `mklearn.kernels.Views`")
+    name = entry.id if view is None else view
+    if name not in table:
+        hint = "" if view is not None else "; say which one with `view`"
+        raise DataError(f"X has no view {name!r}: its views are {', '.join(map(repr, table.names))}{hint}")
+    return str(name)
+
+
+def compute_stack(X: Any, kernels: Sequence[KernelSpec] | Mapping[str, Any], Y: Any = None) -> KernelStack:
     """Compute M kernels, (n, m), between samples `X`, (n, d), and training samples `Y`, (m, d), fitted on `Y`.
 
     Without `Y` they are the training kernels of `X`. Specs and errors are those of `StackTransform`, which fits the
     kernels only once for several sets of new samples.
     """
     if Y is None:
-        return StackTransform(kernels).fit(X).stack_train_
+        return StackTransform(kernels).fit_transform(X)
     return StackTransform(kernels).fit(Y).transform(X)
+
+
+def is_one_spec(kernels: Any) -> bool:
+    """Return whether these are one spec, and not several, in a sequence or by name.
+
+    A mapping is one spec if it has a key of a spec and no mapping as a value: no kernel is named "kind".
+    """
+    if isinstance(kernels, str):
+        return True
+    known = {"id", "kind", "implementation", *FEATURE_KEYS, *inspect.signature(GaussianKernel).parameters} - {"name"}
+    return (
+        isinstance(kernels, Mapping)
+        and any(key in known for key in kernels)
+        and not any(isinstance(value, Mapping) for value in kernels.values())
+    )
+
+
+def spec_list(kernels: Any) -> list[KernelSpec]:
+    """Return one spec, a sequence of specs, or a mapping of names to specs as a list of specs."""
+    if is_one_spec(kernels):
+        return [kernels]
+    if not isinstance(kernels, Mapping):
+        return list(kernels)
+    return [_with_id(str(name), spec) for name, spec in kernels.items()]
+
+
+def spec_parameters(spec: KernelSpec) -> dict[str, Any]:
+    """Return the parameters of a kernel on features: those in its spec, and the defaults of the others (else None).
+
+    Raises `ConfigError` for an unknown kind or class.
+    """
+    given = {"kind": spec} if isinstance(spec, str) else {key: value for key, value in spec.items() if key != "id"}
+    declared = inspect.signature(_kernel_class(given)).parameters.items()
+    defaults = {key: None if each.default is each.empty else each.default for key, each in declared if key != "name"}
+    kind = {} if "implementation" in given else {"kind": "gaussian"}
+    return {**kind, **dict.fromkeys(FEATURE_KEYS[:-1]), "feature_scaling": "none", **defaults, **given}
+
+
+def _with_id(name: str, spec: Any) -> dict[str, Any]:
+    if isinstance(spec, str):
+        spec = {"kind": spec}
+    if not isinstance(spec, Mapping):
+        kinds = ", ".join(KERNELS)
+        raise ConfigError(f"the spec of kernel {name!r} is {spec!r}; expected a kind ({kinds}) or a mapping")
+    if spec.get("id", name) != name:
+        raise ConfigError(f"kernel {name!r} has the id {spec['id']!r} in its spec; omit `id`")
+    return {**spec, "id": name}
 
 
 def _parse(specs: Sequence[KernelSpec], source_keys: Sequence[str]) -> list[_Entry]:
@@ -351,19 +484,6 @@ def _error_prefix(name: str) -> Iterator[None]:
         yield
     except (ConfigError, DataError) as error:
         raise type(error)(f"kernel {name!r}: {error}") from error
-
-
-def _columns(features: Array, spec: Mapping[str, Any]) -> Array:
-    chosen = spec.get("columns")
-    if chosen is None:
-        return features
-    try:
-        columns = features[:, chosen if isinstance(chosen, slice) else np.asarray(chosen)]
-    except IndexError as error:
-        raise DataError(f"`columns` {chosen!r} do not fit {features.shape[1]} features") from error
-    if columns.ndim != 2 or columns.shape[1] == 0:
-        raise DataError(f"`columns` {chosen!r} select no features; expected a list of indices or a slice")
-    return columns
 
 
 def _indices(values: ArrayLike, n_samples: int, name: str) -> NDArray[np.intp]:

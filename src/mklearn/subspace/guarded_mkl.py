@@ -100,7 +100,7 @@ class GuardedMKL(RatioTraceEmbedding):
     n_components : int, optional
         At most, and by default, the number of classes less one (fewer by default if the kernel has a smaller rank).
         It does not change the weights.
-    kernels : "precomputed" or list of kernel specs
+    kernels
         As for `mklearn.subspace.kfd.KernelFDA`. Kernels of features are computed once, for all folds.
     standard_errors : float
         By how many standard errors a candidate has to be better; larger values keep equal weights more often.

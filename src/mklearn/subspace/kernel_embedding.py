@@ -6,14 +6,17 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from mklearn.base.kernel_input import KernelInput
+from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
 from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, fit_context, one_of
 from mklearn.base.validation import checked_components, checked_labels
 from mklearn.errors import NotApplicable
 from mklearn.graphs import GraphPair
 from mklearn.kernels.stack import KernelStack
+from mklearn.kernels.views import as_views
 from mklearn.optimize.graph_embedding import (
     Array,
     Projection,
@@ -24,8 +27,12 @@ from mklearn.optimize.graph_embedding import (
 )
 
 
-class KernelEmbedding(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelEmbedding(
+    NearestNeighbourPrediction, KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """Base of the estimators that embed samples by z = A' sum_m beta_m k_m(., x).
+
+    ``predict`` gives the label of the nearest training sample, see `NearestNeighbourPrediction`.
 
     A subclass implements `_fit_kernels`, which sets ``kernel_weights_``, ``coefficients_`` and ``embedding_`` besides
     its own attributes. It has at least the parameters ``n_components`` and ``kernels``. Parameters, attributes and
@@ -43,12 +50,13 @@ class KernelEmbedding(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerM
     embedding_: Array
 
     @fit_context
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Learn the projection, and the kernel weights unless they are given.
 
         Parameters
         ----------
-        X : array of shape (n, d), or (n, n, n_kernels) with ``kernels="precomputed"``
+        X : array of shape (n, d), views, or array of shape (n, n, n_kernels) with ``kernels="precomputed"``
+            Views are a dict or list of tables, or `mklearn.kernels.Views`.
         y : array of shape (n,)
             Class labels; ignored by unsupervised methods.
         """
@@ -56,12 +64,12 @@ class KernelEmbedding(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerM
         self._fit_kernels(stack, labels)
         return self
 
-    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
+    def transform(self, X: Any) -> NDArray[np.floating]:
         """Embed samples.
 
         Parameters
         ----------
-        X : array of shape (m, d), or (m, n_train, n_kernels) with ``kernels="precomputed"``
+        X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
             Precomputed kernels have new samples as rows and training samples as columns, kernels in the training order.
 
         Returns
@@ -74,16 +82,14 @@ class KernelEmbedding(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerM
         DataError
             X has another number of features, training samples or kernels than in ``fit``, or is not finite.
         """
-        stack, dtype = self._new_stack(X)
-        return np.asarray(stack.combine(self.kernel_weights_) @ self.coefficients_, dtype=dtype)
+        return self._with_row_labels(self._project(X), X)
 
-    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None, **fit_params: Any) -> NDArray[np.floating]:
+    def fit_transform(self, X: Any, y: ArrayLike | None = None, **fit_params: Any) -> NDArray[np.floating]:
         """Fit, and return the embedded training samples, `embedding_`."""
-        return self.fit(X, y, **fit_params).embedding_
+        return self._with_row_labels(self.fit(X, y, **fit_params).embedding_, X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = self._needs_labels
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -101,12 +107,32 @@ class KernelEmbedding(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerM
         """Learn from the training kernels; labels are an array, or None for unsupervised methods."""
         raise NotImplementedError
 
-    def _training_data(self, X: ArrayLike, y: ArrayLike | None) -> tuple[KernelStack, NDArray[Any] | None]:
+    def _project(self, X: Any) -> NDArray[np.floating]:
+        """Embed samples, as an array whatever output is asked for."""
+        stack, dtype = self._new_stack(X)
+        return np.asarray(stack.combine(self.kernel_weights_) @ self.coefficients_, dtype=dtype)
+
+    def _with_row_labels(self, values: NDArray[np.floating], X: Any) -> Any:
+        """Return embedded samples; as pandas output with the row labels of views, by which tables are joined.
+
+        scikit-learn itself keeps the row labels of one DataFrame only.
+        """
+        output = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+        views = as_views(X) if output == "pandas" and not self._is_precomputed else None
+        if views is None or views.index is None:
+            return values
+        import pandas as pd
+
+        return pd.DataFrame(values, index=views.index)
+
+    def _training_data(self, X: Any, y: ArrayLike | None) -> tuple[KernelStack, NDArray[Any] | None]:
         """Return the training kernels and the checked labels; set ``classes_``."""
         stack = self._training_stack(X)
         if not self._needs_labels:
+            self._keep_labels(y)
             return stack, None
         labels = checked_labels(self, y, stack.n_columns)
+        self._keep_labels(labels)
         self.classes_ = np.unique(labels)
         return stack, labels
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -89,10 +90,18 @@ class KernelPCA(KernelEmbedding):
         self.offset_ = kernel.mean(axis=0) @ self.coefficients_
         self.embedding_ = np.asarray(kernel @ self.coefficients_ - self.offset_, dtype=self._dtype_)
 
-    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Embed samples; input, output and errors as for `mklearn.subspace.kfd.KernelFDA`."""
-        projected = super().transform(X)
+    def _project(self, X: Any) -> NDArray[np.floating]:
+        projected = super()._project(X)
         return projected - self.offset_.astype(projected.dtype)
+
+    def leading(self, n_components: int) -> KernelPCA:
+        """Return a copy that has the leading components only, at most as many as there are."""
+        other = copy(self)
+        for name in ("coefficients_", "embedding_"):
+            setattr(other, name, getattr(self, name)[:, :n_components].copy())
+        for name in ("eigenvalues_", "offset_"):
+            setattr(other, name, getattr(self, name)[:n_components].copy())
+        return other
 
     def leave_one_out(
         self, X: ArrayLike, y: ArrayLike | None = None, order: Iterable[int] | None = None

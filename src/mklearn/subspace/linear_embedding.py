@@ -9,14 +9,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
 from mklearn.base.parameters import N_COMPONENTS, fit_context
 from mklearn.base.validation import checked_array, checked_labels
 
 Array = NDArray[np.floating[Any]]
 
 
-class LinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of linear embeddings.
+
+    ``predict`` gives the label of the nearest training sample, see `NearestNeighbourPrediction`.
 
     A subclass implements `_fit_features`, which sets ``mean_``, ``components_`` and its own attributes, and has at
     least the parameter ``n_components``.
@@ -62,6 +65,7 @@ class LinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         if self._needs_labels:
             labels = checked_labels(self, y, len(array))
             self.classes_ = np.unique(labels)
+        self._keep_labels(y if labels is None else labels)
         self._fit_features(array.astype(np.float64), labels)
         self.embedding_ = self._embed(array)
         return self
@@ -78,6 +82,9 @@ class LinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         array of shape (m, n_components)
             In the dtype of X (float32 or float64).
         """
+        return self._project(X)
+
+    def _project(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
         return self._embed(checked_array(self, X, reset=False))
 
@@ -90,7 +97,6 @@ class LinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = self._needs_labels
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

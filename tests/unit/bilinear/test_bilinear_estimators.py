@@ -11,7 +11,6 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.unit.bilinear.conftest import make_images
 
 from mklearn.bilinear.glram import GLRAM
@@ -23,11 +22,6 @@ from mklearn.errors import ConfigError, DataError, NotApplicable, UserError
 METHODS = [GLRAM, TwoDLDA, TwoDMMC]
 DISCRIMINANTS = [TwoDLDA, TwoDMMC]
 every_method = pytest.mark.parametrize("method", METHODS)
-
-
-@parametrize_with_checks([GLRAM(), GLRAM(centre=True), TwoDLDA(), TwoDLDA(scaling="orthonormal"), TwoDMMC()])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @every_method

@@ -9,19 +9,12 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mklearn.classifiers.kernel_svc import KernelSVC
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.evaluation.metrics import METRICS
 from mklearn.evaluation.sweeps import MethodOutput
 from mklearn.kernels.specs import StackTransform
-
-
-@parametrize_with_checks([KernelSVC(kernels=["gaussian", "linear"]), KernelSVC()])
-@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mklearn.classifiers import LMKLSVC, KernelSVC
 from mklearn.errors import DataError, NotApplicable
@@ -21,12 +20,6 @@ SPECS = [
     {"kind": "linear", "normalise": "centred_trace"},
 ]
 RIDGED = {"gate": "sigmoid", "gate_scale": "average", "solver": "lbfgs", "ridge": 0.1}
-
-
-@parametrize_with_checks([LMKLSVC(kernels=["gaussian", "linear"]), LMKLSVC()])
-@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def stacks(X, n):

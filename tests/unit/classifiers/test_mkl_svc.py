@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mklearn.classifiers import MKLSVC, KernelSVC
 from mklearn.errors import DataError, NotApplicable
@@ -13,13 +12,6 @@ from mklearn.evaluation.metrics import METRICS
 from mklearn.evaluation.sweeps import MethodOutput
 from mklearn.kernels.specs import StackTransform
 from mklearn.optimize.svm_weights import duality_gap
-
-
-@parametrize_with_checks([MKLSVC(kernels=["gaussian", "linear"]), MKLSVC()])
-@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
 
 SPECS = [
     {"kind": "gaussian", "bandwidth": 0.3, "normalise": "centred_trace"},

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mklearn.classifiers import ConvexMKLDRSVC, EasyMKL, KernelSVC
 from mklearn.errors import NotApplicable
@@ -14,20 +13,6 @@ from mklearn.optimize.easy_mkl import easy_mkl_weights
 from mklearn.subspace import ConvexMKLDR
 
 SPECS = [{"kind": "gaussian", "bandwidth": 0.3}, {"kind": "gaussian", "bandwidth": 2.0}, "linear"]
-
-
-def integer_gram_matrices(estimator):
-    if isinstance(estimator, ConvexMKLDRSVC) and estimator.kernels == "precomputed":
-        return {"check_estimators_dtypes": "rounds the Gram matrix to integers, which makes it indefinite"}
-    return {}
-
-
-@parametrize_with_checks(
-    [ConvexMKLDRSVC(), EasyMKL(kernels=["gaussian", "linear"])], expected_failed_checks=integer_gram_matrices
-)
-@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

@@ -116,7 +116,8 @@ def test_dtype_and_inputs_are_kept(name: str) -> None:
         (np.zeros((0, 3)), None, "empty"),
         ([["a"]], None, "expected real numbers"),
         ([[1.0], [1.0, 2.0]], None, "different lengths"),
-        (scipy.sparse.eye_array(3), None, "toarray"),
+        (scipy.sparse.eye_array(3), np.eye(3), "sparse and the other is not"),
+        (scipy.sparse.csr_array([[1.0, np.nan]]), None, "X has NaN or infinite entries"),
     ],
 )
 def test_refuses(name: str, X: object, Y: object, message: str) -> None:

@@ -249,7 +249,7 @@ def test_more_neighbours_than_training_samples_are_not_applicable(files: dict[st
     step.fit(**files | {"manifest": None, "matrices": None}, spec=FitSpec.model_validate(found))
     frame = read_parquet(files["scores"])[0]
     assert set(frame["status"]) == {"not_applicable"}
-    assert set(frame["message"]) == {"n_neighbors=21: there are 20 training samples"}
+    assert set(frame["message"]) == {"n_neighbors=21: there are too few training samples, n_samples=20"}
 
 
 @pytest.mark.parametrize("choice", ["inner_cv", "test_set"])

@@ -1,0 +1,168 @@
+"""What a kernel of features is computed from: a view, columns of it, their preprocessing and scaling."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping, Set
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+
+from mklearn.errors import DataError
+from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
+from mklearn.kernels.features import are_names, as_features, in_form_of, is_sparse, select_columns
+from mklearn.kernels.views import Views
+
+FEATURE_KEYS = ("view", "columns", "preprocessing", "feature_scaling")
+"""Keys of a spec that say what its kernel is computed from."""
+
+
+class SelectedFeatures:
+    """Columns of a view after preprocessing, fitted on the training samples.
+
+    Parameters
+    ----------
+    spec : mapping
+        A kernel's spec, of which "columns" and "preprocessing" are read.
+    view : str, optional
+        Name of the view; None if there is one table.
+
+    Attributes
+    ----------
+    train_ : array or CSR array of shape (n, p)
+        Those of the training samples.
+    """
+
+    def __init__(self, spec: Mapping[str, Any], view: str | None) -> None:
+        self.view = view
+        self._columns = spec.get("columns")
+        self._preprocessing = spec.get("preprocessing")
+
+    @property
+    def key(self) -> tuple[str | None, str, int]:
+        """Equal for kernels that read the same features."""
+        columns = self._columns if isinstance(self._columns, slice | None) else np.asarray(self._columns).tolist()
+        return self.view, repr(columns), id(self._preprocessing)
+
+    @property
+    def reads_tables(self) -> bool:
+        """Whether they need a table as it was given, with its column names or with entries that are no numbers."""
+        return self._preprocessing is not None or are_names(self._columns)
+
+    def fit(self, X: Any) -> Self:
+        """Fit the preprocessing on the training samples: one table or `Views`."""
+        table = self._chosen(X)
+        if self._preprocessing is not None:
+            self._preprocessing = copy.deepcopy(self._preprocessing)  # the user's own stays unfitted
+            with _data_errors():
+                table = self._preprocessing.fit(table).transform(table)
+        self.train_ = as_features(table, self._name)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the features of new samples, dense or sparse as those of the training samples."""
+        table = self._chosen(X)
+        if self._preprocessing is not None:
+            with _data_errors():
+                table = self._preprocessing.transform(table)
+        features = as_features(table, self._name)
+        if features.shape[1] != self.train_.shape[1]:
+            raise DataError(
+                f"new samples have {features.shape[1]} features, but the training samples had {self.train_.shape[1]}"
+            )
+        return in_form_of(features, self.train_)
+
+    @property
+    def _name(self) -> str:
+        return "X" if self.view is None else f"view {self.view!r}"
+
+    def _chosen(self, X: Any) -> Any:
+        table = X if self.view is None else X[self.view]
+        return table if self._columns is None else select_columns(table, self._columns)
+
+
+class FeatureSource:
+    """What a kernel reads: selected features, which other kernels may share, and their scaling.
+
+    Parameters
+    ----------
+    selected : SelectedFeatures
+        Fitted.
+    scaling : str
+        See `mklearn.kernels.feature_scaling.FeatureScaler`. Scaled training features are computed again for new
+        samples, so that those of several scalings are kept once.
+
+    Raises
+    ------
+    DataError
+        Sparse features, unless `scaling` is "none".
+    """
+
+    def __init__(self, selected: SelectedFeatures, scaling: FeatureScaling) -> None:
+        self.selected = selected
+        self.key = (selected.key, scaling)
+        """Equal for kernels that read the same."""
+        if scaling != "none" and is_sparse(selected.train_):
+            raise DataError(
+                f"`feature_scaling` {scaling!r} does not take sparse features; use `preprocessing` (MaxAbsScaler, "
+                "Normalizer), or pass a dense table"
+            )
+        self._scaler = FeatureScaler(scaling).fit(selected.train_) if scaling != "none" else None
+
+    def training_features(self) -> Any:
+        """Return the training features as the kernel reads them, shape (n, p)."""
+        return self._scaled(self.selected.train_)
+
+    def transform(self, X: Any) -> Any:
+        """Return the features of new samples as the kernel reads them, shape (m, p)."""
+        return self._scaled(self.selected.transform(X))
+
+    def _scaled(self, features: Any) -> Any:
+        return features if self._scaler is None else self._scaler.transform(features)
+
+
+class TableForms:
+    """Widths and column names of the training samples' tables, which new samples must have too.
+
+    Parameters
+    ----------
+    X : table or Views
+    read : set of str
+        The views that kernels are computed from; new samples need no other.
+    """
+
+    def __init__(self, X: Any, read: Set[str | None]) -> None:
+        self.are_views = isinstance(X, Views)
+        self._forms = {name: form for name, form in _forms(X) if name in read}
+
+    def check(self, X: Any) -> None:
+        """Raise `DataError` if new samples lack a view, or a view has another width or other column names."""
+        if isinstance(X, Views) != self.are_views:
+            expected = f"the views {', '.join(map(repr, self._forms))}" if self.are_views else "one table of features"
+            raise DataError(f"X must be {expected}, as in fit")
+        found = dict(_forms(X))
+        for name, (width, columns) in self._forms.items():
+            what = "X" if name is None else f"view {name!r}"
+            if name not in found:
+                raise DataError(f"{what} is missing; X has {', '.join(map(repr, found))}")
+            if found[name][0] != width:
+                raise DataError(f"{what} has {found[name][0]} features, but the training samples had {width}")
+            if columns is not None and found[name][1] not in (None, columns):
+                raise DataError(f"{what} has other column names than in fit, or in another order")
+
+
+def _forms(X: Any) -> Iterator[tuple[str | None, tuple[int, tuple[str, ...] | None]]]:
+    tables = {name: X[name] for name in X.names} if isinstance(X, Views) else {None: X}
+    for name, table in tables.items():
+        columns = tuple(map(str, table.columns)) if hasattr(table, "columns") else None
+        yield name, (int(table.shape[1]) if len(table.shape) > 1 else 1, columns)
+
+
+@contextmanager
+def _data_errors() -> Iterator[None]:
+    """Raise what a user's transformer says of the data as `DataError`."""
+    try:
+        yield
+    except ValueError as error:
+        raise DataError(f"`preprocessing` failed: {error}") from error

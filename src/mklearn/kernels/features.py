@@ -1,0 +1,99 @@
+"""Tables of features as kernels read them: columns by position or name, dense or sparse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mklearn.errors import DataError
+from mklearn.kernels.checks import Array, as_float_matrix
+
+
+def is_sparse(values: Any) -> bool:
+    """Return whether these are a sparse matrix of SciPy's."""
+    return hasattr(values, "toarray")
+
+
+def as_features(values: Any, name: str) -> Any:
+    """Return a table as a finite floating matrix; a sparse one becomes a CSR array and is not filled.
+
+    Errors are those of `mklearn.kernels.checks.as_float_matrix`.
+    """
+    if not is_sparse(values):
+        return as_float_matrix(values, name)
+    from scipy.sparse import csr_array
+
+    table = csr_array(values)
+    if table.dtype.kind not in "fiub":
+        raise DataError(f"{name} has dtype {table.dtype}; expected real numbers")
+    if table.dtype not in (np.float32, np.float64):
+        table = table.astype(np.float64)
+    if 0 in table.shape:
+        raise DataError(f"{name} is empty (shape {table.shape})")
+    if not np.isfinite(table.data).all():
+        raise DataError(f"{name} has NaN or infinite entries")
+    return table
+
+
+def in_form_of(values: Any, other: Any) -> Any:
+    """Return features as a CSR array if others are sparse, else as a dense array."""
+    if is_sparse(values) == is_sparse(other):
+        return values
+    if is_sparse(values):
+        return values.toarray()
+    from scipy.sparse import csr_array
+
+    return csr_array(values)
+
+
+def squared_norms(features: Any) -> Array:
+    """Compute the inner product of each row of a dense or sparse matrix with itself, shape (n,)."""
+    if is_sparse(features):
+        return np.asarray(features.multiply(features).sum(axis=1)).ravel()
+    norms: Array = np.einsum("ij,ij->i", features, features)
+    return norms
+
+
+def are_names(columns: Any) -> bool:
+    """Return whether a choice of columns is by name: a string, or a list of strings."""
+    return isinstance(columns, str) or (isinstance(columns, list | tuple) and any(isinstance(c, str) for c in columns))
+
+
+def select_columns(table: Any, columns: Any) -> Any:
+    """Return columns of a table.
+
+    Parameters
+    ----------
+    table : array, DataFrame or sparse matrix of shape (n, d)
+    columns : None, str, list of str, slice, list of int, or list of bool of length d
+        All, by name (DataFrames only), or by position.
+
+    Raises
+    ------
+    DataError
+        There are no such columns, or none at all.
+    """
+    if columns is None:
+        return table
+    if are_names(columns):
+        return _named_columns(table, [columns] if isinstance(columns, str) else list(columns))
+    chosen = columns if isinstance(columns, slice) else np.asarray(columns)
+    try:
+        selected = table.iloc[:, chosen] if hasattr(table, "iloc") else table[:, chosen]
+    except IndexError as error:
+        raise DataError(f"`columns` {columns!r} do not fit {table.shape[1]} features") from error
+    if len(selected.shape) != 2 or selected.shape[1] == 0:
+        raise DataError(f"`columns` {columns!r} select no features; expected a list of indices or a slice")
+    return selected
+
+
+def _named_columns(table: Any, names: list[str]) -> Any:
+    if not hasattr(table, "iloc"):
+        raise DataError(f"`columns` {names!r} are names, but X is no DataFrame; give positions, or pass a DataFrame")
+    missing = [name for name in names if name not in table.columns]
+    if missing:
+        listed = list(map(str, table.columns))
+        shown = ", ".join(listed[:10]) + (", ..." if len(listed) > 10 else "")
+        raise DataError(f"`columns` {missing!r} are not in the DataFrame; its columns: {shown}")
+    return table[names]

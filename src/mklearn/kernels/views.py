@@ -1,0 +1,143 @@
+"""Several views of the same samples, indexed together by sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mklearn.errors import DataError
+
+
+class Views:
+    """Several views of the same samples, one table of features each, indexed together by sample.
+
+    A dict of tables has no rows, so that cross-validation can't split it; this container has. It works wherever
+    scikit-learn only selects samples: `train_test_split`, `cross_val_score`, `GridSearchCV`, `Pipeline`.
+
+    Parameters
+    ----------
+    tables : mapping of str to table, or sequence of tables
+        Each an array, DataFrame or sparse matrix with the same samples in its rows. Not copied. The views of a sequence
+        are named "0", "1", ...
+
+    Attributes
+    ----------
+    names : tuple of str
+    shape : tuple (n_samples, n_features)
+        Features of all views.
+    index : Index or None
+        Row labels of the first DataFrame.
+
+    Raises
+    ------
+    DataError
+        No table, a table without rows and columns, different numbers of samples, or DataFrames whose row labels differ.
+
+    Examples
+    --------
+    >>> views = Views({"shape": np.eye(3), "colour": np.ones((3, 2))})
+    >>> views, views[[0, 2]], views["colour"].shape
+    (Views(3 samples: shape (3), colour (2)), Views(2 samples: shape (3), colour (2)), (3, 2))
+    """
+
+    __iter__ = None  # else Python would iterate over samples by `__getitem__`
+
+    def __init__(self, tables: Mapping[str, Any] | Sequence[Any]) -> None:
+        named = tables if isinstance(tables, Mapping) else {str(number): each for number, each in enumerate(tables)}
+        if not named:
+            raise DataError("there are no views; expected one table or more")
+        self._tables = {str(name): _table(name, table) for name, table in named.items()}
+        if len(self._tables) < len(named):
+            raise DataError(f"the names of views must be different as text: {', '.join(map(repr, named))}")
+        self.names = tuple(self._tables)
+        sizes = {name: table.shape[0] for name, table in self._tables.items()}
+        if len(set(sizes.values())) > 1:
+            listed = ", ".join(f"{name} has {n}" for name, n in sizes.items())
+            raise DataError(f"the views have different numbers of samples: {listed}")
+        self.shape = (next(iter(sizes.values())), sum(_width(table) for table in self._tables.values()))
+        labelled = {name: table.index for name, table in self._tables.items() if hasattr(table, "iloc")}
+        first = next(iter(labelled), None)
+        self.index = None if first is None else labelled[first]
+        for name, index in labelled.items():
+            if not index.equals(self.index):
+                raise DataError(
+                    f"the rows of views {first!r} and {name!r} have different labels (index): bring both into the same "
+                    f"order, e.g. {name} = {name}.loc[{first}.index], or drop the labels with reset_index(drop=True)"
+                )
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tables
+
+    def __getitem__(self, rows: Any) -> Any:
+        """Return the table of one view, by name; or all views of some samples, by position, slice or boolean mask."""
+        if isinstance(rows, str):
+            if rows not in self._tables:
+                raise DataError(f"there is no view {rows!r}; available: {', '.join(map(repr, self.names))}")
+            return self._tables[rows]
+        if isinstance(rows, tuple):  # scikit-learn asks for [rows, ...]
+            if len(rows) != 2 or rows[1] is not Ellipsis:
+                raise DataError("views are indexed by sample, views[rows], or by name, views['name']")
+            rows = rows[0]
+        if not isinstance(rows, slice):
+            rows = np.atleast_1d(np.asarray(rows))
+        return Views({name: _rows(table, rows) for name, table in self._tables.items()})
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise DataError(
+            f"X holds the {len(self.names)} views {', '.join(map(repr, self.names))}, not one table of numbers: pass "
+            "it to an estimator with kernels of features (`kernels=...`), or pass one view, X['name']"
+        )
+
+    def __repr__(self) -> str:
+        widths = ", ".join(f"{name} ({_width(table)})" for name, table in self._tables.items())
+        return f"Views({len(self)} samples: {widths})"
+
+
+def as_views(X: Any) -> Views | None:
+    """Return X as views if it is several tables, else None.
+
+    Parameters
+    ----------
+    X : object
+        Several tables are `Views`, a mapping, a list or tuple of tables (each with a two-dimensional ``shape``), or a
+        DataFrame with column labels of several levels, of which the first names the view.
+    """
+    if isinstance(X, Views):
+        return X
+    if hasattr(X, "toarray"):  # some sparse matrices of SciPy's are mappings
+        return None
+    if isinstance(X, Mapping):
+        return Views(X)
+    if isinstance(X, list | tuple) and len(X) and all(len(getattr(each, "shape", ())) == 2 for each in X):
+        return Views(X)
+    if getattr(getattr(X, "columns", None), "nlevels", 1) > 1:
+        return Views({name: X[name] for name in _first_level(X.columns)})
+    return None
+
+
+def _first_level(columns: Iterable[Any]) -> list[Any]:
+    return list(dict.fromkeys(label[0] for label in columns))
+
+
+def _table(name: object, table: Any) -> Any:
+    """Return a table whose rows can be selected."""
+    if hasattr(table, "toarray"):
+        table = table.tocsr()
+    elif not hasattr(table, "iloc"):
+        table = np.asarray(table)
+    if len(table.shape) < 1 or 0 in table.shape:
+        raise DataError(f"view {name!r} has shape {table.shape}; expected samples in rows and features in columns")
+    return table
+
+
+def _width(table: Any) -> int:
+    return int(table.shape[1]) if len(table.shape) > 1 else 1
+
+
+def _rows(table: Any, rows: Any) -> Any:
+    return table.iloc[rows] if hasattr(table, "iloc") else table[rows]

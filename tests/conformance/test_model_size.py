@@ -1,0 +1,94 @@
+"""A fitted model holds what its predictions need: no kernel among the training samples."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.datasets import load_digits
+from tests.conformance.signatures import implementation
+
+from mklearn.classifiers import FSVC
+from mklearn.descriptors.hog import hog
+from mklearn.errors import DataError
+from mklearn.kernels.gaussian import GaussianKernel
+from mklearn.kernels.specs import StackTransform
+from mklearn.study.registry import registered
+
+METHODS: dict[str, Any] = {
+    kind: model
+    for kind, model in registered("methods").items()
+    if next(iter(model.inputs.values())).kind == "kernels" and model.implementation.startswith("mklearn.")
+}
+READ_BY_PREDICTIONS = {"coefficients_", "embedding_", "dual_coef_", "dual", "eta", "V", "coef_"}
+"""Names of arrays with an entry for each training sample or component."""
+KERNELS: dict[str, Any] = {
+    "pixels": "gaussian",
+    "wide": {"view": "pixels", "bandwidth": 4.0, "feature_scaling": "standard"},
+    "unit": {"view": "pixels", "feature_scaling": "unit"},
+    "hog": "linear",
+}
+
+
+def arrays(value: Any, name: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
+    """The arrays in an object, by name of attribute."""
+    if isinstance(value, np.ndarray):
+        yield name, value
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from arrays(each, name)
+    else:
+        for key, each in (value if isinstance(value, dict) else getattr(value, "__dict__", {})).items():
+            yield from arrays(each, str(key))
+
+
+@pytest.mark.parametrize("kind", METHODS)
+@pytest.mark.filterwarnings("ignore")
+def test_size_is_that_of_what_predictions_need(kind: str) -> None:
+    X, y = load_digits(n_class=3, return_X_y=True)
+    X, y = X[:300], y[:300]
+    views = {"pixels": X, "hog": hog(X.reshape(-1, 8, 8) / 16, cell=2)}
+    method = implementation(METHODS[kind])
+    few = {"max_iter": 2} if "max_iter" in inspect.signature(method).parameters else {}
+    model = method(kernels=KERNELS, **few).fit(views, y)
+    features = sum(table.nbytes for table in views.values())
+    read = {id(array): array.nbytes for name, array in arrays(model) if name in READ_BY_PREDICTIONS}
+    assert len(pickle.dumps(model)) <= 1.5 * (features + sum(read.values()))
+    new = {name: table[:7] for name, table in views.items()}
+    loaded = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(loaded.predict(new), model.predict(new))
+
+
+def test_training_kernels_are_dropped_and_not_needed() -> None:
+    X = load_digits(return_X_y=True)[0][:60]
+    kernel = GaussianKernel(psd="flip").fit(((X[:, None] - X[None]) ** 2).sum(axis=2))
+    rows = ((X[:5, None] - X[None]) ** 2).sum(axis=2)
+    expected = kernel.transform(rows)
+    kernel.drop_training_kernel()
+    np.testing.assert_array_equal(kernel.transform(rows), expected)
+    assert not hasattr(kernel, "kernel_train_")
+    assert all(array.size < 60 * 60 for _, array in arrays(kernel))
+    with pytest.raises(DataError, match="there were 60 training samples"):
+        kernel.transform(rows[:, :59])
+    fitted = StackTransform(["gaussian"])
+    fitted.fit_transform(X)
+    assert not hasattr(fitted, "stack_train_")
+
+
+def test_pickled_fsvm_has_its_diagnostics_without_the_samples() -> None:
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:300], y[:300]
+    model = FSVC().fit(X, y)
+    loaded = pickle.loads(pickle.dumps(model))
+    assert len(pickle.dumps(loaded)) < X.nbytes < sum(fit.Z.nbytes for fit in model._joint_fits)
+    np.testing.assert_equal(loaded.diagnostics_, model.diagnostics_)
+    np.testing.assert_array_equal(loaded.C0_, model.C0_)
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    fresh = FSVC(power=0.25).fit(X, y)
+    assert np.isnan(pickle.loads(pickle.dumps(fresh)).C0_).all()
+    assert pickle.loads(pickle.dumps(FSVC(2.0))).C == 2.0

@@ -1,0 +1,277 @@
+"""Named kernels on several views: as on concatenated columns, in pipelines and searches, dense and sparse."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_digits
+from sklearn.decomposition import PCA
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from mklearn.classifiers.kernel_svc import KernelSVC
+from mklearn.classifiers.lmkl_svc import LMKLSVC
+from mklearn.descriptors.hog import hog
+from mklearn.descriptors.lbp import lbp
+from mklearn.errors import ConfigError, DataError
+from mklearn.kernels.specs import StackTransform
+from mklearn.kernels.views import Views
+from mklearn.subspace import MKLDR, KernelFDA, KernelPCA, LeaveOneOutMKL
+
+pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+
+NAMED: dict[str, Any] = {
+    "pixels": {"kind": "gaussian", "preprocessing": make_pipeline(StandardScaler(), PCA(10, random_state=0))},
+    "hog": {"kind": "gaussian", "preprocessing": StandardScaler()},
+    "lbp": {"kind": "gaussian", "measure": "chi2"},
+}
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[dict[str, pd.DataFrame], np.ndarray]:
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:240], y[:240]
+    images = X.reshape(-1, 8, 8) / 16
+    found = {"pixels": X, "hog": hog(images, cell=4), "lbp": lbp(images, grid=2)}
+    rows = [f"digit-{number}" for number in range(len(y))]
+    return {
+        name: pd.DataFrame(values, index=rows, columns=[f"{name}{number}" for number in range(values.shape[1])])
+        for name, values in found.items()
+    }, y
+
+
+def test_views_in_a_grid_search_equal_concatenated_columns(digits) -> None:
+    """Named views against scikit-learn's ColumnTransformer and kernels on positions of what it returns."""
+    tables, y = digits
+    together = pd.concat(tables.values(), axis=1)
+    widths = [table.shape[1] for table in tables.values()]
+    ends = np.cumsum([0, *widths])
+    columns = [list(range(start, stop)) for start, stop in itertools.pairwise(ends)]
+    steps = [(name, NAMED[name].get("preprocessing", "passthrough"), columns[k]) for k, name in enumerate(tables)]
+    after = [slice(0, 10), slice(10, 10 + widths[1]), slice(10 + widths[1], None)]
+    by_position = [
+        {**{key: value for key, value in NAMED[name].items() if key != "preprocessing"}, "columns": after[k]}
+        for k, name in enumerate(tables)
+    ]
+    grid = {"kernels__hog__bandwidth": [0.25, 1.0, 4.0], "ridge": [1e-3, 1e-1]}
+    named = make_pipeline(LeaveOneOutMKL(kernels=NAMED), KNeighborsClassifier(1))
+    search = GridSearchCV(named, {f"leaveoneoutmkl__{name}": values for name, values in grid.items()}, cv=3)
+    positions = make_pipeline(ColumnTransformer(steps), LeaveOneOutMKL(kernels=by_position), KNeighborsClassifier(1))
+    other = {"leaveoneoutmkl__kernels__1__bandwidth": [0.25, 1.0, 4.0], "leaveoneoutmkl__ridge": [1e-3, 1e-1]}
+
+    train, test, frame, frame_test, y_train, y_test = train_test_split(
+        Views(tables), together, y, test_size=80, stratify=y, random_state=0
+    )
+    assert list(train.index) == list(frame.index)
+    search.fit(train, y_train)
+    expected = GridSearchCV(positions, other, cv=3).fit(frame, y_train)
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"])
+    assert len(set(search.cv_results_["mean_test_score"])) > 1
+    np.testing.assert_array_equal(search.predict(test), expected.predict(frame_test))
+    assert np.mean(search.predict(test) == y_test) > 0.9
+    fitted, reference = (found.best_estimator_["leaveoneoutmkl"] for found in (search, expected))
+    np.testing.assert_allclose(fitted.kernel_weights_, reference.kernel_weights_, rtol=1e-9)
+    assert fitted.kernel_ids_ == ("pixels", "hog", "lbp")
+
+
+def test_every_form_of_views_gives_the_same(digits) -> None:
+    tables, y = digits
+    forms = [
+        tables,
+        Views(tables),
+        {name: table.to_numpy() for name, table in tables.items()},
+        pd.concat(tables, axis=1),
+    ]
+    expected = KernelFDA(kernels=NAMED).fit(tables, y)
+    for form in forms[1:]:
+        model = KernelFDA(kernels=NAMED).fit(form, y)
+        np.testing.assert_array_equal(model.embedding_, expected.embedding_)
+        np.testing.assert_array_equal(model.transform(form), expected.transform(tables))
+        assert model.n_features_in_ == sum(table.shape[1] for table in tables.values())
+    with_id = [{**spec, "id": name, "view": name} for name, spec in NAMED.items()]
+    np.testing.assert_array_equal(KernelFDA(kernels=with_id).fit(tables, y).embedding_, expected.embedding_)
+    new = {name: table.iloc[:5] for name, table in tables.items()} | {"unread": np.ones((5, 2))}
+    np.testing.assert_allclose(expected.transform(new), expected.embedding_[:5], atol=1e-8)
+
+    each = KernelFDA(kernels="gaussian").fit(tables, y)
+    listed = KernelFDA(kernels=["gaussian"] * 3).fit(list(tables.values()), y)
+    assert (each.kernel_ids_, listed.kernel_ids_) == (tuple(tables), ("0", "1", "2"))
+    np.testing.assert_array_equal(listed.embedding_, each.embedding_)
+
+
+def test_two_column_levels_need_no_container(digits) -> None:
+    tables, y = digits
+    model = make_pipeline(KernelFDA(kernels=NAMED), KNeighborsClassifier(1))
+    scores = cross_val_score(model, Views(tables), y, cv=3)
+    np.testing.assert_array_equal(cross_val_score(model, pd.concat(tables, axis=1), y, cv=3), scores)
+    assert scores.min() > 0.8
+
+
+@pytest.mark.parametrize("method", [KernelFDA, KernelPCA])
+def test_pandas_output_has_the_row_labels(digits, method) -> None:
+    tables, y = digits
+    model = method(2, kernels=NAMED).set_output(transform="pandas")
+    for X in (tables, pd.concat(tables, axis=1)):
+        Z = model.fit_transform(X, y)
+        assert list(Z.index) == list(tables["hog"].index)
+        assert list(Z.columns) == [f"{method.__name__.lower()}{number}" for number in range(2)]
+        np.testing.assert_allclose(model.transform(X).to_numpy(), Z.to_numpy(), atol=1e-8)
+    Z = method(2, kernels="gaussian").set_output(transform="pandas").fit_transform(tables["hog"], y)
+    assert list(Z.index) == list(tables["hog"].index)
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "linear", "polynomial"])
+def test_sparse_views_equal_dense_ones(digits, kind) -> None:
+    tables, y = digits
+    pixels = tables["pixels"].to_numpy()
+    pixels = np.where(pixels < 8, 0, pixels)
+    dense, sparse = (KernelSVC(kernels={"pixels": kind}).fit({"pixels": Z}, y) for Z in (pixels, sp.csr_matrix(pixels)))
+    assert sp.issparse(sparse._transform_._sources[0].training_features())
+    expected = dense.decision_function({"pixels": pixels})
+    for new in (pixels, sp.coo_array(pixels)):
+        for model in (dense, sparse):
+            np.testing.assert_allclose(model.decision_function({"pixels": new}), expected, atol=1e-8)
+    single = StackTransform({"pixels": kind}).fit_transform({"pixels": sp.csr_array(pixels.astype(np.float32))})
+    assert single.dtype == np.float32
+
+
+def test_preprocessing_takes_what_is_no_number() -> None:
+    """Text, categories and missing values, by names of columns; fitted to the training samples only."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    words = np.array(["red apple round", "green pear long"], dtype=object)[y]
+    words[rng.random(60) < 0.2] = "a fruit"
+    frame = pd.DataFrame({"size": y + rng.normal(size=60), "shop": np.array(["a", "b", "c"])[rng.integers(3, size=60)]})
+    frame.loc[rng.random(60) < 0.2, "size"] = np.nan
+    kernels = {
+        "words": {"kind": "linear", "preprocessing": TfidfVectorizer()},
+        "size": {"view": "table", "columns": ["size"], "preprocessing": SimpleImputer()},
+        "shop": {"view": "table", "columns": "shop", "kind": "linear", "preprocessing": OneHotEncoder()},
+    }
+    views = Views({"words": words, "table": frame})
+    assert cross_val_score(KernelSVC(kernels=kernels), views, y, cv=3, error_score="raise").mean() > 0.7
+    of_table = {name: {**spec, "view": None} for name, spec in kernels.items() if name != "words"}
+    model = KernelSVC(kernels=of_table).fit(frame, y)
+    assert list(model.feature_names_in_) == ["size", "shop"]
+    assert model.predict(frame).shape == (60,)
+    with pytest.raises(DataError, match="kernel 'shop': `preprocessing` failed: Found unknown categories"):
+        model.predict(frame.assign(shop="d"))
+    vectoriser = kernels["words"]["preprocessing"]
+    assert not hasattr(vectoriser, "vocabulary_")
+
+
+def test_parameters_of_kernels_are_parameters() -> None:
+    model = MKLDR(kernels=NAMED)
+    parameters = model.get_params()
+    assert parameters["kernels__hog"] == NAMED["hog"]
+    assert parameters["kernels__hog__bandwidth"] == 1.0
+    assert parameters["kernels__pixels__preprocessing__pca__n_components"] == 10
+    assert "kernels__hog__bandwidth" not in model.get_params(deep=False)
+    model.set_params(kernels__hog__bandwidth=2.0, kernels__pixels__preprocessing__pca__n_components=3, ridge=0.5)
+    assert model.kernels["hog"]["bandwidth"] == 2.0
+    assert (model.kernels["pixels"]["preprocessing"]["pca"].n_components, model.ridge) == (3, 0.5)
+    assert "bandwidth" not in NAMED["hog"]
+    assert NAMED["pixels"]["preprocessing"]["pca"].n_components == 10
+    copied = clone(model)
+    assert copied.get_params()["kernels__hog__bandwidth"] == 2.0
+    assert copied.kernels["pixels"]["preprocessing"] is not model.kernels["pixels"]["preprocessing"]
+
+    assert MKLDR(kernels=["linear", "gaussian"]).set_params(kernels__1__bandwidth=3.0).kernels == {
+        "0": "linear",
+        "1": {"kind": "gaussian", "bandwidth": 3.0},
+    }
+    assert MKLDR(kernels="gaussian").set_params(kernels__bandwidth=3.0).kernels == {
+        "kind": "gaussian",
+        "bandwidth": 3.0,
+    }
+    swapped = MKLDR(kernels={"a": "linear", "a__b": "linear"}).set_params(
+        kernels__a="gaussian", kernels__a__b__centre=False, kernels__a__bandwidth=0.5
+    )
+    assert swapped.kernels == {"a": {"kind": "gaussian", "bandwidth": 0.5}, "a__b": {"kind": "linear", "centre": False}}
+    for invalid in (-np.inf, None, [3], "precomputed", {"a": 3}, {"a": "gausian"}):
+        assert all(name.count("__") == 1 for name in MKLDR(kernels=invalid).get_params() if "kernels__" in name)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"kernels__hog__bandwith": 1}, r"kernel 'hog' has the unknown key 'bandwith' \(did you mean 'bandwidth'\?\)"),
+        ({"kernels__hogg__bandwidth": 1}, r"unknown key 'hogg' \(did you mean 'hog'\?\); valid keys: pixels, hog, lbp"),
+        ({"kernels__lbp__preprocessing__pca": 1}, "kernel 'lbp' has no `preprocessing` with parameters"),
+    ],
+)
+def test_refuses_parameters(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        MKLDR(kernels=NAMED).set_params(**changes)
+    with pytest.raises(ConfigError, match="precomputed kernels have no parameters"):
+        MKLDR().set_params(**changes)
+
+
+@pytest.mark.parametrize(
+    ("kernels", "message"),
+    [
+        ({"colour": "gaussian"}, "kernel 'colour': X has no view 'colour'.* say which one with `view`"),
+        ({"a": {"view": "colour"}}, "kernel 'a': X has no view 'colour': its views are 'pixels', 'hog', 'lbp'$"),
+        ({"hog": "gausian"}, "kernel 'hog': invalid value 'gausian' for `kind`"),
+        ({"hog": 3}, "the spec of kernel 'hog' is 3"),
+        ({"hog": {"id": "lbp"}}, "kernel 'hog' has the id 'lbp'"),
+        ({"hog": {"preprocessing": "standard"}}, "invalid value 'standard' for `preprocessing`"),
+        ({"hog": {"columns": ["hog1", "x"]}}, r"`columns` \['x'\] are not in the DataFrame; its columns: hog0, hog1"),
+        ("precomputed", r"kernels='precomputed': say which kernels .*KernelFDA\(kernels='gaussian'\)"),
+    ],
+)
+def test_refuses_kernels(digits, kernels: Any, message: str) -> None:
+    tables, y = digits
+    with pytest.raises((ConfigError, DataError), match=message):
+        KernelFDA(kernels=kernels).fit(tables, y)
+
+
+def test_refuses_other_data(digits) -> None:
+    tables, y = digits
+    model = KernelFDA(kernels={"hog": "gaussian", "lbp": "gaussian"}).fit(tables, y)
+    hog_alone = tables["hog"]
+    for X, message in (
+        (hog_alone, "X must be the views 'hog', 'lbp', as in fit"),
+        ({"hog": hog_alone}, "view 'lbp' is missing; X has 'hog'"),
+        (tables | {"hog": hog_alone.iloc[:, :5]}, "view 'hog' has 5 features, but the training samples had 36"),
+        (tables | {"hog": hog_alone.iloc[:, ::-1]}, "view 'hog' has other column names"),
+        (tables | {"hog": hog_alone.where(hog_alone > 0.01)}, "kernel 'hog': view 'hog' has NaN"),
+    ):
+        with pytest.raises(DataError, match=message):
+            model.transform(X)
+    with pytest.raises(DataError, match="X must be one table of features"):
+        KernelFDA(kernels="gaussian").fit(hog_alone, y).transform(tables)
+    with pytest.raises(DataError, match="needs view 'hog', but X is one table"):
+        KernelFDA(kernels={"hog": {"view": "hog"}}).fit(hog_alone, y)
+    with pytest.raises(DataError, match="are names, but X is no DataFrame"):
+        KernelFDA(kernels={"a": {"columns": ["x"]}}).fit(hog_alone.to_numpy(), y)
+    with pytest.raises(DataError, match="does not take sparse features"):
+        KernelFDA(kernels={"a": {"feature_scaling": "unit"}}).fit({"a": sp.csr_array(hog_alone)}, y)
+    with pytest.raises(DataError, match="chi-squared distance does not take sparse"):
+        KernelFDA(kernels={"a": {"measure": "chi2"}}).fit({"a": sp.csr_array(hog_alone)}, y)
+    with pytest.raises(DataError, match=r"kernels='precomputed': expected a square .* KernelFDA\(kernels=\['gaussian'"):
+        KernelFDA().fit(hog_alone, y)
+    with pytest.raises(DataError, match="not one table of numbers"):
+        PCA().fit(Views(tables))
+
+
+def test_gates_of_several_views_are_rows_of_the_average(digits) -> None:
+    tables, y = digits
+    few = {name: table.iloc[:60] for name, table in tables.items() if name != "lbp"}
+    labels = y[:60] < 5
+    model = LMKLSVC(kernels="gaussian", max_iter=3).fit(few, labels)
+    stack = StackTransform("gaussian").fit(few)
+    given = LMKLSVC(max_iter=3).fit(stack.stack_train_.as_last_axis(), labels)
+    assert model.gating_source_ == given.gating_source_ == "kernel"
+    np.testing.assert_allclose(model.kernel_weights_, given.kernel_weights_, rtol=1e-6)

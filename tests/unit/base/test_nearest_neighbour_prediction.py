@@ -1,0 +1,90 @@
+"""Embeddings predict the label of the nearest training sample, as the classifier of scikit-learn behind them would."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import is_classifier
+from sklearn.datasets import load_digits
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+
+from mklearn.bilinear.glram import GLRAM
+from mklearn.bilinear.path import fit_path
+from mklearn.bilinear.two_d_lda import TwoDLDA
+from mklearn.errors import DataError, NotApplicable
+from mklearn.kernels.specs import compute_stack
+from mklearn.subspace import LDE, MKLDR, MKMMC, PCA, Fisherface, GuardedMKL, KernelFDA, KernelMMC, KernelPCA
+from mklearn.subspace.mkmmc import fit_path as fit_mkmmc_path
+
+KERNELS = ["gaussian", "linear"]
+SUPERVISED = [KernelFDA(kernels=KERNELS), MKLDR(kernels=KERNELS), GuardedMKL(kernels=KERNELS), LDE(), Fisherface()]
+SUPERVISED += [KernelMMC(kernels=KERNELS), MKMMC(kernels=KERNELS), TwoDLDA(2, shape=(8, 8))]
+SUPERVISED += [TwoDLDA(2, shape=(8, 8), flatten=False)]
+UNSUPERVISED = [PCA(5), KernelPCA(5, kernels=KERNELS), GLRAM(3, shape=(8, 8)), MKLDR(graph="pca", kernels=KERNELS)]
+NAMES = np.array(["zero", "one", "two", "three"])
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[np.ndarray, np.ndarray]:
+    X, y = load_digits(n_class=4, return_X_y=True)
+    X = X + np.random.default_rng(0).normal(scale=0.1, size=X.shape)  # without constant pixels
+    return X[:160], NAMES[y[:160]]
+
+
+@pytest.mark.parametrize("model", [*SUPERVISED, *UNSUPERVISED], ids=repr)
+@pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+def test_equals_the_nearest_neighbour_classifier(digits, model: Any) -> None:
+    X, y = digits
+    model.fit(X[::2], pd.Series(y[::2]))
+    Z, Z_new = (np.asarray(model.transform(each)).reshape(80, -1) for each in (X[::2], X[1::2]))
+    expected = KNeighborsClassifier(1).fit(Z, y[::2])
+    predicted = model.predict(X[1::2])
+    np.testing.assert_array_equal(predicted, expected.predict(Z_new))
+    assert model.score(X[1::2], y[1::2]) == expected.score(Z_new, y[1::2]) > 0.7
+    np.testing.assert_array_equal(model.set_output(transform="default").predict(X[::2]), y[::2])
+
+
+def test_pandas_output_changes_no_prediction(digits) -> None:
+    X, y = digits
+    for model in (KernelFDA(kernels=KERNELS), KernelPCA(5, kernels=KERNELS), Fisherface()):
+        expected = model.fit(X[::2], y[::2]).predict(X[1::2])
+        np.testing.assert_array_equal(model.set_output(transform="pandas").predict(X[1::2]), expected)
+
+
+@pytest.mark.parametrize("model", UNSUPERVISED, ids=repr)
+def test_without_labels_there_is_nothing_to_predict(digits, model: Any) -> None:
+    X, y = digits
+    assert not is_classifier(model)
+    with pytest.raises(NotApplicable, match="was fitted without labels: give y to `fit`"):
+        model.fit(X).predict(X)
+    for wrong, message in ((y[:-1], "159 labels for 160"), (np.linspace(0, 1, 160), "must hold class labels")):
+        with pytest.raises(DataError, match=message):
+            model.fit(X, wrong).predict(X)
+
+
+def test_searches_treat_them_as_classifiers(digits) -> None:
+    X, y = digits
+    model = MKLDR(kernels=KERNELS)
+    assert is_classifier(model)
+    stratified = cross_val_score(model, X, y, cv=StratifiedKFold(3))
+    np.testing.assert_array_equal(cross_val_score(model, X, y, cv=3), stratified)
+    search = GridSearchCV(model, {"kernels__0__bandwidth": [0.01, 1.0]}, cv=3).fit(X, y)
+    assert search.best_params_ == {"kernels__0__bandwidth": 1.0}
+    K = compute_stack(X, KERNELS).as_last_axis()
+    precomputed = MKLDR().fit(K[::2, ::2], y[::2])
+    assert precomputed.score(K[1::2, ::2], y[1::2]) > 0.9
+
+
+def test_models_of_a_path_predict(digits) -> None:
+    X, y = digits
+    for model in (
+        *fit_path(TwoDLDA(shape=(8, 8)), X[::2], y[::2], [1, 2]),
+        *fit_mkmmc_path(MKMMC(kernels=KERNELS), X[::2], y[::2], [1, 2]),
+    ):
+        Z, Z_new = model.transform(X[::2]), model.transform(X[1::2])
+        expected = KNeighborsClassifier(1).fit(Z, y[::2]).predict(Z_new)
+        np.testing.assert_array_equal(model.predict(X[1::2]), expected)
