@@ -208,7 +208,7 @@ def class_structure(y: ArrayLike, n: int | None = None) -> ClassStructure:
     Raises
     ------
     DataError
-        ``y`` is not a vector, is empty, has the wrong length or missing labels.
+        ``y`` is not a vector, is empty, has the wrong length, missing labels, or labels without an order.
     NotApplicable
         All samples are of one class.
     """
@@ -219,9 +219,12 @@ def class_structure(y: ArrayLike, n: int | None = None) -> ClassStructure:
         raise DataError(f"y has {array.size} labels for {n} samples: expected one label per sample.")
     if np.issubdtype(array.dtype, np.floating) and not np.isfinite(array).all():
         raise DataError("y has labels that are missing or not finite.")
-    labels, codes, counts = np.unique(array, return_inverse=True, return_counts=True)
+    try:
+        labels, codes, counts = np.unique(array, return_inverse=True, return_counts=True)
+    except TypeError as error:
+        raise DataError(f"y has labels that can't be sorted, so not all of one type: {error}.") from error
     if len(labels) < 2:
-        raise NotApplicable(f"All {array.size} samples are of class {labels[0]!r}: expected two classes or more.")
+        raise NotApplicable(f"All {array.size} samples are of class {str(labels[0])!r}: expected two classes or more.")
     return ClassStructure(labels, codes.reshape(-1), counts)
 
 

@@ -358,3 +358,8 @@ def test_custom_pair_is_checked():
     for message, L in cases.items():
         with pytest.raises(DataError, match=message):
             GraphPair(L, total_laplacian(4))
+
+
+def test_labels_without_an_order() -> None:
+    with pytest.raises(DataError, match="can't be sorted"):
+        class_structure(np.array(["a", 1, None], dtype=object))

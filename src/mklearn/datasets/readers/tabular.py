@@ -207,6 +207,19 @@ def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray) -> np.ndarr
     return values
 
 
+def whole_numbers(values: Any, path: Path, column: str) -> np.ndarray:
+    """Convert a column, such as that of folds, to int64; raise DataError for what is no whole number below 2**53."""
+    try:
+        numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{path}: column {column!r} has values that are not whole numbers ({error})") from error
+    bad = ~(np.abs(numbers) < _WHOLE_IN_DOUBLE) | (np.mod(numbers, 1) != 0)
+    if bad.any():
+        where = f"in rows {some(bad.nonzero()[0])}; expected ones below 2**53"
+        raise DataError(f"{path}: column {column!r} has values that are not whole numbers, {where}")
+    return numbers.astype(np.int64)
+
+
 def suspicious_columns(values: np.ndarray, names: Sequence[Any], y: np.ndarray, path: Path) -> tuple[str, ...]:
     """Describe columns that are probably no features: a row number, an id, or the label itself.
 
