@@ -1,0 +1,88 @@
+"""Fuzzing: trials with a fixed seed, and what every one of them must keep to."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis.strategies import SearchStrategy
+
+from mklearn.errors import UserError
+
+SECONDS = 60
+"""No trial may take longer."""
+FORBIDDEN = (
+    "subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "pty.spawn",
+    "socket.connect", "pickle.find_class",
+)  # fmt: skip
+"""Events of the interpreter that no input may cause: a process, a connection, an object out of a pickle."""
+_watching = False
+_seen: list[str] = []
+
+
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if _watching and event in FORBIDDEN:
+        _seen.append(f"{event} {arguments!r:.200}")
+
+
+sys.addaudithook(_audit)
+
+
+def amounts(quick: int, many: int) -> Any:
+    """Parametrize a test with a number of trials for every run, and one for the exhaustive mark."""
+    exhaustive = pytest.param(many, marks=[pytest.mark.exhaustive, pytest.mark.timeout(7200)])
+    return pytest.mark.parametrize("trials", [quick, exhaustive])
+
+
+def run_trials(trials: int, inputs: SearchStrategy[Any], trial: Callable[[Any], None]) -> None:
+    """Call ``trial`` with as many inputs, the same in every run; it returns, or raises what must not happen."""
+
+    @settings(max_examples=trials, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+    @given(inputs)
+    def repeated(value: Any) -> None:
+        with watched():
+            trial(value)
+
+    repeated()
+
+
+@contextmanager
+def watched() -> Iterator[None]:
+    """Fail after a minute, and on a process, a connection or a pickle."""
+    global _watching  # noqa: PLW0603 - an audit hook can't be removed
+    _seen.clear()
+    before = signal.signal(signal.SIGALRM, _too_long)
+    signal.alarm(SECONDS)
+    _watching = True
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        _watching = False
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+    assert not _seen, _seen
+
+
+def _too_long(*_: Any) -> None:
+    raise TimeoutError(f"a trial takes more than {SECONDS} s")
+
+
+@contextmanager
+def a_sentence() -> Iterator[None]:
+    """Let a user's mistake pass if its message is one for people."""
+    try:
+        yield
+    except UserError as error:
+        message = str(error)
+        assert 20 < len(message) < 20_000, message[:500]
+        leaked = re.search(r"np\.\w+_?\(|<class |<.* object at 0x|Traceback", message)
+        assert not leaked, message[:2000]
