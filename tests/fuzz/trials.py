@@ -56,7 +56,7 @@ def run_trials(trials: int, inputs: SearchStrategy[Any], trial: Callable[[Any], 
 @contextmanager
 def watched() -> Iterator[None]:
     """Fail after a minute, and on a process, a connection or a pickle."""
-    global _watching  # noqa: PLW0603 - an audit hook can't be removed
+    global _watching
     _seen.clear()
     before = signal.signal(signal.SIGALRM, _too_long)
     signal.alarm(SECONDS)
@@ -69,7 +69,7 @@ def watched() -> Iterator[None]:
         _watching = False
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
-    assert not _seen, _seen
+    assert not _seen, list(_seen)
 
 
 def _too_long(*_: Any) -> None:
@@ -83,6 +83,6 @@ def a_sentence() -> Iterator[None]:
         yield
     except UserError as error:
         message = str(error)
-        assert 20 < len(message) < 20_000, message[:500]
+        assert 10 < len(message) < 20_000, message[:500]
         leaked = re.search(r"np\.\w+_?\(|<class |<.* object at 0x|Traceback", message)
         assert not leaked, message[:2000]

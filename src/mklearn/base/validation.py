@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,9 @@ def checked_array(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, allow_
             ensure_min_samples=2 if reset else 1,
         )
     except ValueError as error:
-        raise DataError(str(error)) from error
+        # Without the whole array, which it shows of complex numbers, and without NumPy's way to show text.
+        message = re.sub(r"np\.str_\((.*?)\)", r"\1", str(error).split("\n[")[0])
+        raise DataError(message) from error
     largest = max(float(array.max(initial=0.0)), -float(array.min(initial=0.0)))
     if largest > _LARGEST or (reset and 0 < largest < _SMALLEST):
         raise DataError(

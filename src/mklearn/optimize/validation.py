@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -31,7 +32,11 @@ def integer(value: Any, name: str, least: int, most: int | None = None) -> int:
 
 def positive(value: float, name: str) -> None:
     """Raise `ConfigError` unless ``value`` is a finite number > 0."""
-    if not (np.isfinite(value) and value > 0):
+    try:
+        is_valid = math.isfinite(value) and value > 0
+    except (TypeError, OverflowError):
+        is_valid = False
+    if not is_valid:
         raise ConfigError(f"Invalid value {value!r} for `{name}`: expected a finite number > 0.")
 
 
