@@ -38,6 +38,7 @@ def _parser() -> argparse.ArgumentParser:
 
     validate = commands.add_parser("validate", help="check a study file, and your own tables and matrices")
     validate.add_argument("file", nargs="+", help="study file (YAML)")
+    validate.add_argument("--syntax", action="store_true", help="only whether the file can be read as YAML")
     validate.set_defaults(run=_validate)
 
     for name, help_text in (
@@ -89,6 +90,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _validate(options: argparse.Namespace) -> int:
+    if options.syntax:
+        from mklearn.study.yaml_file import read_yaml
+
+        for file in options.file:
+            read_yaml(file)
+        return 0
     from mklearn.datasets.read import read_dataset
     from mklearn.study.expansion.plan import plan_study
     from mklearn.study.reading import read_study

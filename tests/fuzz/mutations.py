@@ -93,8 +93,8 @@ def mistaken(draw: st.DrawFn, seeds: Sequence[str], words: Sequence[str], token:
 SAME = ("as it is", "column-major", "strided", "read-only", "big-endian", "list", "frame")
 """Forms of an array with the same values."""
 OTHER = (
-    "scaled", "entry", "complex", "object", "text", "bytes", "dates", "integers", "booleans", "half", "single", "masked",
-    "zeros", "constant", "repeated", "fewer rows", "more rows", "fewer columns", "more columns", "one axis more",
+    "scaled", "entry", "complex", "object", "text", "bytes", "dates", "integers", "booleans", "half", "single",
+    "masked", "zeros", "constant", "repeated", "fewer rows", "more rows", "fewer columns", "more columns", "one axis more",
     "one axis less", "transposed", "scalar", "empty", "sparse", "ragged", "none", "a string",
 )  # fmt: skip
 """Mistakes in an array."""

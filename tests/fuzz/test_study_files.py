@@ -10,7 +10,8 @@ from tests.fuzz.mutations import YAML_WORDS, damaged, mistaken
 from tests.fuzz.trials import a_sentence, amounts, run_trials
 
 from mklearn.study.expansion.plan import plan_study
-from mklearn.study.reading import read_study, read_yaml
+from mklearn.study.reading import read_study
+from mklearn.study.yaml_file import read_yaml
 
 
 @amounts(80, 1500)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from mklearn.errors import ConfigError
 from mklearn.study.expansion.plan import plan_study
-from mklearn.study.reading import DEEPEST, LARGEST, read_study, read_yaml
+from mklearn.study.reading import read_study
+from mklearn.study.yaml_file import DEEPEST, LARGEST, read_yaml
 
 BASE = "study: s\ndatasets: digits\n"
 LINES = "".join(f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 9))
