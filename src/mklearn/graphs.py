@@ -305,6 +305,8 @@ def kernel_squared_distances(K: ArrayLike) -> Floats:
     """
     K = _real(K, "The kernel of the training samples")
     _check_square(K, "The kernel of the training samples")
+    if not np.isfinite(K).all():
+        raise DataError("The kernel of the training samples is not finite: it contains NaN or infinity.")
     diagonal = np.diag(K)
     d2 = np.maximum(diagonal[:, None] + diagonal - (K + K.T), 0)
     np.fill_diagonal(d2, 0)

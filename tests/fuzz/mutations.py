@@ -94,8 +94,8 @@ SAME = ("as it is", "column-major", "strided", "read-only", "big-endian", "list"
 """Forms of an array with the same values."""
 OTHER = (
     "scaled", "entry", "complex", "object", "text", "bytes", "dates", "integers", "booleans", "half", "single",
-    "masked", "zeros", "constant", "repeated", "fewer rows", "more rows", "fewer columns", "more columns", "one axis more",
-    "one axis less", "transposed", "scalar", "empty", "sparse", "ragged", "none", "a string",
+    "masked", "zeros", "constant", "repeated", "fewer rows", "more rows", "fewer columns", "more columns",
+    "one axis more", "one axis less", "transposed", "scalar", "empty", "sparse", "ragged", "none", "a string",
 )  # fmt: skip
 """Mistakes in an array."""
 
@@ -147,8 +147,8 @@ def _changed(array: np.ndarray, way: str, value: float, place: int) -> Any:
         "repeated": lambda: np.repeat(array[:1], len(array), axis=0),
         "fewer rows": lambda: array[: place % len(array)],
         "more rows": lambda: np.concatenate([array, array[:1]]),
-        "fewer columns": lambda: array[:, : place % array.shape[1]],
-        "more columns": lambda: np.concatenate([array, array[:, :1]], axis=1),
+        "fewer columns": lambda: array[..., : place % array.shape[-1]],
+        "more columns": lambda: np.concatenate([array, array[..., :1]], axis=-1),
         "one axis more": lambda: array[..., None],
         "one axis less": lambda: array[..., 0],
         "transposed": lambda: array.T,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 from sklearn.utils._param_validation import InvalidParameterError
 from tests.fuzz.mutations import OTHER, SAME, changed, changes
-from tests.fuzz.trials import a_sentence, amounts, run_trials
+from tests.fuzz.trials import PROCESSES, a_sentence, amounts, run_trials
 
 from mklearn.contract.loading import load
 from mklearn.evaluation.sweeps import Predictions, Refit
@@ -44,9 +44,8 @@ LABELS: dict[str, Any] = {
     "masked": np.ma.masked_array(Y, Y == 1), "a string": "abc", "objects": [{} for _ in Y], "alone": np.arange(18),
     "lonely": np.r_[1, Y[1:] * 0], "record": np.zeros(18, dtype=[("a", "i4")]), "set": {1, 2}, "scalar": 3,
 }  # fmt: skip
-PARAMETERS = (None, -1, 0, 1, 2, 10**9, 10**30, 0.5, -0.5, 1e-300, 1e300, np.nan, np.inf, "", "auto", "exact", "é",
-              True, [], [1], {}, {"a": 1}, (), np.float32(2), np.array([0.5, 0.5]), np.array([[1.0]]), b"x", 1j,
-              object)  # fmt: skip
+PARAMETERS = (None, -1, 0, 1, 2, 10**9, 10**30, 0.5, -0.5, 1e-300, 1e300, np.nan, np.inf, "", "auto", "é", True,
+              [], [1], {}, {"a": 1}, (), np.float32(2), np.array([0.5, 0.5]), b"x", 1j)  # fmt: skip
 """Values for any parameter."""
 
 
@@ -91,7 +90,7 @@ def expected_errors(kind: str, change: str) -> tuple[type[Exception], ...]:
 
 @pytest.fixture(scope="module", autouse=True)
 def warm() -> None:
-    """Compile loops and load what is loaded late: that reads pickles of its own cache, and may ask other programs."""
+    """Compile loops and load what is loaded late, which may ask other programs."""
     for call, array in FUNCTIONS.values():
         assert is_finite(call(array))
     for kind in MODELS:
@@ -119,7 +118,7 @@ def test_estimators(trials: int) -> None:
             pass
 
     right = st.just("text") | st.sampled_from(list(LABELS))
-    run_trials(trials, st.tuples(st.sampled_from(list(MODELS)), right, changes(), st.booleans()), trial)
+    run_trials(trials, st.tuples(st.sampled_from(list(MODELS)), right, changes(), st.booleans()), trial, PROCESSES)
 
 
 @amounts(150, 1000)
@@ -142,7 +141,7 @@ def test_parameters(trials: int) -> None:
                 raise
 
     drawn = st.tuples(st.sampled_from(list(MODELS)), st.integers(0, 30), st.sampled_from(PARAMETERS))
-    run_trials(trials, drawn, trial)
+    run_trials(trials, drawn, trial, PROCESSES)
 
 
 def gaussian(d2: Any) -> Any:
@@ -185,4 +184,4 @@ def test_functions(trials: int) -> None:
                 np.testing.assert_allclose(result, call(array), rtol=1e-9, atol=1e-12)
 
     ways = [way for way in SAME + OTHER if way not in ("fewer columns", "one axis less", "one axis more")]
-    run_trials(trials, st.tuples(st.sampled_from(list(FUNCTIONS)), changes(ways)), trial)
+    run_trials(trials, st.tuples(st.sampled_from(list(FUNCTIONS)), changes(ways)), trial, PROCESSES)

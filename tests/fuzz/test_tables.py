@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -56,10 +57,12 @@ def as_npz(compressed: bool = False, **arrays: Any) -> bytes:
 def in_file(content: bytes, path: Path) -> tuple[list[str], list[str], np.ndarray]:
     """Ids, labels and numbers of a table, read without mklearn: in the order of the file."""
     if path.suffix == ".npz":
-        with np.load(io.BytesIO(content)) as arrays:
-            ids, labels = arrays["id"], arrays["label"]
-            [values] = [array for name, array in arrays.items() if array.ndim == 2 and name not in ("id", "label")]
-            return text_of(ids), text_of(labels), values
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:  # np.load wants nothing before the archive
+            members = {name.removesuffix(".npy"): archive.read(name) for name in archive.namelist()}
+        arrays = {name: np.lib.format.read_array(io.BytesIO(member)) for name, member in members.items()}
+        ids, labels = arrays.pop("id"), arrays.pop("label")
+        [values] = [array for array in arrays.values() if array.ndim == 2]
+        return text_of(ids), text_of(labels), values
     if path.suffix == ".parquet":
         columns = pq.read_table(io.BytesIO(content)).to_pydict()
     else:

@@ -18,17 +18,17 @@ from mklearn.errors import UserError
 
 SECONDS = 60
 """No trial may take longer."""
-FORBIDDEN = (
-    "subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "pty.spawn",
-    "socket.connect", "pickle.find_class",
-)  # fmt: skip
-"""Events of the interpreter that no input may cause: a process, a connection, an object out of a pickle."""
-_watching = False
+PROCESSES = ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn",
+             "pty.spawn", "socket.connect")  # fmt: skip
+"""Events of the interpreter that no input may cause: a process, or a connection."""
+ANY = (*PROCESSES, "pickle.find_class")
+"""And an object out of a pickle, which the cache of compiled loops has."""
+_watching: tuple[str, ...] = ()
 _seen: list[str] = []
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
-    if _watching and event in FORBIDDEN:
+    if event in _watching:
         _seen.append(f"{event} {arguments!r:.200}")
 
 
@@ -41,32 +41,34 @@ def amounts(quick: int, many: int) -> Any:
     return pytest.mark.parametrize("trials", [quick, exhaustive])
 
 
-def run_trials(trials: int, inputs: SearchStrategy[Any], trial: Callable[[Any], None]) -> None:
+def run_trials(
+    trials: int, inputs: SearchStrategy[Any], trial: Callable[[Any], None], forbidden: tuple[str, ...] = ANY
+) -> None:
     """Call ``trial`` with as many inputs, the same in every run; it returns, or raises what must not happen."""
 
     @settings(max_examples=trials, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
     @given(inputs)
     def repeated(value: Any) -> None:
-        with watched():
+        with watched(forbidden):
             trial(value)
 
     repeated()
 
 
 @contextmanager
-def watched() -> Iterator[None]:
-    """Fail after a minute, and on a process, a connection or a pickle."""
+def watched(forbidden: tuple[str, ...]) -> Iterator[None]:
+    """Fail after a minute, and on a forbidden event."""
     global _watching
     _seen.clear()
     before = signal.signal(signal.SIGALRM, _too_long)
     signal.alarm(SECONDS)
-    _watching = True
+    _watching = forbidden
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        _watching = False
+        _watching = ()
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
     assert not _seen, list(_seen)

@@ -14,6 +14,7 @@ ends when the two meet.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -130,7 +131,11 @@ def r_svm_plus_mu(X: Floats, y: Floats, C: float, lam: float, *, all_pairs: bool
         pairs = list(dict.fromkeys([*pairs, *((int(i), int(j)) for i, j in extremes)]))
     solutions: list[LinearMachine] = []
     failure = None
-    for tolerance, unit in ((_CONIC_TOLERANCES[0], C), (_CONIC_TOLERANCES[1], C), (_CONIC_TOLERANCES[1], np.sqrt(lam))):
+    for tolerance, unit in (
+        (_CONIC_TOLERANCES[0], C),
+        (_CONIC_TOLERANCES[1], C),
+        (_CONIC_TOLERANCES[1], math.sqrt(lam)),
+    ):
         try:
             found, pairs = _generate(X, partial(solve, tolerance, unit), pairs)
         except SolverFailed as error:
