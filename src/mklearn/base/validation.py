@@ -12,10 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from mklearn.errors import DataError, NotApplicable
-from mklearn.kernels.checks import check_kept
-
-_SMALLEST, _LARGEST = 1e-60, 1e60
-"""Between these, fourth powers of the values and sums of them neither overflow nor vanish in double precision."""
+from mklearn.kernels.checks import LARGEST_VALUE, SMALLEST_VALUE, check_kept
 
 
 def checked_array(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, allow_nd: bool = False) -> NDArray[Any]:
@@ -43,10 +40,10 @@ def checked_array(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, allow_
         message = re.sub(r"np\.str_\((.*?)\)", r"\1", str(error).split("\n[")[0])
         raise DataError(message) from error
     largest = max(float(array.max(initial=0.0)), -float(array.min(initial=0.0)))
-    if largest > _LARGEST or (reset and 0 < largest < _SMALLEST):
+    if largest > LARGEST_VALUE or (reset and 0 < largest < SMALLEST_VALUE):
         raise DataError(
             f"X has the largest absolute value {largest:.3g}: its squares can't be computed with; rescale X to values "
-            f"from {_SMALLEST:g} to {_LARGEST:g}"
+            f"from {SMALLEST_VALUE:g} to {LARGEST_VALUE:g}"
         )
     return array
 
