@@ -44,7 +44,7 @@ def squared_euclidean(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     Raises
     ------
     DataError
-        Wrong shape, different numbers of features, not finite.
+        Wrong shape, different numbers of features, not finite, or so large that the result overflows its dtype.
     """
     rows, columns, same, dtype = _pair(X, Y)
     origin = columns.mean(axis=0)
@@ -60,7 +60,7 @@ def squared_euclidean(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     if same:
         distances = (distances + distances.T) / 2
         np.fill_diagonal(distances, 0)
-    return distances.astype(dtype, copy=False)
+    return _representable(distances, dtype)
 
 
 def chi2_distance(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
@@ -86,7 +86,7 @@ def chi2_distance(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     if same:
         for i in range(len(rows)):
             distances[i + 1 :, i] = distances[i, i + 1 :]
-    return distances.astype(dtype, copy=False)
+    return _representable(distances, dtype)
 
 
 def inner_product(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
@@ -98,7 +98,7 @@ def inner_product(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     gram: Array = rows @ columns.T
     if same:
         gram = (gram + gram.T) / 2
-    return gram.astype(dtype, copy=False)
+    return _representable(gram, dtype)
 
 
 MEASURES: Mapping[str, Callable[..., Array]] = MappingProxyType(
@@ -118,6 +118,15 @@ def _pair(X: ArrayLike, Y: ArrayLike | None) -> tuple[Array, Array, bool, np.dty
     dtype = np.result_type(rows.dtype, columns.dtype)
     rows64 = rows.astype(np.float64, copy=False)
     return rows64, rows64 if Y is None else columns.astype(np.float64, copy=False), Y is None, dtype
+
+
+def _representable(values: Array, dtype: np.dtype) -> Array:
+    """Return results in their dtype; raise `DataError` where they are too large for it."""
+    with np.errstate(over="ignore"):
+        found: Array = values.astype(dtype, copy=False)
+    if not np.isfinite(found).all():
+        raise DataError(f"the features are too large: sums of their squares overflow {dtype}; rescale them")
+    return found
 
 
 @cache

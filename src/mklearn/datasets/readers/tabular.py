@@ -182,8 +182,8 @@ def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray) -> np.ndarr
     Raises
     ------
     DataError
-        No columns, another number of rows than of ids, values that are no real numbers, missing, infinite or above 1e60,
-        or integers of 2**53 or more, which float64 does not tell apart.
+        No columns, another number of rows than of ids, values that are no real numbers, missing, infinite or above
+        1e60, or integers of 2**53 or more, which float64 does not tell apart.
     """
     if frame.shape[1] == 0:
         raise DataError(f"{path}: no columns of features")
