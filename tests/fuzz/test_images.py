@@ -15,7 +15,7 @@ from scipy.io import savemat
 from tests.fuzz.mutations import damaged
 from tests.fuzz.trials import a_sentence, amounts, run_trials
 
-from mklearn.datasets.readers import nested_archive, uci_table
+from mklearn.datasets.readers import deng_cai_mat, nested_archive, uci_table
 from mklearn.datasets.readers.content import decode_image
 
 PIXELS = (np.arange(20 * 24).reshape(20, 24) % 251).astype(np.uint8)
@@ -98,13 +98,23 @@ def test_archives(trials: int, tmp_path: Path) -> None:
 @amounts(40, 500)
 def test_matlab_files(trials: int, tmp_path: Path, compressed: bool) -> None:
     path = tmp_path / "one.mat"
-    savemat(path, {"X": PIXELS[:6].astype(float), "Y": np.arange(24.0)[:, None] % 3}, do_compression=compressed)
-    seeds = [path.read_bytes()]
+    parts = np.empty((1, 2), dtype=object)
+    parts[0, :] = [np.arange(1.0, 9)[:, None], np.arange(3, 20)[:, None]]
+    uci = {"X": PIXELS[:6].astype(float), "Y": np.arange(24.0)[:, None] % 3, "kfold": parts}
+    faces = {"fea": PIXELS, "gnd": np.arange(20)[:, None] % 4}
+    seeds = []
+    for variables in (uci, faces):
+        savemat(path, variables, do_compression=compressed)
+        seeds.append(path.read_bytes())
 
     def trial(content: bytes) -> None:
         path.write_bytes(content)
         with a_sentence():
-            samples = uci_table.read({"one": path})
-            assert samples.tables["features"].dtype == np.float64
+            assert uci_table.read({"one": path}).tables["features"].dtype == np.float64
+        with a_sentence():
+            assert len(uci_table.released_splits(path)) > 0
+        with a_sentence():
+            samples = deng_cai_mat.read({"one": path}, shape=(4, 6))
+            assert samples.image_shape == (4, 6)
 
     run_trials(trials, damaged(seeds), trial)
