@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from mklearn.datasets.readers.content import check_content, number_within_class, only_path
-from mklearn.datasets.readers.matlab import is_8_bit, load_mat, integer_values
+from mklearn.datasets.readers.matlab import integer_values, is_8_bit, load_mat
 from mklearn.datasets.samples import SampleSet
 from mklearn.errors import DataError
 

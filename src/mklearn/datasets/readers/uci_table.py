@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from mklearn.datasets.readers.content import check_content, number_within_class, only_path
-from mklearn.datasets.readers.matlab import load_mat, integer_values
+from mklearn.datasets.readers.matlab import integer_values, load_mat
 from mklearn.datasets.samples import SampleSet, some
 from mklearn.errors import ConfigError, DataError
 
