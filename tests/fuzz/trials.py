@@ -17,7 +17,7 @@ from hypothesis.strategies import SearchStrategy
 from mklearn.errors import UserError
 
 SECONDS = 60
-"""No trial may take longer."""
+"""No trial may take more processor time; the timeout of the test ends one that waits."""
 PROCESSES = ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn",
              "pty.spawn", "socket.connect")  # fmt: skip
 """Events of the interpreter that no input may cause: a process, or a connection."""
@@ -57,11 +57,11 @@ def run_trials(
 
 @contextmanager
 def watched(forbidden: tuple[str, ...]) -> Iterator[None]:
-    """Fail after a minute, and on a forbidden event."""
+    """Fail after a minute of processor time, and on a forbidden event."""
     global _watching
     _seen.clear()
-    before = signal.signal(signal.SIGALRM, _too_long)
-    signal.alarm(SECONDS)
+    before = signal.signal(signal.SIGPROF, _too_long)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     _watching = forbidden
     try:
         with warnings.catch_warnings():
@@ -69,13 +69,13 @@ def watched(forbidden: tuple[str, ...]) -> Iterator[None]:
             yield
     finally:
         _watching = ()
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
     assert not _seen, list(_seen)
 
 
 def _too_long(*_: Any) -> None:
-    raise TimeoutError(f"a trial takes more than {SECONDS} s")
+    raise TimeoutError(f"a trial takes more than {SECONDS} s of processor time")
 
 
 @contextmanager
