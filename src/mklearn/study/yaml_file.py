@@ -77,7 +77,8 @@ class _StudyLoader(yaml.SafeLoader):
             value = super().construct_object(node, deep=deep)
             if isinstance(value, str):
                 value.encode()
-        except (ValueError, OverflowError) as error:  # an impossible date, a number of thousands of digits
+        # An impossible date, a number of thousands of digits; a tag that the text after it does not fit.
+        except (ValueError, OverflowError, AttributeError, LookupError, TypeError) as error:
             raise yaml.constructor.ConstructorError(None, None, f"invalid value: {error}", node.start_mark) from None
         return value
 

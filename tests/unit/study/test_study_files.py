@@ -40,6 +40,9 @@ def said(folder: Path, text: str | bytes) -> str:
         ("study: s\ndatasets: &a {b: *a}\n", "an alias stands for a list or mapping that it is in"),
         (BASE + f"a0: &a0 [x,x,x]\n{LINES}title: *a8\n", f"more than {LARGEST:,} values, with every alias written out"),
         (BASE + 'title: "\\ud800"\n', "surrogates not allowed"),
+        (BASE + "title: !!timestamp 1\n", "invalid value"),
+        (BASE + "title: !!bool maybe\n", "invalid value: 'maybe'"),
+        (BASE + 'seed: !!int ""\n', "invalid value"),
         (BASE + "title: !!python/object:os.system x\n", "could not determine a constructor"),
     ],
 )
