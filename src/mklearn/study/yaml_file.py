@@ -83,6 +83,8 @@ class _StudyLoader(yaml.SafeLoader):
         return value
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        if not isinstance(node, yaml.MappingNode):  # by a tag of its own
+            raise yaml.constructor.ConstructorError(None, None, "expected a mapping", node.start_mark)
         seen: set[Any] = set()
         for key_node, _ in node.value:
             if not isinstance(key_node, yaml.ScalarNode):

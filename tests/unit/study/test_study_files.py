@@ -41,6 +41,8 @@ def said(folder: Path, text: str | bytes) -> str:
         (BASE + f"a0: &a0 [x,x,x]\n{LINES}title: *a8\n", f"more than {LARGEST:,} values, with every alias written out"),
         (BASE + 'title: "\\ud800"\n', "surrogates not allowed"),
         (BASE + "title: !!timestamp 1\n", "invalid value"),
+        (BASE + "title: !!map a\n", "expected a mapping"),
+        (BASE + "title: !!set [a]\n", "expected a mapping"),
         (BASE + "title: !!bool maybe\n", "invalid value: 'maybe'"),
         (BASE + 'seed: !!int ""\n', "invalid value"),
         (BASE + "title: !!python/object:os.system x\n", "could not determine a constructor"),
