@@ -74,8 +74,10 @@ def test_a_file_that_yaml_can_not_read(checkout: Checkout, kind: str) -> None:
 def test_make_checks_the_file_before_snakemake_reads_it(repository: Path, tmp_path: Path, kind: str, goal: str) -> None:
     content, sentence = UNREADABLE[kind]
     (tmp_path / "bad.yaml").write_bytes(content)
+    (tmp_path / "ready").touch()  # in place of the stamp of an environment, which make would set up again
     done = subprocess.run(
-        ["make", goal, f"STUDY={tmp_path / 'bad.yaml'}", f"BIN={Path(sys.executable).parent}", "READY=Makefile"],
+        ["make", goal, f"STUDY={tmp_path / 'bad.yaml'}", f"BIN={Path(sys.executable).parent}",
+         f"READY={tmp_path / 'ready'}", "UV=Makefile"],
         cwd=repository, capture_output=True, text=True, timeout=60, env=os.environ | {"PYTHONPATH": "src"},
     )  # fmt: skip
     assert done.returncode != 0
