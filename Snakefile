@@ -1,5 +1,6 @@
 """mklearn: from images, features or kernels to a table of methods. `make help` and the README say how to run it."""
 
+from mklearn.study.targets import readable
 from snakemake.utils import min_version
 
 min_version("9.0")
@@ -8,7 +9,7 @@ min_version("9.0")
 # A study given with --configfile replaces the default one; Snakemake alone would merge the two.
 if not workflow.configfiles:
 
-    configfile: "config.yaml"
+    configfile: readable("config.yaml")
 
 
 # Used with --software-deployment-method apptainer only; envs/apptainer.def says how it is built.

@@ -82,9 +82,7 @@ class LaplacianOperator(ABC):
 
     def apply(self, Z: ArrayLike) -> Floats:
         """Multiply Z, shape (n, p) or (n,), in its floating dtype; raise `DataError` unless Z has n rows."""
-        array = np.asarray(Z)
-        if not np.issubdtype(array.dtype, np.floating):
-            array = array.astype(np.float64)
+        array = _real(Z, "Z")
         if array.ndim not in (1, 2) or array.shape[0] != self.n:
             raise DataError(f"Z has shape {array.shape}, the graph has {self.n} samples: expected ({self.n}, p).")
         return self._apply(array[:, None])[:, 0] if array.ndim == 1 else self._apply(array)
@@ -128,7 +126,7 @@ class MatrixOperator(LaplacianOperator):
 
     def __post_init__(self) -> None:
         m = self.matrix
-        m = sparse.csr_array(m, dtype=np.float64) if sparse.issparse(m) else np.asarray(m, dtype=np.float64)
+        m = sparse.csr_array(m, dtype=np.float64) if sparse.issparse(m) else _real(m, "The Laplacian", np.float64)
         _check_square(m, "The Laplacian")
         data = m.data if sparse.issparse(m) else m
         if not np.isfinite(data).all():
@@ -208,20 +206,26 @@ def class_structure(y: ArrayLike, n: int | None = None) -> ClassStructure:
     Raises
     ------
     DataError
-        ``y`` is not a vector, is empty, has the wrong length or missing labels.
+        ``y`` is not a vector, is empty, has the wrong length, missing labels, or labels without an order.
     NotApplicable
         All samples are of one class.
     """
-    array = np.asarray(y)
+    try:
+        array = np.asarray(y)
+    except ValueError as error:
+        raise DataError("y is not a regular array: expected a vector of one label per sample.") from error
     if array.ndim != 1 or array.size == 0:
         raise DataError(f"y has shape {array.shape}: expected a vector of one label per sample.")
     if n is not None and array.size != n:
         raise DataError(f"y has {array.size} labels for {n} samples: expected one label per sample.")
     if np.issubdtype(array.dtype, np.floating) and not np.isfinite(array).all():
         raise DataError("y has labels that are missing or not finite.")
-    labels, codes, counts = np.unique(array, return_inverse=True, return_counts=True)
+    try:
+        labels, codes, counts = np.unique(array, return_inverse=True, return_counts=True)
+    except TypeError as error:
+        raise DataError(f"y has labels that can't be sorted, so not all of one type: {error}.") from error
     if len(labels) < 2:
-        raise NotApplicable(f"All {array.size} samples are of class {labels[0]!r}: expected two classes or more.")
+        raise NotApplicable(f"All {array.size} samples are of class {str(labels[0])!r}: expected two classes or more.")
     return ClassStructure(labels, codes.reshape(-1), counts)
 
 
@@ -299,8 +303,10 @@ def kernel_squared_distances(K: ArrayLike) -> Floats:
 
     For a Gaussian kernel they order neighbours like the distances it was computed from.
     """
-    K = np.asarray(K)
+    K = _real(K, "The kernel of the training samples")
     _check_square(K, "The kernel of the training samples")
+    if not np.isfinite(K).all():
+        raise DataError("The kernel of the training samples is not finite: it contains NaN or infinity.")
     diagonal = np.diag(K)
     d2 = np.maximum(diagonal[:, None] + diagonal - (K + K.T), 0)
     np.fill_diagonal(d2, 0)
@@ -433,6 +439,18 @@ def _laplacian(W: sparse.csr_array) -> MatrixOperator:
     return MatrixOperator(sparse.diags_array(np.asarray(symmetric.sum(axis=1))) - symmetric)
 
 
+def _real(values: Any, name: str, dtype: type[np.floating] | None = None) -> Floats:
+    """Return a floating array (float64 if it was none); raise `DataError` for what is no dense array of numbers."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise DataError(f"{name} is not a regular array: its parts have different lengths.") from error
+    if array.dtype.kind not in "fiub" or isinstance(values, np.ma.MaskedArray):
+        what = "is a masked array" if array.dtype.kind in "fiub" else f"has dtype {array.dtype}"
+        raise DataError(f"{name} {what}: expected a dense array of real numbers.")
+    return array.astype(dtype or (array.dtype if array.dtype.kind == "f" else np.float64), copy=False)
+
+
 def _check_square(matrix: Any, name: str) -> None:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise DataError(f"{name} has shape {matrix.shape}: expected a square matrix.")
@@ -447,9 +465,9 @@ def _neighbour_count(name: str, k: int) -> int:
 def _distance_list(distances: Any) -> list[Floats]:
     """Return one or more checked (n, n) distances from a list of them, or from features."""
     if isinstance(distances, Sequence):
-        stack: list[Floats] = [np.asarray(d, dtype=np.float64) for d in distances]
+        stack: list[Floats] = [_real(d, f"Distance {i}", np.float64) for i, d in enumerate(distances)]
     else:
-        stack = [_feature_distances(np.asarray(distances, dtype=np.float64))]
+        stack = [_feature_distances(_real(distances, "The feature array", np.float64))]
     if not stack or stack[0].ndim != 2:
         raise DataError("Invalid distances: expected a list of one or more (n, n) distances, or (n, d) features.")
     n = stack[0].shape[0]

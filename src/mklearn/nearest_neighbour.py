@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.errors import DataError
+from mklearn.kernels.checks import check_kept
 
 Rule = Literal["euclidean", "cosine"]
 
@@ -203,11 +204,15 @@ def _embeddings(Z_train: ArrayLike, Z_test: ArrayLike) -> tuple[NDArray, NDArray
     """Return both embeddings as finite float64 matrices with the same number of columns."""
     arrays = []
     for name, Z in (("Z_train", Z_train), ("Z_test", Z_test)):
-        raw = np.asarray(Z)
+        check_kept(Z, name)
+        try:
+            raw = np.asarray(Z)
+        except ValueError as error:
+            raise DataError(f"{name} is not a regular array: its parts have different lengths") from error
         if raw.ndim != 2 or 0 in raw.shape:
             raise DataError(f"{name} has shape {raw.shape}: an embedding is a non-empty (samples, dimensions) matrix")
-        if np.iscomplexobj(raw):
-            raise DataError(f"{name} is complex: embeddings are real")
+        if raw.dtype.kind not in "fiub":
+            raise DataError(f"{name} has dtype {raw.dtype}: embeddings are real numbers")
         array = raw.astype(np.float64, copy=False)
         if not np.isfinite(array).all():
             raise DataError(f"{name} has values that are not finite: the fit of this embedding failed")

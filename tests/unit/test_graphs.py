@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -358,3 +360,35 @@ def test_custom_pair_is_checked():
     for message, L in cases.items():
         with pytest.raises(DataError, match=message):
             GraphPair(L, total_laplacian(4))
+
+
+def lde_of_features(X: Any) -> GraphPair:
+    return lde_graph(X, LABELS)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [kernel_squared_distances, lpp_graph, lambda d2: lde_graph([d2], LABELS), lde_of_features],
+    ids=["kernel", "lpp", "lde", "features"],
+)
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda X: X * (1 + 1j), "has dtype complex128: expected a dense array of real numbers"),
+        (lambda X: np.ma.masked_array(X, X > 0.5), "is a masked array"),
+        (lambda X: sparse.csr_array(X), "has dtype object"),
+        (lambda X: [*X.tolist()[:-1], [1.0]], "is not a regular array"),
+        (lambda X: np.where(np.eye(N), np.nan, X), "not finite"),
+    ],
+    ids=["complex", "masked", "sparse", "ragged", "nan"],
+)  # fmt: skip
+def test_arrays_of_no_real_numbers(build: Any, change: Any, sentence: str) -> None:
+    if build is lde_of_features and "regular" in sentence:
+        pytest.skip("a list is one of distances")
+    with pytest.raises(DataError, match=sentence):
+        build(change(cdist(np.eye(N), np.eye(N))))
+
+
+def test_labels_without_an_order() -> None:
+    with pytest.raises(DataError, match="can't be sorted"):
+        class_structure(np.array(["a", 1, None], dtype=object))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,6 +42,48 @@ def test_five_mistakes_print_five_errors(checkout: Checkout, words: str) -> None
         assert sentence in said
     assert "Traceback" not in said
     assert 'File "' not in said.split("5 mistakes")[1]
+
+
+UNREADABLE = {
+    "utf-16": ("study: größe\n".encode("utf-16"), "save it as UTF-8"),
+    "latin-1": ("study: größe\n".encode("latin-1"), "save it as UTF-8"),
+    "digits": (f"seed: {'9' * 5000}\n".encode(), "value has 5000 digits"),
+    "key": (b"? [a, b]\n: 1\n", "a key is a list or mapping at line 1, column 3"),
+    "date": (b"title: 2020-13-45\n", "month must be in 1..12"),
+    "deep": (b"a: " + b"[" * 3000, "nested more than 50 deep"),
+    "nul": (b"study: a\nb: \0\n", "a character that YAML does not allow, at line 2, column 4"),
+    "bomb": (
+        b"a0: &a0 [x]\n" + b"".join(b"a%d: &a%d [%s]\n" % (n, n, b"*a%d," % (n - 1) * 9) for n in range(1, 9)),
+        "values, with every alias written out",
+    ),
+}
+"""Files with which Snakemake's own reader ends in a traceback, after minutes, or in a sentence without a place."""
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_a_file_that_yaml_can_not_read(checkout: Checkout, kind: str) -> None:
+    content, sentence = UNREADABLE[kind]
+    (checkout.folder / "config.yaml").write_bytes(content)
+    said = checkout.said("snakemake", "--cores", "1", "--dry-run", code=1)
+    assert sentence in said.split("mklearn: config.yaml: ")[1]
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("goal", ["run", "why"])
+@pytest.mark.parametrize("kind", ["utf-16", "digits", "bomb"])
+def test_make_checks_the_file_before_snakemake_reads_it(repository: Path, tmp_path: Path, kind: str, goal: str) -> None:
+    content, sentence = UNREADABLE[kind]
+    (tmp_path / "bad.yaml").write_bytes(content)
+    (tmp_path / "ready").touch()  # in place of the stamp of an environment, which make would set up again
+    done = subprocess.run(
+        ["make", goal, f"STUDY={tmp_path / 'bad.yaml'}", f"BIN={Path(sys.executable).parent}",
+         f"READY={tmp_path / 'ready'}", "UV=Makefile"],
+        cwd=repository, capture_output=True, text=True, timeout=60, env=os.environ | {"PYTHONPATH": "src"},
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert f"mklearn: {tmp_path / 'bad.yaml'}: " in done.stderr
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(

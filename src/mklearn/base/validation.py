@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from mklearn.errors import DataError, NotApplicable
-from mklearn.kernels.checks import check_kept
+from mklearn.kernels.checks import LARGEST_VALUE, SMALLEST_VALUE, check_kept
 
 
 def checked_array(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, allow_nd: bool = False) -> NDArray[Any]:
@@ -20,11 +21,13 @@ def checked_array(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, allow_
     Raises
     ------
     DataError
-        In place of scikit-learn's ValueError, with its message; and see `mklearn.kernels.checks.check_kept`.
+        In place of scikit-learn's ValueError (not of its TypeError for objects that are no numbers), with its message;
+        see `mklearn.kernels.checks.check_kept`. Values above 1e60, or training samples with none but zeros and values
+        below 1e-60: their squares overflow or vanish.
     """
     check_kept(X, "X")
     try:
-        return validate_data(
+        array = validate_data(
             estimator,
             X,
             reset=reset,
@@ -33,7 +36,16 @@ def checked_array(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, allow_
             ensure_min_samples=2 if reset else 1,
         )
     except ValueError as error:
-        raise DataError(str(error)) from error
+        # Without the whole array, which it shows of complex numbers, and without NumPy's way to show text.
+        message = re.sub(r"np\.str_\((.*?)\)", r"\1", str(error).split("\n[")[0])
+        raise DataError(message) from error
+    largest = max(float(array.max(initial=0.0)), -float(array.min(initial=0.0)))
+    if largest > LARGEST_VALUE or (reset and 0 < largest < SMALLEST_VALUE):
+        raise DataError(
+            f"X has the largest absolute value {largest:.3g}: its squares can't be computed with; rescale X to values "
+            f"from {SMALLEST_VALUE:g} to {LARGEST_VALUE:g}"
+        )
+    return array
 
 
 def checked_labels(estimator: BaseEstimator, y: ArrayLike | None, n: int) -> NDArray[Any]:
@@ -42,7 +54,8 @@ def checked_labels(estimator: BaseEstimator, y: ArrayLike | None, n: int) -> NDA
     Raises
     ------
     DataError
-        Missing, not a vector, of the wrong length, or continuous numbers.
+        Missing (one label, or all), not a vector, of the wrong length, continuous or complex numbers, bytes, of types
+        that have no common order, such as text and numbers, or a masked array.
 
     Warns
     -----
@@ -53,7 +66,7 @@ def checked_labels(estimator: BaseEstimator, y: ArrayLike | None, n: int) -> NDA
         raise DataError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None: give the class labels"
         )
-    labels = np.asarray(y)
+    labels = _label_array(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = column_or_1d(labels, warn=True)
     if labels.ndim != 1:
@@ -62,8 +75,28 @@ def checked_labels(estimator: BaseEstimator, y: ArrayLike | None, n: int) -> NDA
         raise DataError(f"y has {len(labels)} labels for {n} samples: there must be one label per sample")
     try:
         check_classification_targets(labels)
-    except ValueError as error:
+        np.unique(labels)
+    except (TypeError, ValueError) as error:
         raise DataError(f"y must hold class labels: {error}") from error
+    return labels
+
+
+def _label_array(y: ArrayLike) -> NDArray[Any]:
+    """Convert labels to an array; raise DataError for those that the conversion changes or that have no order."""
+    if isinstance(y, np.ma.MaskedArray):
+        raise DataError("y is a masked array; leave the samples without a label out")
+    try:
+        labels = np.asarray(y)
+    except ValueError as error:
+        raise DataError("y is not a regular array: its parts have different lengths") from error
+    if labels.dtype.kind in "ScV":
+        raise DataError(f"y has dtype {labels.dtype}: expected class labels as text or whole numbers")
+    values = y if isinstance(y, list | tuple) else labels.tolist() if labels.dtype.kind in "Of" and labels.ndim else []
+    types = sorted({type(value).__name__ for value in values if not isinstance(value, list | tuple)})
+    if {"NoneType", "NAType", "NaTType"} & set(types) or any(v != v for v in values if isinstance(v, float)):
+        raise DataError("y has missing labels; leave these samples out")
+    if "bytes" in types or ({"str", "str_"} & set(types) and set(types) - {"str", "str_"}):
+        raise DataError(f"y has labels of types {', '.join(types)}: expected all of one type, text or whole numbers")
     return labels
 
 

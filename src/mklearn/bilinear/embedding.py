@@ -134,7 +134,7 @@ class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMi
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise NotApplicable(
-                f"y holds one class only ({self.classes_[0]!r}): {type(self).__name__} needs at least two classes"
+                f"y holds one class only ({str(self.classes_[0])!r}): {type(self).__name__} needs at least two classes"
             )
         return images, codes.astype(np.intp), array.dtype
 

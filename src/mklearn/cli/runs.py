@@ -103,7 +103,7 @@ def run_snakemake(study: str | None, words: Sequence[str]) -> int:
     """
     require("snakemake")
     from mklearn.engine.workflow_files import DEFAULT_STUDY, study_file, workflow_file
-    from mklearn.study.reading import read_yaml
+    from mklearn.study.yaml_file import read_yaml
 
     arguments = ["--snakefile", str(workflow_file("Snakefile"))]
     if "--workflow-profile" not in words:  # not the profile of another workflow that lies here

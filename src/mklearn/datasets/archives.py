@@ -8,6 +8,7 @@ unpacked to disk, so that names serve as identifiers only.
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
@@ -147,8 +148,10 @@ def _damage(label: str) -> Iterator[None]:
     except DataError:
         raise
     except (*_DAMAGED, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise  # bz2 and gzip report damage as an OSError without a number; this one is the disk's
+        # bz2 and gzip report damage as an OSError without a number, and a damaged zip makes zipfile seek where nothing
+        # is (EINVAL); others are the disk's.
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise
         raise DataError(f"{label}: not a readable zip or tar archive ({error}); damaged or of another kind") from error
 
 

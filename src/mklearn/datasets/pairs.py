@@ -19,7 +19,7 @@ import pandas as pd
 
 from mklearn.artefacts import read_table, write_table
 from mklearn.atomic import existing_file
-from mklearn.datasets.readers.tabular import column_text, read_frame, require_columns, sample_positions
+from mklearn.datasets.readers.tabular import column_text, read_frame, require_columns, sample_positions, whole_numbers
 from mklearn.datasets.samples import some
 from mklearn.datasets.splits import Split, Splits, generator
 from mklearn.errors import ConfigError, DataError, NotApplicable
@@ -372,11 +372,8 @@ def given_pairs(path: str | os.PathLike[str], ids: np.ndarray, y: np.ndarray) ->
         differs = np.nonzero(stated.to_numpy(dtype=bool) != same)[0]
         if len(differs):
             raise DataError(f"{path}: column 'same' contradicts the labels in rows {some(differs)}")
-    fold = pd.to_numeric(frame["fold"], errors="coerce").to_numpy(dtype=float)
-    wrong = np.flatnonzero(~np.isfinite(fold) | (fold % 1 != 0))
-    if len(wrong):
-        raise DataError(f"{path}: column 'fold' has values that are not whole numbers, in rows {some(wrong)}")
+    fold = whole_numbers(frame["fold"], path, "fold")
     try:
-        return Pairs(first, second, same, fold.astype(np.int64), len(ids))
+        return Pairs(first, second, same, fold, len(ids))
     except DataError as error:
         raise DataError(f"{path}: {error}") from error

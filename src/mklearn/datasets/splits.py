@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from mklearn.artefacts import read_table, write_table
-from mklearn.datasets.readers.tabular import column_text, read_frame, sample_positions
+from mklearn.datasets.readers.tabular import column_text, read_frame, sample_positions, whole_numbers
 from mklearn.datasets.samples import some
 from mklearn.errors import ConfigError, DataError, NotApplicable
 
@@ -349,7 +349,7 @@ def given(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
         frame["index"] = sample_positions(column_text(frame["id"], path, "id"), ids, path)
     frame["train_size"] = pd.NA  # a user's splits have no sizes
     for name in ("repeat", "fold", "index"):
-        frame[name] = _whole_numbers(frame[name], path, name) if name in frame else 0
+        frame[name] = whole_numbers(frame[name], path, name) if name in frame else 0
     try:
         return Splits(_from_frame(frame, path), len(ids))
     except DataError as error:
@@ -390,16 +390,6 @@ def _from_frame(frame: Any, path: Path) -> tuple[Split, ...]:
     if not splits:
         raise DataError(f"{path}: contains no splits")
     return tuple(splits)
-
-
-def _whole_numbers(values: Any, path: Path, column: str) -> np.ndarray:
-    numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=float)
-    bad = ~np.isfinite(numbers) | (np.mod(numbers, 1) != 0)
-    if bad.any():
-        raise DataError(
-            f"{path}: column {column!r} has values that are not whole numbers, in rows {some(bad.nonzero()[0])}"
-        )
-    return numbers.astype(np.int64)
 
 
 def _named(codes: Sequence[Any], y: np.ndarray, classes: np.ndarray | None) -> str:

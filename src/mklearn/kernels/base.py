@@ -220,7 +220,7 @@ class Kernel(ABC):
             raise DataError(
                 f"this {self.kind} kernel is computed from {len(self.inputs)} pairwise matrices; got {len(blocks)}"
             )
-        if len({np.shape(block) for block in blocks}) > 1:
+        if len(blocks) > 1 and len({np.shape(block) for block in blocks}) > 1:
             raise DataError(f"the pairwise matrices have different shapes: {[np.shape(block) for block in blocks]}")
         return list(zip(blocks, self.inputs, strict=True))
 

@@ -15,6 +15,9 @@ from mklearn.errors import ConfigError, DataError
 Array = NDArray[np.floating[Any]]
 _TILE = 128
 
+SMALLEST_VALUE, LARGEST_VALUE = 1e-60, 1e60
+"""Between these, fourth powers of values and sums of them neither overflow nor vanish in double precision."""
+
 
 def positive_number(value: float, name: str) -> float:
     """Return `value` as a float; raise `ConfigError` unless it is a finite number > 0."""

@@ -45,7 +45,7 @@ def squared_euclidean(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     Raises
     ------
     DataError
-        Wrong shape, different numbers of features, not finite.
+        Wrong shape, different numbers of features, not finite, or so large that the result overflows its dtype.
     """
     rows, columns, same, dtype = _pair(X, Y)
     if not is_sparse(columns):
@@ -62,7 +62,7 @@ def squared_euclidean(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     if same:
         distances = (distances + distances.T) / 2
         np.fill_diagonal(distances, 0)
-    return distances.astype(dtype, copy=False)
+    return _representable(distances, dtype)
 
 
 def chi2_distance(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
@@ -90,7 +90,7 @@ def chi2_distance(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     if same:
         for i in range(len(rows)):
             distances[i + 1 :, i] = distances[i, i + 1 :]
-    return distances.astype(dtype, copy=False)
+    return _representable(distances, dtype)
 
 
 def inner_product(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
@@ -102,7 +102,7 @@ def inner_product(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     gram = _products(rows, columns)
     if same:
         gram = (gram + gram.T) / 2
-    return gram.astype(dtype, copy=False)
+    return _representable(gram, dtype)
 
 
 MEASURES: Mapping[str, Callable[..., Array]] = MappingProxyType(
@@ -131,6 +131,15 @@ def _products(rows: Any, columns: Any) -> Array:
     products = rows @ columns.T
     dense: Array = products.toarray() if is_sparse(products) else products
     return dense
+
+
+def _representable(values: Array, dtype: np.dtype) -> Array:
+    """Return results in their dtype; raise `DataError` where they are too large for it."""
+    with np.errstate(over="ignore"):
+        found: Array = values.astype(dtype, copy=False)
+    if not np.isfinite(found).all():
+        raise DataError(f"the features are too large: sums of their squares overflow {dtype}; rescale them")
+    return found
 
 
 @cache

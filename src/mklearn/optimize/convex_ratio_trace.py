@@ -135,7 +135,8 @@ class RatioTraceObjective:
                 for product in products
             ]
         )
-        return gradient, half @ half.T * (-2.0 / scale**2)
+        half /= scale
+        return gradient, half @ half.T * -2.0
 
     def directions(self, at: Evaluation, n_components: int) -> tuple[Array, Array]:
         """Compute the directions V = Phi A that attain F: K L1 K a = omega (K Q K + lambda K) a.

@@ -18,6 +18,7 @@ C0 it is a segment that begins there; therefore estimators take C_svm, not C.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -117,8 +118,8 @@ def joint_optimum(Z: Floats, y: Floats, v: Floats, b: float, C: float, rho: floa
     norm = float(np.linalg.norm(v))
     if norm <= _NEGLIGIBLE * np.sqrt(len(Z) / Z.shape[1]):
         return JointOptimum(np.zeros_like(v), b, rho, np.inf, np.inf)
-    equivalent = 2 * np.sqrt(rho) * C / norm
-    objective = 2 * np.sqrt(rho) * norm + equivalent * hinge_loss(Z, y, v, b)
+    equivalent = 2 * math.sqrt(rho) * C / norm
+    objective = 2 * math.sqrt(rho) * norm + equivalent * hinge_loss(Z, y, v, b)
     return JointOptimum(v, b, rho, equivalent, objective)
 
 
@@ -150,7 +151,7 @@ def zero_threshold(Z: Floats, y: Floats, rho: float = 1.0) -> float:
         signed = dual.dual_coef_.ravel()
         force = signed @ Z[dual.support_] * (2 * fewer / np.abs(signed).sum())
     norm = float(np.linalg.norm(force))
-    return 2 * float(np.sqrt(rho)) / norm if norm > 1e-10 * len(y) * float(np.abs(Z).max()) else np.inf
+    return 2 * math.sqrt(rho) / norm if norm > 1e-10 * len(y) * float(np.abs(Z).max()) else np.inf
 
 
 def alternate(

@@ -14,6 +14,7 @@ ends when the two meet.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -130,7 +131,11 @@ def r_svm_plus_mu(X: Floats, y: Floats, C: float, lam: float, *, all_pairs: bool
         pairs = list(dict.fromkeys([*pairs, *((int(i), int(j)) for i, j in extremes)]))
     solutions: list[LinearMachine] = []
     failure = None
-    for tolerance, unit in ((_CONIC_TOLERANCES[0], C), (_CONIC_TOLERANCES[1], C), (_CONIC_TOLERANCES[1], np.sqrt(lam))):
+    for tolerance, unit in (
+        (_CONIC_TOLERANCES[0], C),
+        (_CONIC_TOLERANCES[1], C),
+        (_CONIC_TOLERANCES[1], math.sqrt(lam)),
+    ):
         try:
             found, pairs = _generate(X, partial(solve, tolerance, unit), pairs)
         except SolverFailed as error:
@@ -255,7 +260,7 @@ def _solve_mu(
     ]
     A = sparse.bmat(rows, format="csc")
     right = np.concatenate([-np.ones(n), np.zeros(n + len(spreads) + 3 * d)])
-    hinge_cost, level = C / unit, np.sqrt(lam) / unit
+    hinge_cost, level = C / unit, math.sqrt(lam) / unit
     cost = np.concatenate([np.zeros(d + 1), np.full(n, hinge_cost), np.zeros(d), np.full(d, 0.5 * level), [level]])
     cones = [clarabel.NonnegativeConeT(2 * n + len(spreads)), *[clarabel.SecondOrderConeT(3)] * d]
     settings = clarabel.DefaultSettings()
@@ -265,7 +270,7 @@ def _solve_mu(
     solved = clarabel.DefaultSolver(P, cost, A, right, cones, settings).solve()
     x, z = np.array(solved.x), np.array(solved.z)
     multipliers = Multipliers(unit * z[:n], np.zeros(n), np.zeros(n), z[2 * n : 2 * n + len(spreads)])
-    return x[:d], float(x[d]), x[d + 1 + n : 2 * d + 1 + n] / np.sqrt(lam), multipliers, int(solved.iterations)
+    return x[:d], float(x[d]), x[d + 1 + n : 2 * d + 1 + n] / math.sqrt(lam), multipliers, int(solved.iterations)
 
 
 def _cone_rows(d: int) -> tuple[Any, Any, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.errors import ConfigError, DataError
+from mklearn.kernels.checks import as_float_matrix
 
 Floats = NDArray[np.floating[Any]]
 
@@ -30,23 +32,23 @@ def integer(value: Any, name: str, least: int, most: int | None = None) -> int:
 
 def positive(value: float, name: str) -> None:
     """Raise `ConfigError` unless ``value`` is a finite number > 0."""
-    if not (np.isfinite(value) and value > 0):
+    try:
+        is_valid = math.isfinite(value) and value > 0
+    except (TypeError, OverflowError):
+        is_valid = False
+    if not is_valid:
         raise ConfigError(f"Invalid value {value!r} for `{name}`: expected a finite number > 0.")
 
 
 def square_matrix(matrix: ArrayLike, name: str, dtype: type[np.floating] | None = np.float64) -> Floats:
-    """Return a matrix as an array; raise `DataError` unless it is square, not empty and finite.
+    """Return a matrix as an array; raise `DataError` unless it is square, not empty, real and finite.
 
-    A ``dtype`` of None keeps a floating dtype and converts every other one to float64.
+    A ``dtype`` of None keeps float32 and converts everything else to float64.
     """
-    array = np.asarray(matrix, dtype=dtype)
-    if not np.issubdtype(array.dtype, np.floating):
-        array = array.astype(np.float64)
-    if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] == 0:
+    array = as_float_matrix(matrix, name)
+    if array.shape[0] != array.shape[1]:
         raise DataError(f"{name} has shape {array.shape}: expected a square matrix.")
-    if not np.isfinite(array).all():
-        raise DataError(f"{name} is not finite: it contains NaN or infinity.")
-    return array
+    return array if dtype is None else array.astype(dtype, copy=False)
 
 
 def same_shape(first: Floats, second: Floats, names: tuple[str, str] = ("S", "S_prime")) -> None:

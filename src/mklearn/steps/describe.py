@@ -88,7 +88,7 @@ def _computed(samples: Path, learned: Path | None, spec: DescriptorSpec) -> tupl
     ids = data.ids[rows]
     if isinstance(found, np.ndarray) and not np.isfinite(found).all():
         row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
-        raise DataError(f"{samples}: descriptor {spec.kind} of sample {ids[row]!r} is not finite.")
+        raise DataError(f"{samples}: descriptor {spec.kind} of sample {str(ids[row])!r} is not finite.")
     return found, ids
 
 

@@ -39,8 +39,9 @@ def nearest(word: object, valid: Iterable[str]) -> str:
 
 
 def one_of(words: Iterable[str]) -> str:
-    """Return the words as a sorted list for a message."""
-    return ", ".join(sorted(map(str, words)))
+    """Return the words as a sorted list for a message; the first 40 of many."""
+    every = sorted(map(str, words))
+    return ", ".join(every) if len(every) <= 40 else f"{', '.join(every[:40])}, ... ({len(every)} in all)"
 
 
 def mistakes_of(error: ValidationError, model: type[BaseModel]) -> list[Mistake]:

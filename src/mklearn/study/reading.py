@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from mklearn.errors import ConfigError
@@ -14,10 +13,7 @@ from mklearn.study.mistakes import Mistake, mistakes_of, show
 from mklearn.study.model import Study
 from mklearn.study.references import broken_references
 from mklearn.study.registry import check_packages
-
-DEEPEST = 50
-LARGEST = 300_000
-"""Limits of a study file: nested lists and mappings, and values with every alias written out."""
+from mklearn.study.yaml_file import read_yaml
 
 
 def read_study(path: str | Path) -> Study:
@@ -29,80 +25,6 @@ def read_study(path: str | Path) -> Study:
         If the file is missing, is not YAML, or has mistakes: all of them are listed.
     """
     return check_study(read_yaml(path), source=str(path))
-
-
-def read_yaml(path: str | Path) -> Any:
-    """Read a YAML file as plain objects.
-
-    Raises
-    ------
-    ConfigError
-        If the file is missing, is not UTF-8 or not YAML, has a key twice in one mapping, or is nested too deep.
-    """
-    try:
-        return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_StudyLoader)
-    except FileNotFoundError:
-        raise ConfigError(f"{path}: there is no such file.") from None
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: can't be read: {error}; save it as UTF-8.") from None
-    except OSError as error:
-        raise ConfigError(f"{path}: can't be read: {error}.") from None
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: is not valid YAML: {' '.join(str(error).split())}") from None
-
-
-class _StudyLoader(yaml.SafeLoader):
-    """Refuses what YAML allows and a study has no use for; everything it raises names line and column.
-
-    Two equal keys in one mapping, of which YAML keeps the last without a message; keys that are no plain values;
-    aliases that stand for more than `LARGEST` values, or for what they are in; text that can't be written as UTF-8.
-    """
-
-    def __init__(self, stream: str) -> None:
-        super().__init__(stream)
-        self._depth = 0
-        self._sizes: dict[int, int] = {}
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        mark, is_alias = self.peek_event().start_mark, self.check_event(yaml.AliasEvent)
-        self._depth += 1
-        node = super().compose_node(parent, index) if self._depth <= DEEPEST else None
-        self._depth -= 1
-        if node is None:
-            raise yaml.composer.ComposerError(None, None, f"nested more than {DEEPEST} deep", mark)
-        if not is_alias:
-            parts = node.value if isinstance(node, yaml.CollectionNode) else []
-            if isinstance(node, yaml.MappingNode):
-                parts = [part for pair in parts for part in pair]
-            self._sizes[id(node)] = 1 + sum(self._sizes[id(part)] for part in parts)
-        if id(node) not in self._sizes:
-            raise yaml.composer.ComposerError(None, None, "an alias stands for a list or mapping that it is in", mark)
-        if self._sizes[id(node)] > LARGEST:
-            what = f"more than {LARGEST:,} values, with every alias written out"
-            raise yaml.composer.ComposerError(None, None, what, mark)
-        return node
-
-    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        try:
-            value = super().construct_object(node, deep=deep)
-            if isinstance(value, str):
-                value.encode()
-        except (ValueError, OverflowError) as error:  # an impossible date, a number of thousands of digits
-            raise yaml.constructor.ConstructorError(None, None, f"invalid value: {error}", node.start_mark) from None
-        return value
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[Any] = set()
-        for key_node, _ in node.value:
-            if not isinstance(key_node, yaml.ScalarNode):
-                raise yaml.constructor.ConstructorError(None, None, "a key is a list or mapping", key_node.start_mark)
-            name = key_node.value
-            if key_node.tag != "tag:yaml.org,2002:merge" and name in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {name!r} appears twice in one mapping", key_node.start_mark
-                )
-            seen.add(name)
-        return super().construct_mapping(node, deep=deep)
 
 
 def check_study(raw: Any, source: str = "config") -> Study:

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from mklearn.contract.fit_spec import FitSpec
 from mklearn.contract.specs import DescriptorSpec, PairwiseSpec, ReadSpec, ResizeSpec, Spec, SplitSpec
@@ -22,12 +22,28 @@ from mklearn.study.expansion import tables
 from mklearn.study.expansion.datasets import PlannedDataset
 from mklearn.study.expansion.fits import PlannedFit
 from mklearn.study.expansion.plan import Plan, plan_study
-from mklearn.study.reading import check_study, read_yaml
+from mklearn.study.reading import check_study
+from mklearn.study.yaml_file import read_yaml
 
 Wildcards = Any
 
 
 Specification = Spec | FitSpec
+
+
+def readable(path: str) -> str:
+    """Return the path of a study file that YAML can read; Snakemake's own reader ends in a traceback with others.
+
+    Raises
+    ------
+    SystemExit
+        The file can't be read. The reason is printed.
+    """
+    try:
+        read_yaml(path)
+    except UserError as error:
+        _end(error)
+    return path
 
 
 def open_study(config: Mapping[str, Any], workflow: Any) -> Targets:
@@ -44,9 +60,13 @@ def open_study(config: Mapping[str, Any], workflow: Any) -> Targets:
             read_yaml(path)  # Snakemake's own reader accepts a key twice
         return Targets(plan_study(check_study(dict(config), source=source)), source)
     except UserError as error:
-        # Snakemake would add where in our code it was raised, which is no help with a study file.
-        print(f"\nmklearn: {error}\nNothing was run.", file=sys.stderr)
-        raise SystemExit(1) from None
+        _end(error)
+
+
+def _end(error: UserError) -> NoReturn:
+    """End the run. Snakemake would add where in our code it was raised, which is no help with a study file."""
+    print(f"\nmklearn: {error}\nNothing was run.", file=sys.stderr)
+    raise SystemExit(1) from None
 
 
 class Targets:

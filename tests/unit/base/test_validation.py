@@ -1,12 +1,17 @@
-"""Arrays that a conversion to floats would change are refused by estimators and kernels."""
+"""Arrays and labels that a conversion would change, or that have no order, are refused by estimators and kernels."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pandas as pd
 import pytest
 
+from mklearn.classifiers import LedoitWolfLDA
 from mklearn.errors import DataError
 from mklearn.kernels.checks import as_float_matrix
+from mklearn.subspace import MMC, ConvexMKLDR
 from mklearn.subspace.pca import PCA
 
 X = np.arange(12.0).reshape(4, 3)
@@ -34,3 +39,42 @@ def test_integers_that_floats_hold() -> None:
     values = 2**53 - 1 - X.astype(np.int64)
     np.testing.assert_array_equal(as_float_matrix(values, "X").astype(np.int64), values)
     PCA().fit(values)
+
+
+@pytest.mark.parametrize("estimator", [PCA(), MMC(), LedoitWolfLDA(), ConvexMKLDR()], ids=repr)
+@pytest.mark.parametrize("scale", [1e100, 1e200, 1e-155, 1e-300])
+def test_values_whose_squares_are_no_numbers(estimator: Any, scale: float) -> None:
+    """At 1e100 Ledoit-Wolf's shrinkage and the convex weights ended in an OverflowError."""
+    values = np.random.default_rng(0).normal(size=(12, 3))
+    y = np.repeat([0, 1], 6)
+    values = (values @ values.T)[..., None] if hasattr(estimator, "kernels") else values
+    with pytest.raises(DataError, match=r"X has the largest absolute value \S+: .* rescale X to values from 1e-60"):
+        estimator.fit(values * scale, y)
+    fitted = estimator.fit(values * 1e40, y)
+    assert np.isfinite(fitted.transform(values * 1e-100)).all()
+    with pytest.raises(DataError, match="rescale X"):
+        fitted.transform(values * 1e100)
+
+
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [
+        ([b"a", b"b"], r"y has dtype \|S1: expected class labels as text or whole numbers"),
+        (np.array([b"a", b"b"], dtype=object), "y has labels of types bytes"),
+        (["a", 1], "y has labels of types int, str: expected all of one type"),
+        (np.array(["a", 1], dtype=object), "y has labels of types int, str"),
+        (["a", None], "y has missing labels"),
+        (pd.Series(["a", pd.NA]), "y has missing labels"),
+        (np.array([0.0, np.nan]), "y has missing labels"),
+        (np.array([0, 1j]), "y has dtype complex128"),
+        (np.ma.masked_array([0, 1], [False, True]), "y is a masked array"),
+        (np.zeros(2, dtype=[("a", "i4")]), "y has dtype"),
+        ([{}, {}], "y must hold class labels"),
+        ([[0], [0, 1]], "y is not a regular array"),
+        ("ab", r"y has shape \(\)"),
+    ],
+)
+def test_labels_of_no_class(labels: Any, sentence: str) -> None:
+    values = np.random.default_rng(0).normal(size=(2, 3))
+    with pytest.raises(DataError, match=sentence):
+        MMC().fit(values, labels)

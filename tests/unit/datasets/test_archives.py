@@ -219,3 +219,11 @@ def test_repeated_names(tmp_path: Path) -> None:
         with pytest.warns(UserWarning, match="Duplicate"):
             archive.writestr("a", "2")
     refused(tmp_path / "x.zip", "twice")
+
+
+def test_a_member_before_the_beginning(tmp_path: Path) -> None:
+    """Its offset is negative, where zipfile seeks: not an error of the disk."""
+    path = make_zip(tmp_path / "a.zip", {"good/1": b"one", "good/2": b"two"})
+    content = path.read_bytes()
+    path.write_bytes(content[:4] + content[24:])
+    refused(path, "not a readable zip or tar archive")

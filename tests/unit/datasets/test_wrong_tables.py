@@ -76,6 +76,7 @@ def test_a_byte_order_mark_and_blank_lines_are_no_column(tmp_path: Path) -> None
         ({"label": np.arange(N) * 1j}, "column 'label' has dtype complex128; expected text or numbers"),
         ({"label": np.zeros(N, dtype=[("a", "i4")])}, "expected text or numbers"),
         ({"label": np.array([b"\xff\xfe", *[b"a"] * (N - 1)])}, "column 'label' has bytes that are not UTF-8"),
+        ({"X": X * 1e200}, "values above 1e+60, whose squares can't be computed with: columns '0', '1'; rescale them"),
         ({"X": X * (1 + 1j)}, "columns that are not numbers: '0', '1'"),
         ({"X": 2**62 + np.arange(2 * N).reshape(N, 2)}, "integers of 2**53 or more"),
     ],

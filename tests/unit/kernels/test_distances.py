@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
@@ -54,6 +56,17 @@ def test_chi2_of_the_smallest_and_largest_numbers() -> None:
     D = chi2_distance(X)
     assert np.isfinite(D).all()
     np.testing.assert_allclose(D[3], [1.5, 1.5, 5e149, 0])
+
+
+@pytest.mark.parametrize("measure", MEASURES.values())
+@pytest.mark.parametrize(("dtype", "value"), [(np.float64, 1e200), (np.float32, 1e30)])
+def test_features_whose_squares_overflow(measure: Any, dtype: Any, value: float) -> None:
+    X = np.array([[1, 2], [value, 0], [0, 0.5]], dtype=dtype)
+    if measure is chi2_distance and dtype == np.float32:  # in units of the features, computed in double precision
+        assert np.isfinite(measure(X)).all()
+        return
+    with pytest.raises(DataError, match=f"overflow {np.dtype(dtype)}; rescale them"), np.errstate(all="ignore"):
+        measure(X)
 
 
 def test_chi2_takes_arrays_of_any_layout() -> None:

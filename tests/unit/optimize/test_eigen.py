@@ -99,7 +99,7 @@ def test_invalid_arguments():
         generalized_eigh(A[:2], B)
     with pytest.raises(DataError, match="same shape"):
         generalized_eigh(A, np.eye(4))
-    with pytest.raises(DataError, match="not finite"):
+    with pytest.raises(DataError, match="NaN or infinite"):
         generalized_eigh(A, np.full((3, 3), np.nan))
 
 

@@ -77,5 +77,5 @@ def test_invalid_arguments():
         trace_ratio(S, np.eye(4), 1)
     with pytest.raises(DataError, match="square"):
         trace_ratio(S[:2], T, 1)
-    with pytest.raises(DataError, match="not finite"):
+    with pytest.raises(DataError, match="NaN or infinite"):
         trace_ratio(np.full((3, 3), np.inf), T, 1)

@@ -318,3 +318,14 @@ def test_a_row_of_published_values_is_a_cell_for_each_size_and_method() -> None:
     ]
     long = check_study(STUDY | {"published": single}).published_values()
     assert [cell.model_copy(update={"dimension": None}) for cell in study.published_values()[1:]] == long
+
+
+def test_of_many_valid_names_the_first_are_listed() -> None:
+    """A study with hundreds of kernels and a misspelt name in each method had a message of many pages."""
+    study = copy.deepcopy(STUDY)
+    study["kernels"] = {f"k{number}": {"kind": "linear", "descriptor": "pixels"} for number in range(100)}
+    study["methods"] = {"m": {"kind": "kernel_fda", "kernels": ["nothing-like-it"]}}
+    study["evaluation"], study["published"], study["calibration"], study["remarks"] = {}, [], None, []
+    [line] = [line for line in mistakes(study) if line.startswith("methods.m.kernels")]
+    assert line.endswith(", k43, k44, ... (100 in all).")
+    assert len(line) < 500

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from mklearn.errors import ConfigError
 from mklearn.study.expansion.plan import plan_study
-from mklearn.study.reading import DEEPEST, LARGEST, read_study, read_yaml
+from mklearn.study.reading import read_study
+from mklearn.study.yaml_file import DEEPEST, LARGEST, read_yaml
 
 BASE = "study: s\ndatasets: digits\n"
 LINES = "".join(f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 9))
@@ -39,6 +40,11 @@ def said(folder: Path, text: str | bytes) -> str:
         ("study: s\ndatasets: &a {b: *a}\n", "an alias stands for a list or mapping that it is in"),
         (BASE + f"a0: &a0 [x,x,x]\n{LINES}title: *a8\n", f"more than {LARGEST:,} values, with every alias written out"),
         (BASE + 'title: "\\ud800"\n', "surrogates not allowed"),
+        (BASE + "title: !!timestamp 1\n", "invalid value"),
+        (BASE + "title: !!map a\n", "expected a mapping"),
+        (BASE + "title: !!set [a]\n", "expected a mapping"),
+        (BASE + "title: !!bool maybe\n", "invalid value: 'maybe'"),
+        (BASE + 'seed: !!int ""\n', "invalid value"),
         (BASE + "title: !!python/object:os.system x\n", "could not determine a constructor"),
     ],
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from mklearn.datasets.readers.content import check_content, number_within_class, only_path
-from mklearn.datasets.readers.matlab import is_8_bit, load_mat
+from mklearn.datasets.readers.matlab import integer_values, is_8_bit, load_mat
 from mklearn.datasets.samples import SampleSet
 from mklearn.errors import DataError
 
@@ -32,7 +32,7 @@ def read(paths: Mapping[str, Path], *, shape: Sequence[int] = (32, 32), content_
     """
     path = only_path(paths, "deng_cai_mat")
     values, labels = load_mat(path, ("fea", "gnd"), ("X", "Y"))
-    names = [str(int(label)) for label in labels.ravel()]
+    names = [str(label) for label in integer_values(labels, path, "the labels")]
     rows, cols = shape
     if values.shape != (len(names), rows * cols):
         raise DataError(

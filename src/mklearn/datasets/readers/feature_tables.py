@@ -105,6 +105,6 @@ def _agreed(found: Mapping[Path, np.ndarray], ids: np.ndarray, what: str) -> np.
             example = int(np.argmax(differs))
             raise DataError(
                 f"{path}: {what} disagree with {source} for {some(ids[differs])}; "
-                f"{ids[example]!r} is {values[example]!r} here and {agreed[example]!r} there"
+                f"{str(ids[example])!r} is {str(values[example])!r} here and {str(agreed[example])!r} there"
             )
     return agreed

@@ -18,6 +18,7 @@ import pandas as pd
 from mklearn.atomic import existing_file, read_npz, read_parquet
 from mklearn.datasets.samples import check_numbers, check_text, check_unique, some
 from mklearn.errors import DataError
+from mklearn.kernels.checks import LARGEST_VALUE
 
 SUFFIXES = (".parquet", ".npz", ".csv")
 _WHOLE_IN_DOUBLE = 2**53
@@ -181,8 +182,8 @@ def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray) -> np.ndarr
     Raises
     ------
     DataError
-        No columns, another number of rows than of ids, values that are no real numbers, missing or infinite, or
-        integers of 2**53 or more, which float64 does not tell apart.
+        No columns, another number of rows than of ids, values that are no real numbers, missing, infinite or above
+        1e60, or integers of 2**53 or more, which float64 does not tell apart.
     """
     if frame.shape[1] == 0:
         raise DataError(f"{path}: no columns of features")
@@ -197,6 +198,12 @@ def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray) -> np.ndarr
         )
     values = frame.to_numpy(dtype=np.float64, na_value=np.nan)
     check_numbers(values, str(path), ids, frame.columns.to_numpy())
+    huge = np.abs(values).max(axis=0, initial=0.0) > LARGEST_VALUE
+    if huge.any():
+        raise DataError(
+            f"{path}: values above {LARGEST_VALUE:g}, whose squares can't be computed with: columns "
+            f"{some(frame.columns[huge])}; rescale them"
+        )
     whole = np.array([dtype.kind in "ui" for dtype in frame.dtypes])
     large = whole & (np.abs(values).max(axis=0, initial=0.0) >= _WHOLE_IN_DOUBLE)
     if large.any():
@@ -205,6 +212,19 @@ def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray) -> np.ndarr
             "are they ids? Leave them out or rescale them"
         )
     return values
+
+
+def whole_numbers(values: Any, path: Path, column: str) -> np.ndarray:
+    """Convert a column, such as that of folds, to int64; raise DataError for what is no whole number below 2**53."""
+    try:
+        numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{path}: column {column!r} has values that are not whole numbers ({error})") from error
+    bad = ~(np.abs(numbers) < _WHOLE_IN_DOUBLE) | (np.mod(numbers, 1) != 0)
+    if bad.any():
+        where = f"in rows {some(bad.nonzero()[0])}; expected ones below 2**53"
+        raise DataError(f"{path}: column {column!r} has values that are not whole numbers, {where}")
+    return numbers.astype(np.int64)
 
 
 def suspicious_columns(values: np.ndarray, names: Sequence[Any], y: np.ndarray, path: Path) -> tuple[str, ...]:

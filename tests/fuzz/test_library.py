@@ -1,0 +1,187 @@
+"""Calls of the library with arrays, labels and parameters that people get wrong: finite results, or typed errors."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from sklearn.utils._param_validation import InvalidParameterError
+from tests.fuzz.mutations import OTHER, SAME, changed, changes
+from tests.fuzz.trials import PROCESSES, a_sentence, amounts, run_trials
+
+from mklearn.contract.loading import load
+from mklearn.evaluation.sweeps import Predictions, Refit
+from mklearn.graphs import kernel_squared_distances, lda_graph, lde_graph, lpp_graph
+from mklearn.kernels.base import Kernel
+from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
+from mklearn.kernels.feature_scaling import FeatureScaler
+from mklearn.kernels.gaussian import GaussianKernel
+from mklearn.kernels.psd import psd_repair
+from mklearn.kernels.specs import compute_stack
+from mklearn.nearest_neighbour import nearest_neighbour_predictions
+from mklearn.optimize import generalized_eigh, kernel_weights, simplex_qp, trace_ratio
+from mklearn.study.registry import registered
+
+MODELS: dict[str, Any] = registered("methods")
+FOREIGN = {"nearest_neighbour", "shrinkage_lda", "linear_svc", "logistic_regression", "standardised_shrinkage_lda"}
+"""scikit-learn's own classifiers, which raise its own ValueError and TypeError."""
+RNG = np.random.default_rng(0)
+Y = np.repeat([0, 1, 2], 6)
+FEATURES = RNG.normal(size=(18, 20)) + Y[:, None]
+KERNELS = np.stack([FEATURES @ FEATURES.T, np.exp(-squared_euclidean(FEATURES) / 20)], axis=-1)
+IMAGES = RNG.uniform(0, 255, size=(18, 6, 4)) + 20 * Y[:, None, None]
+INPUTS = {"features": FEATURES, "kernels": KERNELS, "images": IMAGES}
+S, T = (part.T @ part for part in (FEATURES[:, :5], FEATURES[:, 5:10] ** 2))
+LABELS: dict[str, Any] = {
+    "text": np.array(["a", "b", "c"])[Y], "list": Y.tolist(), "column": Y[:, None], "floats": Y + 0.0, "bool": Y > 0,
+    "continuous": Y + 0.5, "mixed": [["a", 1, None][code] for code in Y], "bytes": np.array([b"a", b"b", b"c"])[Y],
+    "none": None, "one class": Y * 0, "few": Y[:-1], "many": [*Y, 0], "nan": np.where(Y, Y, np.nan), "empty": [],
+    "complex": Y * 1j, "dates": Y.astype("M8[D]"), "huge": [10 ** (30 + code) for code in Y], "matrix": [Y, Y],
+    "masked": np.ma.masked_array(Y, Y == 1), "a string": "abc", "objects": [{} for _ in Y], "alone": np.arange(18),
+    "lonely": np.r_[1, Y[1:] * 0], "record": np.zeros(18, dtype=[("a", "i4")]), "set": {1, 2}, "scalar": 3,
+}  # fmt: skip
+PARAMETERS = (None, -1, 0, 1, 2, 10**9, 10**30, 0.5, -0.5, 1e-300, 1e300, np.nan, np.inf, "", "auto", "é", True,
+              [], [1], {}, {"a": 1}, (), np.float32(2), np.array([0.5, 0.5]), b"x", 1j)  # fmt: skip
+"""Values for any parameter."""
+
+
+def implementation(kind: str) -> Any:
+    module, name = MODELS[kind].implementation.split(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def taken(kind: str) -> str:
+    return str(next(iter(MODELS[kind].inputs.values())).kind)
+
+
+def made(kind: str, **given: Any) -> Any:
+    model = MODELS[kind](kind=kind)
+    sizes = {"n_components": 2} if load(model.sweep().implementation) is Refit else {}
+    form = {"kernels": "precomputed"} if taken(kind) == "kernels" else {}
+    return implementation(kind)(**model.parameters() | sizes | form | given)
+
+
+def applied(kind: str, estimator: Any, X: Any) -> Any:
+    predicts = load(MODELS[kind](kind=kind).sweep().implementation) is Predictions
+    others = dict.fromkeys(list(MODELS[kind].inputs)[1:], FEATURES)
+    return (estimator.predict if predicts else estimator.transform)(X, **others)
+
+
+def fitted(kind: str, X: Any, y: Any, **given: Any) -> Any:
+    others = dict.fromkeys(list(MODELS[kind].inputs)[1:], FEATURES)
+    return made(kind, **given).fit(X, y, **others)
+
+
+def is_finite(result: Any) -> bool:
+    array = np.asarray(result)
+    return array.dtype.kind not in "fc" or bool(np.isfinite(array).all())
+
+
+def expected_errors(kind: str, change: str) -> tuple[type[Exception], ...]:
+    """Errors besides mklearn's own: scikit-learn's classifiers, and its TypeError for objects that are no numbers."""
+    if kind in FOREIGN:
+        return (ValueError, TypeError, IndexError)
+    return (TypeError,) if change in ("object", "sparse", "none", "a string") else ()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm() -> None:
+    """Compile loops and load what is loaded late, which may ask other programs."""
+    for call, array in FUNCTIONS.values():
+        assert is_finite(call(array))
+    for kind in MODELS:
+        X = INPUTS[taken(kind)]
+        assert is_finite(applied(kind, fitted(kind, X, LABELS["text"]), X))
+
+
+@amounts(300, 2500)
+def test_estimators(trials: int) -> None:
+    """Any array and labels in fit, and any other array after it; other forms of the same array change nothing."""
+
+    def trial(drawn: tuple[str, str, tuple[str, float, int], bool]) -> None:
+        kind, labels, change, at_fit = drawn
+        X = INPUTS[taken(kind)]
+        wrong = changed(X, change)
+        try:
+            with a_sentence():
+                estimator = fitted(kind, wrong if at_fit else X, LABELS[labels])
+                result = applied(kind, estimator, X if at_fit else wrong)
+                assert is_finite(result), "a result that is not finite"
+                if change[0] in SAME:
+                    same = applied(kind, fitted(kind, X, LABELS[labels]), X)
+                    assert np.array_equal(result, same) or np.allclose(result, same, rtol=1e-6, atol=1e-8)
+        except expected_errors(kind, change[0]):
+            pass
+
+    right = st.just("text") | st.sampled_from(list(LABELS))
+    run_trials(trials, st.tuples(st.sampled_from(list(MODELS)), right, changes(), st.booleans()), trial, PROCESSES)
+
+
+@amounts(150, 1000)
+def test_parameters(trials: int) -> None:
+    """Any value for any parameter of an estimator."""
+
+    def trial(drawn: tuple[str, int, Any]) -> None:
+        kind, position, value = drawn
+        names = sorted(made(kind).get_params(deep=False)) or [""]
+        given = {name: value for name in names[position % len(names) :][:1] if name}
+        try:
+            with a_sentence():
+                X = INPUTS[taken(kind)]
+                estimator = fitted(kind, X, Y, **given)
+                assert is_finite(applied(kind, estimator, X))
+        except InvalidParameterError:
+            pass
+        except (ValueError, TypeError):
+            if kind not in FOREIGN:
+                raise
+
+    drawn = st.tuples(st.sampled_from(list(MODELS)), st.integers(0, 30), st.sampled_from(PARAMETERS))
+    run_trials(trials, drawn, trial, PROCESSES)
+
+
+def gaussian(d2: Any) -> Any:
+    kernel: Kernel = GaussianKernel()
+    return kernel.fit(d2).transform(d2)
+
+
+FUNCTIONS: dict[str, tuple[Callable[[Any], Any], np.ndarray]] = {
+    "squared_euclidean": (squared_euclidean, FEATURES),
+    "chi2_distance": (chi2_distance, np.abs(FEATURES)),
+    "inner_product": (inner_product, FEATURES),
+    "compute_stack": (lambda X: compute_stack(X, ["gaussian", "linear"]).as_last_axis(), FEATURES),
+    **{f"scaler {way}": (lambda X, way=way: FeatureScaler(way).fit(X).transform(X), FEATURES)
+       for way in ("standard", "minmax", "unit", "rank")},
+    "gaussian": (gaussian, squared_euclidean(FEATURES)),
+    "psd_repair": (lambda K: psd_repair(K).kernel, KERNELS[..., 0]),
+    "kernel_squared_distances": (kernel_squared_distances, KERNELS[..., 0]),
+    "kernel_weights S": (lambda matrix: kernel_weights(matrix, T).weights, S),
+    "kernel_weights S'": (lambda matrix: kernel_weights(S, matrix).weights, T),
+    "trace_ratio": (lambda matrix: trace_ratio(matrix, T, 2).components, S),
+    "generalized_eigh": (lambda matrix: generalized_eigh(matrix, T)[0], S),
+    "simplex_qp": (lambda matrix: simplex_qp(matrix).theta, S),
+    "lda_graph": (lambda y: lda_graph(y).L.apply(FEATURES), Y.astype(float)),
+    "lde_graph": (lambda d2: lde_graph([d2], Y).L.apply(FEATURES), squared_euclidean(FEATURES)),
+    "lpp_graph": (lambda d2: lpp_graph(d2).L.apply(FEATURES), squared_euclidean(FEATURES)),
+    "nearest_neighbour_predictions": (lambda Z: nearest_neighbour_predictions(FEATURES, Y, Z), FEATURES),
+}  # fmt: skip
+"""Functions of one array that are wrong about it in one place each."""
+
+
+@amounts(150, 1000)
+def test_functions(trials: int) -> None:
+    def trial(drawn: tuple[str, tuple[str, float, int]]) -> None:
+        name, change = drawn
+        call, array = FUNCTIONS[name]
+        with a_sentence():
+            result = call(changed(array, change))
+            assert is_finite(result), "a result that is not finite"
+            if change[0] in SAME:
+                np.testing.assert_allclose(result, call(array), rtol=1e-9, atol=1e-12)
+
+    ways = [way for way in SAME + OTHER if way not in ("fewer columns", "one axis less", "one axis more")]
+    run_trials(trials, st.tuples(st.sampled_from(list(FUNCTIONS)), changes(ways)), trial, PROCESSES)

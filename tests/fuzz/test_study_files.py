@@ -1,0 +1,37 @@
+"""Study files as bytes: a study that is the YAML in the file, or sentences; never a traceback, a hang, a process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+from hypothesis import strategies as st
+from tests.fuzz.mutations import YAML_WORDS, damaged, mistaken
+from tests.fuzz.trials import a_sentence, amounts, run_trials
+
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.reading import read_study
+from mklearn.study.yaml_file import read_yaml
+
+
+@amounts(80, 1500)
+def test_studies(trials: int, tmp_path: Path, repository: Path) -> None:
+    studies = [path.read_bytes() for path in sorted((repository / "workflow" / "studies").glob("*.yaml"))]
+    path = tmp_path / "study.yaml"
+    accepted = 0
+
+    def trial(content: bytes) -> None:
+        nonlocal accepted
+        path.write_bytes(content)
+        with a_sentence():
+            study = read_study(path)
+            plan_study(study)
+            accepted += 1
+            text = path.read_text(encoding="utf-8")
+            assert read_yaml(path) == yaml.safe_load(text)
+            path.write_text(yaml.safe_dump(yaml.safe_load(text), sort_keys=True), encoding="utf-8")
+            assert read_study(path) == study
+
+    texts = [content.decode() for content in studies]
+    run_trials(trials, st.one_of(mistaken(texts, YAML_WORDS), damaged(studies)), trial)
+    assert trials / 50 < accepted < trials * 0.9

@@ -1,0 +1,218 @@
+"""Tables, kernels, splits and pairs as bytes: what an independent reader finds in the file, or a sentence."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import strategies as st
+from tests.fuzz.mutations import CELLS, damaged, mistaken
+from tests.fuzz.trials import a_sentence, amounts, run_trials
+
+from mklearn.datasets.pairs import given_pairs, lfw_pairs
+from mklearn.datasets.readers import feature_tables, precomputed
+from mklearn.datasets.samples import SampleSet
+from mklearn.datasets.splits import given
+from mklearn.errors import DataError
+
+RNG = np.random.default_rng(0)
+N = 12
+IDS = np.array([f"s{number}" for number in range(N)])
+LABELS = np.repeat(["cat", "dog", "owl"], N // 3)
+X = RNG.normal(size=(N, 3)).round(4)
+K = (X @ X.T).round(6) + np.eye(N)
+FRAME = pd.DataFrame({"id": IDS, "label": LABELS, **{f"f{number}": X[:, number] for number in range(3)}})
+SQUARE = pd.DataFrame(K, columns=IDS).assign(id=IDS)
+SPLITS = pd.DataFrame({"id": np.tile(IDS, 2), "role": np.tile(["train", "train", "test"], 8),
+                       "repeat": np.repeat([0, 1], N), "fold": 0})  # fmt: skip
+PAIRS = pd.DataFrame({"fold": [0, 0, 1, 1], "first": ["s0", "s1", "s4", "s5"], "second": ["s2", "s4", "s6", "s8"],
+                      "same": [True, False, True, False]})  # fmt: skip
+LFW = "1\t1\ncat\t1\t2\ncat\t1\tdog\t1\n"
+
+
+def as_csv(frame: pd.DataFrame) -> str:
+    return frame.to_csv(index=False)
+
+
+def as_parquet(frame: pd.DataFrame) -> bytes:
+    stream = io.BytesIO()
+    frame.to_parquet(stream)
+    return stream.getvalue()
+
+
+def as_npz(compressed: bool = False, **arrays: Any) -> bytes:
+    stream = io.BytesIO()
+    (np.savez_compressed if compressed else np.savez)(stream, **arrays)
+    return stream.getvalue()
+
+
+def in_file(content: bytes, path: Path) -> tuple[list[str], list[str], np.ndarray]:
+    """Ids, labels and numbers of a table, read without mklearn: in the order of the file."""
+    if path.suffix == ".npz":
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:  # np.load wants nothing before the archive
+            members = {name.removesuffix(".npy"): archive.read(name) for name in archive.namelist()}
+        arrays = {name: np.lib.format.read_array(io.BytesIO(member)) for name, member in members.items()}
+        ids, labels = arrays.pop("id"), arrays.pop("label")
+        [values] = [array for array in arrays.values() if array.ndim == 2]
+        return text_of(ids), text_of(labels), values
+    if path.suffix == ".parquet":
+        columns = pq.read_table(io.BytesIO(content)).to_pydict()
+    else:
+        rows = [row for row in csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")) if "".join(row).strip()]
+        columns = {name: [row[number] for row in rows[1:]] for number, name in enumerate(rows[0])}
+    ids, labels = (text_of(columns.pop(name)) for name in ("id", "label"))
+    return ids, labels, np.array([[number_of(cell) for cell in column] for column in columns.values()]).T
+
+
+def text_of(cells: Iterable[Any]) -> list[str]:
+    return [(cell.decode() if isinstance(cell, bytes) else str(cell)).strip() for cell in cells]
+
+
+def number_of(cell: Any) -> float:
+    return {"true": 1.0, "false": 0.0}.get(str(cell).strip().lower()) or float(cell)
+
+
+def feature_table(content: bytes, path: Path) -> None:
+    samples = feature_tables.read({"one": path})
+    ids, labels, values = in_file(content, path)
+    assert samples.ids.tolist() == ids
+    assert samples.classes[samples.y].tolist() == labels
+    np.testing.assert_allclose(samples.tables["one"], values.astype(float), rtol=1e-14)
+
+
+TABLES: dict[str, st.SearchStrategy[bytes]] = {
+    "csv": mistaken([as_csv(FRAME)], CELLS) | damaged([as_csv(FRAME).encode()]),
+    "parquet": damaged([as_parquet(FRAME), as_parquet(FRAME.assign(label=pd.Categorical(LABELS), f0=range(N)))]),
+    "npz": damaged([as_npz(id=IDS, label=LABELS, X=X), as_npz(True, id=IDS.astype("S"), label=np.arange(N) % 3, X=X)]),
+}
+
+
+@pytest.mark.parametrize("suffix", TABLES)
+@amounts(60, 300)
+def test_feature_tables(trials: int, tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"one.{suffix}"
+
+    def trial(content: bytes) -> None:
+        path.write_bytes(content)
+        with a_sentence():
+            feature_table(content, path)
+
+    run_trials(trials, TABLES[suffix], trial)
+
+
+KERNELS: dict[str, st.SearchStrategy[bytes]] = {
+    "csv": mistaken([as_csv(SQUARE), pd.DataFrame(K).to_csv(index=False, header=False)], CELLS),
+    "parquet": damaged([as_parquet(SQUARE)]),
+    "npz": damaged([as_npz(id=IDS, K=K), as_npz(K=K.astype(np.float32))]),
+}
+
+
+@pytest.mark.parametrize("suffix", KERNELS)
+@amounts(40, 300)
+def test_kernels(trials: int, tmp_path: Path, suffix: str) -> None:
+    path, labels = tmp_path / f"k.{suffix}", tmp_path / "labels.csv"
+    labels.write_text(as_csv(FRAME[["id", "label"]]))
+
+    def trial(content: bytes) -> None:
+        path.write_bytes(content)
+        with a_sentence():
+            kernel = precomputed.read({"k": path, "L": labels}, labels="L").matrices["k"]
+            np.testing.assert_array_equal(kernel, kernel.T)
+            assert np.diag(kernel).min() > 0
+
+    run_trials(trials, KERNELS[suffix], trial)
+
+
+def read_splits(path: Path) -> None:
+    splits = given(path, IDS)
+    written = csv_rows(path)
+    assert sum(len(part) for split in splits for _, part in split.parts) == len(written)
+
+
+def read_pairs(path: Path) -> None:
+    pairs = given_pairs(path, IDS, np.unique(LABELS, return_inverse=True)[1])
+    written = csv_rows(path)
+    assert IDS[pairs.first].tolist() == [row["first"].strip() for row in written]
+    assert IDS[pairs.second].tolist() == [row["second"].strip() for row in written]
+    assert pairs.fold.tolist() == [float(row["fold"]) for row in written]
+
+
+def read_lfw(path: Path) -> None:
+    ids = np.array(["cat/cat_0001.jpg", "cat/cat_0002.jpg", "dog/dog_0001.jpg"])
+    pairs = lfw_pairs(path, ids, np.array([0, 0, 1]))
+    assert len(pairs) == len([line for line in path.read_text("utf-8").splitlines() if line.strip()]) - 1
+
+
+def csv_rows(path: Path) -> list[dict[str, str]]:
+    stream = io.StringIO(path.read_bytes().decode("utf-8-sig"), newline="")
+    return [row for row in csv.DictReader(stream) if any(cell and cell.strip() for cell in row.values())]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [(as_csv(SPLITS), read_splits), (as_csv(PAIRS), read_pairs), (LFW, read_lfw)],
+    ids=["splits", "pairs", "lfw"],
+)
+@amounts(40, 300)
+def test_splits_and_pairs(trials: int, tmp_path: Path, text: str, read: Callable[[Path], None]) -> None:
+    path = tmp_path / "splits.csv"
+
+    def trial(content: bytes) -> None:
+        path.write_bytes(content)
+        with a_sentence():
+            read(path)
+
+    run_trials(trials, mistaken([text], CELLS) | damaged([text.encode()]), trial)
+
+
+# --- what must not matter, and what must
+
+
+def read_as(folder: Path, frame: pd.DataFrame, suffix: str) -> SampleSet:
+    path = folder / f"one.{suffix}"
+    numbers = frame.drop(columns=["id", "label"])
+    write: dict[str, Callable[[], bytes]] = {
+        "csv": lambda: as_csv(frame).encode(),
+        "parquet": lambda: as_parquet(frame),
+        "npz": lambda: as_npz(id=frame["id"].to_numpy(str), label=frame["label"].to_numpy(str), X=numbers.to_numpy()),
+    }
+    path.write_bytes(write[suffix]())
+    return feature_tables.read({"one": path})
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "npz"])
+@amounts(10, 100)
+def test_order_of_rows_and_columns(trials: int, tmp_path: Path, suffix: str) -> None:
+    """Columns permuted permute features, rows permuted permute samples; an added column is an added feature."""
+
+    def trial(orders: tuple[list[int], list[int]]) -> None:
+        rows, columns = orders
+        numbers = FRAME.iloc[:, 2:].iloc[:, columns]
+        samples = read_as(tmp_path, FRAME[["label", "id"]].join(numbers).iloc[rows], suffix)
+        assert samples.ids.tolist() == IDS[rows].tolist()
+        assert samples.classes[samples.y].tolist() == LABELS[rows].tolist()
+        np.testing.assert_array_equal(samples.tables["one"], X[rows][:, columns])
+        wider = read_as(tmp_path, FRAME.assign(more=X[:, 0] + 1), suffix).tables["one"]
+        np.testing.assert_array_equal(wider, np.column_stack([X, X[:, 0] + 1]))
+
+    run_trials(trials, st.tuples(st.permutations(range(N)), st.permutations(range(3))), trial)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "npz"])
+def test_one_row_too_many_is_refused(tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(DataError, match="ids must be unique; more than once: 's3'"):
+        read_as(tmp_path, pd.concat([FRAME, FRAME.iloc[3:4]], ignore_index=True), suffix)
+    path = tmp_path / "long.npz"
+    for name, array in {"id": IDS, "label": LABELS, "X": X}.items():
+        arrays = {"id": IDS, "label": LABELS, "X": X} | {name: np.concatenate([array, array[:1]])}
+        path.write_bytes(as_npz(**arrays))
+        with pytest.raises(DataError, match=r"long\.npz"):
+            feature_tables.read({"one": path})

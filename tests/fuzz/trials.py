@@ -1,0 +1,90 @@
+"""Fuzzing: trials with a fixed seed, and what every one of them must keep to."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis.strategies import SearchStrategy
+
+from mklearn.errors import UserError
+
+SECONDS = 60
+"""No trial may take more processor time; the timeout of the test ends one that waits."""
+PROCESSES = ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn",
+             "pty.spawn", "socket.connect")  # fmt: skip
+"""Events of the interpreter that no input may cause: a process, or a connection."""
+ANY = (*PROCESSES, "pickle.find_class")
+"""And an object out of a pickle, which the cache of compiled loops has."""
+_watching: tuple[str, ...] = ()
+_seen: list[str] = []
+
+
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if event in _watching:
+        _seen.append(f"{event} {arguments!r:.200}")
+
+
+sys.addaudithook(_audit)
+
+
+def amounts(quick: int, many: int) -> Any:
+    """Parametrize a test with a number of trials for every run, and one for the exhaustive mark."""
+    exhaustive = pytest.param(many, marks=[pytest.mark.exhaustive, pytest.mark.timeout(7200)])
+    return pytest.mark.parametrize("trials", [quick, exhaustive])
+
+
+def run_trials(
+    trials: int, inputs: SearchStrategy[Any], trial: Callable[[Any], None], forbidden: tuple[str, ...] = ANY
+) -> None:
+    """Call ``trial`` with as many inputs, the same in every run; it returns, or raises what must not happen."""
+
+    @settings(max_examples=trials, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+    @given(inputs)
+    def repeated(value: Any) -> None:
+        with watched(forbidden):
+            trial(value)
+
+    repeated()
+
+
+@contextmanager
+def watched(forbidden: tuple[str, ...]) -> Iterator[None]:
+    """Fail after a minute of processor time, and on a forbidden event."""
+    global _watching
+    _seen.clear()
+    before = signal.signal(signal.SIGPROF, _too_long)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    _watching = forbidden
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        _watching = ()
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+    assert not _seen, list(_seen)
+
+
+def _too_long(*_: Any) -> None:
+    raise TimeoutError(f"a trial takes more than {SECONDS} s of processor time")
+
+
+@contextmanager
+def a_sentence() -> Iterator[None]:
+    """Let a user's mistake pass if its message is one for people."""
+    try:
+        yield
+    except UserError as error:
+        message = str(error)
+        assert 10 < len(message) < 20_000, message[:500]
+        leaked = re.search(r"np\.\w+_?\(|<class |<.* object at 0x|Traceback", message)
+        assert not leaked, message[:2000]
