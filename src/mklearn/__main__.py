@@ -74,6 +74,15 @@ def _parser() -> argparse.ArgumentParser:
     failed.add_argument("--targets", action="store_true", help="only the files that `snakemake --forcerun` takes")
     failed.set_defaults(run=_failed)
 
+    verify = commands.add_parser(
+        "verify",
+        help="compare the files in results/ with the checksums that they were written with",
+        description="Run it in the folder of the checkout, and not during a run. Damaged files are renamed to "
+        "NAME.damaged, and the next run makes them again. Ends with 1 if there are any.",
+    )
+    verify.add_argument("study", nargs="*", metavar="STUDY.yaml", help="study files (default: config.yaml)")
+    verify.set_defaults(run=_verify)
+
     step = commands.add_parser(
         "step",
         help="run one step of the workflow by itself",
@@ -145,6 +154,14 @@ def _failed(options: argparse.Namespace) -> None:
         print(report(studies))
     elif files := files_to_run_again(studies):
         print("\n".join(files))
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from mklearn.engine.integrity import verify
+
+    text, damaged = verify(options.study or ["config.yaml"])
+    print(text)
+    return int(damaged > 0)
 
 
 def _step(options: argparse.Namespace) -> None:

@@ -80,14 +80,14 @@ def set_aside(path: Path) -> str:
     from mklearn.study.layout import ARTEFACTS
 
     aside = path.with_name(f"{path.name}.damaged")
-    tables = {PurePath(ARTEFACTS[name]).name for name in ("scores", "predictions", "summary", "run_record")}
+    tables = {PurePath(ARTEFACTS[name]).name for name in ("scores", "predictions", "summary", "run_record", "report")}
     if not (cached_name(path) or path.name in tables or path.with_name(f"{path.name}.{BESIDE}").is_file()):
         return "It is not a file of the workflow, and was left as it is."
     try:
         os.replace(path, aside)
     except OSError as error:
-        return f"It can't be renamed ({error.strerror}): delete it; then the same command makes it again."
-    return f"It is now {aside.name}; the same command makes it again."
+        return f"It can't be renamed ({error.strerror}): delete it; then the next run makes it again."
+    return f"It is now {aside.name}; the next run makes it again."
 
 
 def _specification(name: str, spec: Mapping[str, Any], model: Any) -> Any:

@@ -130,7 +130,7 @@ def test_a_step_names_a_bad_file_and_sets_it_aside(
     damage(path, study.folder / other)
     reader, sentence = first_to_notice(study, name)
     assert sentence.startswith(f"{name}: ")
-    assert sentence.endswith(f"It is now {path.name}.damaged; the same command makes it again.")
+    assert sentence.endswith(f"It is now {path.name}.damaged; the next run makes it again.")
     assert not path.exists()
     study.run(study.maker(name))
     assert content_of(path) == content

@@ -15,7 +15,6 @@ import pytest
 from tests.unit.steps.small_study import SmallStudy, content_of
 
 from mklearn.errors import UserError
-from mklearn.report import rendering
 
 ALWAYS = 10**9
 
@@ -84,14 +83,6 @@ class Disk:
             patch.setattr(os, "fsync", synced)
             patch.setattr(os, "replace", replaced)
             yield self
-
-
-@pytest.fixture
-def plain_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Figures without content: a report is written dozens of times."""
-    monkeypatch.setattr(rendering.vl_convert, "vegalite_to_svg", lambda *_, **__: "<svg/>")
-    monkeypatch.setattr(rendering.vl_convert, "svg_to_png", lambda *_, **__: b"png")
-    monkeypatch.setattr(rendering, "vega_script", lambda: "")
 
 
 def files_of(study: SmallStudy, job: dict[str, Any]) -> dict[str, Any]:
