@@ -143,21 +143,24 @@ def run(name: str, snakemake: Any) -> None:
         call(name, inputs, outputs, spec, threads)
         yield
 
-    with log.output_in(snakemake.log[0]) as terminal:
-        print(command(name, inputs, outputs, spec, threads), flush=True)
-        try:
-            list(supervised(work, minutes=None))
-        except (UserError, SplitAborted) as error:
-            log.logger.error("error: %s", error)
-            os.write(terminal, f"\nmklearn, step {name}: {error}\n\n".encode())
-        except Exception as error:
-            traceback.print_exc()
-            log.logger.error("error: %s: %s", type(error).__name__, " ".join(str(error).split()))
-        except KeyboardInterrupt:
-            log.logger.error("interrupted")
-        else:
-            log.logger.info("done")
-            return
+    try:
+        with log.output_in(snakemake.log[0]) as terminal:
+            print(command(name, inputs, outputs, spec, threads), flush=True)
+            try:
+                list(supervised(work, minutes=None))
+            except (UserError, SplitAborted) as error:
+                log.logger.error("error: %s", error)
+                os.write(terminal, f"\nmklearn, step {name}: {error}\n\n".encode())
+            except Exception as error:
+                traceback.print_exc()
+                log.logger.error("error: %s: %s", type(error).__name__, " ".join(str(error).split()))
+            except KeyboardInterrupt:
+                log.logger.error("interrupted")
+            else:
+                log.logger.info("done")
+                return
+    except OSError as error:  # of the log itself: there is the terminal alone
+        print(f"\nmklearn, step {name}: {snakemake.log[0]}: can't be written: {error.strerror}\n", file=sys.stderr)
     sys.exit(1)
 
 
