@@ -5,7 +5,7 @@ A step verifies what it reads. A page, a final table, or a file that no run has 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePath
 
 from mklearn.artefacts import CACHE, STAGES, cached_name, check_download, read_arrays, read_record, read_table
@@ -16,7 +16,7 @@ from mklearn.steps.runner import set_aside
 from mklearn.study.layout import ARTEFACTS
 from mklearn.study.reading import read_study
 
-_READERS = {".npz": read_arrays, ".parquet": read_table, ".json": read_record}
+_READERS: dict[str, Callable[[Path], object]] = {".npz": read_arrays, ".parquet": read_table, ".json": read_record}
 _DOWNLOADS = PurePath(ARTEFACTS["download"]).parts[0]
 
 

@@ -14,7 +14,6 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TypeVar
 
@@ -97,8 +96,10 @@ def _from_child(work: Callable[[], Iterator[Item]], end: float | None) -> Iterat
     process = forking.Process(target=_produce, args=(work, receiver, sender, os.getpid()))
     out_of_memory_kills = _out_of_memory_kills()
     process.start()
+    number = process.pid
+    assert number is not None
     with suppress(OSError):  # the child does the same; whoever is first
-        os.setpgid(process.pid, process.pid)
+        os.setpgid(number, number)
     sender.close()  # now the end of the child, and of what it has started, is the end of the pipe
     time_over = False
     try:
@@ -106,7 +107,7 @@ def _from_child(work: Callable[[], Iterator[Item]], end: float | None) -> Iterat
             left = math.inf if end is None or time_over else end - time.monotonic()
             if left <= 0.0:
                 time_over = True
-                _kill(process)  # what it has sent before is read to the end
+                _kill(number)  # what it has sent before is read to the end
             elif receiver.poll(min(left, _LOOK_SECONDS)):
                 try:
                     kind, value = receiver.recv()
@@ -117,13 +118,13 @@ def _from_child(work: Callable[[], Iterator[Item]], end: float | None) -> Iterat
                 if kind == "end":
                     return
                 yield value
-            elif _has_ended(process):
-                _kill(process)  # processes that it has started hold the pipe open
+            elif _has_ended(number):
+                _kill(number)  # processes that it has started hold the pipe open
                 if not receiver.poll(_LOOK_SECONDS):
                     break
-        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # before the kill below would change how it ended
+        _has_ended(number, wait=True)  # before the kill below would change how it ended
     finally:
-        _kill(process)
+        _kill(number)
         process.join()
         receiver.close()
     if time_over:
@@ -131,17 +132,18 @@ def _from_child(work: Callable[[], Iterator[Item]], end: float | None) -> Iterat
     raise _death(process.exitcode, _out_of_memory_kills() > out_of_memory_kills)
 
 
-def _kill(process: BaseProcess) -> None:
+def _kill(number: int) -> None:
     """Kill a child that was not joined yet, and the processes that it has started."""
-    assert process.pid is not None
     with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+        os.killpg(number, signal.SIGKILL)
 
 
-def _has_ended(process: BaseProcess) -> bool:
+def _has_ended(number: int, wait: bool = False) -> bool:
     """Return whether a child has ended; its number stays taken."""
-    assert process.pid is not None
-    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    try:
+        return os.waitid(os.P_PID, number, os.WEXITED | os.WNOWAIT | (0 if wait else os.WNOHANG)) is not None
+    except ChildProcessError:  # multiprocessing has collected it when it started another one
+        return True
 
 
 def _produce(work: Callable[[], Iterator[Item]], receiver: Connection, sender: Connection, parent: int) -> None:
