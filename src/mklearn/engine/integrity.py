@@ -11,8 +11,9 @@ from pathlib import Path, PurePath
 from mklearn.artefacts import CACHE, STAGES, cached_name, check_download, read_arrays, read_record, read_table
 from mklearn.errors import DamagedArtefact, DataError
 from mklearn.provenance import file_digest
-from mklearn.stamps import BESIDE, load_beside, read_stamp
+from mklearn.stamps import BESIDE, load_beside
 from mklearn.steps.runner import set_aside
+from mklearn.steps.scores import OWN_COLUMNS, read_study_table
 from mklearn.study.layout import ARTEFACTS
 from mklearn.study.reading import read_study
 
@@ -86,17 +87,19 @@ def verify_file(path: Path) -> None:
         _verify_page(path)
     elif path.with_name(f"{path.name}.{BESIDE}").is_file():
         check_download(path, file_digest(path))
+    elif not cached_name(path) and path.stem in OWN_COLUMNS:
+        read_study_table(path, path.stem, path.parent.name)
+    elif not cached_name(path):
+        _check_study(path)
     else:
         _READERS[path.suffix](path)
-        if not cached_name(path):
-            _check_study(path)
 
 
-def _check_study(table: Path) -> None:
-    """Check that a final table is of the study whose folder it is in: its name alone says which table it is."""
-    found = (read_stamp(table) or {}).get("spec", {}).get("study")
-    if found != table.parent.name:
-        raise DamagedArtefact(str(table), f"{table}: not a table of study {table.parent.name!r}, but of {found!r}")
+def _check_study(record: Path) -> None:
+    """Check that a run record is of the study whose folder it is in."""
+    found = read_record(record).get("study")
+    if found != record.parent.name:
+        raise DamagedArtefact(str(record), f"{record}: not of study {record.parent.name!r}, but of {found!r}")
 
 
 def _verify_page(page: Path) -> None:

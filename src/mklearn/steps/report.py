@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mklearn.artefacts import read_arrays, read_record, read_table
+from mklearn.artefacts import read_arrays, read_record
 from mklearn.contract.fit_spec import Setting
 from mklearn.contract.table_specs import ReportDataset, ReportFile, ReportFit, ReportSpec
 from mklearn.datasets.pairs import LABELS
@@ -26,7 +26,7 @@ from mklearn.report.thumbnails import thumbnails
 from mklearn.report.verification import mean_roc, wrong_pairs
 from mklearn.stamps import BESIDE, load_beside, write_beside
 from mklearn.steps.log import logger
-from mklearn.steps.scores import read_tables
+from mklearn.steps.scores import read_study_table, read_tables
 from mklearn.study.schema import yaml_text
 
 
@@ -44,7 +44,7 @@ def report(
         scores=scores, summary=summary, predictions=predictions, record=record, models=models, samples=samples
     )
     frame, predicted = read_tables(scores, predictions, spec.study)
-    summarised, made = read_table(summary)
+    summarised, made = read_study_table(summary, "summary", spec.study)
     run = read_record(record)
     _check_inputs(summary, made, inputs)
     _check_inputs(record, run["provenance"], inputs)
