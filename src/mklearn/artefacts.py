@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from mklearn.atomic import existing_file, read_npz, read_parquet, write_npz, write_parquet, write_text
 from mklearn.errors import DamagedArtefact, DamagedFile, DataError
 from mklearn.provenance import canonical, digest
-from mklearn.stamps import BESIDE, load_json
+from mklearn.stamps import BESIDE, load_beside
 
 if TYPE_CHECKING:
     import numpy as np
@@ -141,7 +141,7 @@ def check_download(path: Path, sha256: str) -> None:
     if not beside.is_file():
         return
     try:
-        recorded = load_json(beside).get("files", {}).get(path.name)
+        recorded = load_beside(beside).get("files", {}).get(path.name)
     except DataError as error:
         raise DamagedArtefact(str(path), f"{path}: the record of its checksum is damaged: {error}") from error
     if recorded != sha256:

@@ -2,7 +2,7 @@
 
 NPZ files have it as an array, Parquet tables in their metadata, JSON files and report pages as an element of their own.
 Files that must not be changed (a download) or have no place for it (CSV, figures) are named, with their sha256, in a
-``provenance.json`` beside them.
+``provenance.json`` beside them, which has the sha256 of its own content.
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from mklearn.atomic import read_npz, write_text
 from mklearn.errors import DataError
-from mklearn.provenance import file_digest
+from mklearn.provenance import digest, file_digest
 
 BESIDE = "provenance.json"
+_CHECKSUM = "sha256"
 _IN_PAGE = re.compile(rb'<script type="application/json" id="provenance">(.*?)</script>', re.DOTALL)
 Stamp = dict[str, Any]
 
@@ -31,7 +33,8 @@ def write_beside(files: Sequence[Path], stamp: Stamp, target: Path | None = None
     target = target or files[0].with_name(f"{files[0].name}.{BESIDE}")
     digests = {os.path.relpath(path, target.parent).replace(os.sep, "/"): file_digest(path) for path in files}
     content = {**stamp, "made_with": next(iter(digests)), "files": digests}
-    write_text(target, json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+    text = json.dumps({**content, _CHECKSUM: digest(content)}, indent=1, sort_keys=True, ensure_ascii=False)
+    write_text(target, f"{text}\n")
 
 
 def read_stamp(path: Path) -> Stamp | None:
@@ -46,7 +49,7 @@ def read_stamp(path: Path) -> Stamp | None:
     if own and (found := own(path)) is not None:
         return found
     beside = stamp_beside(path)
-    return None if beside is None else load_json(beside)
+    return None if beside is None else load_beside(beside)
 
 
 def stamp_beside(path: Path) -> Path | None:
@@ -55,29 +58,48 @@ def stamp_beside(path: Path) -> Path | None:
     for candidate in (folder / f"{path.name}.{BESIDE}", folder / BESIDE, folder.parent / BESIDE):
         if candidate.is_file() and candidate != path:
             name = os.path.relpath(path, candidate.parent).replace(os.sep, "/")
-            if name in load_json(candidate).get("files", {}):
+            if name in load_beside(candidate).get("files", {}):
                 return candidate
     return None
 
 
-def load_json(path: Path) -> Stamp:
-    """Read a JSON object from a file; empty if it holds something else.
+def load_beside(path: Path) -> Stamp:
+    """Read a ``provenance.json``, verified; those of earlier versions have no checksum.
 
     Raises
     ------
     DataError
-        It can't be read.
+        It can't be read, or is not what was written.
     """
-    try:
+    content = _load_json(path)
+    expected = content.pop(_CHECKSUM, None)
+    with _readable(path, "JSON"):
+        if expected is not None and digest(content) != expected:
+            raise ValueError("its checksum is not the one that it was written with")
+    return content
+
+
+def _load_json(path: Path) -> Stamp:
+    """Read a JSON object from a file; empty if it holds something else."""
+    with _readable(path, "JSON"):
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: not a readable JSON file ({error}); delete it and run again.") from None
     return found if isinstance(found, dict) else {}
 
 
+@contextmanager
+def _readable(path: Path, kind: str) -> Iterator[None]:
+    """Turn what damaged files raise into a DataError."""
+    try:
+        yield
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{path}: not a readable {kind} file ({error}); delete it and run again.") from None
+
+
 def _of_json(path: Path) -> Stamp | None:
-    found = load_json(path)
-    return found if path.name.endswith(BESIDE) and "files" in found else _stamp(found)
+    if path.name.endswith(BESIDE):
+        found = load_beside(path)
+        return found if "files" in found else _stamp(found)
+    return _stamp(_load_json(path))
 
 
 def _of_npz(path: Path) -> Stamp | None:
@@ -93,16 +115,18 @@ def _of_parquet(path: Path) -> Stamp | None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        held = json.loads((pq.read_schema(path).metadata or {}).get(b"mklearn", b"{}"))
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise DataError(f"{path}: not a readable Parquet file ({error}); delete it and run again.") from None
+    with _readable(path, "Parquet"):
+        try:
+            held = json.loads((pq.read_schema(path).metadata or {}).get(b"mklearn", b"{}"))
+        except pa.ArrowException as error:
+            raise ValueError(error) from None
     return _stamp(held) or _stamp({"provenance": held})
 
 
 def _of_page(path: Path) -> Stamp | None:
-    found = _IN_PAGE.search(path.read_bytes())
-    return _stamp({"provenance": json.loads(found[1])}) if found else None
+    with _readable(path, "HTML"):
+        found = _IN_PAGE.search(path.read_bytes())
+        return _stamp({"provenance": json.loads(found[1])}) if found else None
 
 
 def _stamp(held: Any) -> Stamp | None:

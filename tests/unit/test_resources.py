@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +21,7 @@ from mklearn.steps.describe import BATCH
 from mklearn.study import resources
 from mklearn.study.expansion.plan import plan_study
 from mklearn.study.job_resources import JobResources
-from mklearn.study.reading import read_study
+from mklearn.study.reading import check_study, read_study
 from mklearn.study.targets import Targets
 
 counts = st.integers(1, 20_000)
@@ -209,6 +210,40 @@ def test_samples_are_counted_in_the_file(tmp_path: Path) -> None:
     data.save(tmp_path / "samples.npz")
     assert resources.counted_samples(tmp_path / "samples.npz") == 137
     assert resources.counted_samples(tmp_path / "missing.npz") is None
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".txt", ".parquet"])
+def test_a_list_of_pairs_of_ones_own_is_counted_before_a_fit_asks_for_memory(tmp_path: Path, suffix: str) -> None:
+    """Kernels of 5,000 pairs of 30 samples: they were taken for kernels of 30 samples."""
+    ids = [f"s{k}" for k in range(30)]
+    table = pd.DataFrame({"id": ids, "label": ["a", "b"] * 15, "x": range(30)})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    pairs = pd.DataFrame({"fold": np.arange(5000) % 5, "first": "s1", "second": "s2"})
+    path = tmp_path / f"pairs{suffix}"
+    pairs.to_parquet(path) if suffix == ".parquet" else pairs.to_csv(path, index=False)
+    study = {
+        "study": "paired",
+        "datasets": {"mine": {"kind": "feature_tables", "tables": {"t": str(tmp_path / "t.csv")}}},
+        "kernels": {"gauss": {"kind": "gaussian", "descriptor": "t", "feature_scaling": "standard"}},
+        "methods": {"rbf": {"kind": "kernel_svc"}},
+        "protocols": {"own": {"kind": "verification", "path": str(path), "components": 1}},
+    }
+    targets = Targets(plan_study(check_study(study)))
+    ask, (fit,) = JobResources(targets), fits_of(targets)
+    held = SimpleNamespace(size_mb=0.1)
+    asked = ask.fit_memory(fit, held, 1)
+    assert asked >= resources.asked_mb(resources.kernel_fit_mb(5000, 5000, 0, 1))
+    assert ask.fit_minutes(fit, held, 1) > 60
+    path.unlink()  # a plan is made with the list, and may outlive it
+    resources.counted_pairs.cache_clear()
+    assert ask.fit_memory(fit, held, 1) < asked
+
+
+def test_a_list_that_is_not_readable_has_no_count(tmp_path: Path) -> None:
+    (tmp_path / "a.parquet").write_bytes(b"no table")
+    assert resources.counted_pairs(str(tmp_path / "a.parquet")) is None
+    (tmp_path / "a.csv").write_text("fold,first,second\n0,a,b\n\n1,a,c\n")
+    assert resources.counted_pairs(str(tmp_path / "a.csv")) == 2
 
 
 def method(parameters: dict[str, Any], **more: Any) -> MethodSpec:

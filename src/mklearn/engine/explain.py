@@ -22,7 +22,7 @@ from mklearn.engine.workflow_files import DEFAULT_STUDY, study_file, workflow_fi
 from mklearn.errors import ConfigError, DataError
 from mklearn.extras import require
 from mklearn.provenance import canonical, code_digests, step_code
-from mklearn.stamps import load_json, read_stamp, stamp_beside
+from mklearn.stamps import load_beside, read_stamp, stamp_beside
 from mklearn.steps.runner import command
 from mklearn.study.schema import yaml_text
 
@@ -76,7 +76,7 @@ def _made_with(path: str) -> str | None:
     place = Path(path)
     beside = stamp_beside(place) or (place if place.name.endswith("provenance.json") and place.is_file() else None)
     if beside is not None:
-        made_with = load_json(beside).get("made_with", "")
+        made_with = load_beside(beside).get("made_with", "")
         return os.path.relpath(beside.parent / made_with) if made_with else None
     if place.suffix == ".log" and place.is_file():
         with place.open(encoding="utf-8", errors="replace") as stream, contextlib.suppress(ValueError):

@@ -152,7 +152,7 @@ def _lost_fits(targets: Targets, workflow: Any) -> list[LostFit]:
         own = cause_of(log, message, [path for path in logs if path != log], failures.began)
         if job is fit:
             return own
-        step = " ".join([job.rule.name, *(f"({' '.join(map(str, job.wildcards))})" if job.wildcards else "")])
+        step = job.rule.name + (f" ({' '.join(map(str, job.wildcards))})" if job.wildcards else "")
         return Cause("lost", f"step {step} before it failed: {own.text}", own.log)
 
     planned = zip(targets.plan.fits.items(), targets.all_scores(), targets.all_models(), strict=True)

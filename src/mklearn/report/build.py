@@ -31,7 +31,7 @@ from mklearn.report.tables import failure_table, kernel_table, metric_tables, re
 from mklearn.report.theme import LIGHT, vega_config
 from mklearn.report.times import time_ratio_table
 from mklearn.report.wording import enumeration, plural
-from mklearn.stamps import BESIDE, load_json
+from mklearn.stamps import BESIDE, load_beside
 
 _logger = logging.getLogger(__name__)
 
@@ -165,7 +165,7 @@ def _delete_stale_figures(out_dir: Path, written: Sequence[Path]) -> None:
     """Delete figures that the folder's ``provenance.json`` names and that were not written again."""
     earlier: dict[str, str] = {}
     with suppress(DataError):  # no record, or one that is not readable: nothing is known to be stale
-        earlier = load_json(out_dir / BESIDE).get("files", {})
+        earlier = load_beside(out_dir / BESIDE).get("files", {})
     for path in {out_dir / name for name in earlier} - set(written):
         if path.parent == out_dir / "figures":
             path.unlink(missing_ok=True)

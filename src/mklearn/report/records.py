@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file of a data set: name, sha256, where it came from, and its size in bytes."""
+    """A file of a data set: name, sha256, where it came from, and its size in bytes; None if it was not kept."""
 
     name: str
     sha256: str
     source: str
-    bytes: int
+    bytes: int | None
 
 
 @dataclass(frozen=True)

@@ -81,6 +81,7 @@ def vega_config(scheme: Scheme, colours: list[str], *, file: bool = False) -> di
             "titleFontWeight": 600,
             "labelLimit": 320,
             "symbolStrokeWidth": 2.5,
+            "symbolLimit": 0,  # none: beyond 30 entries Vega would leave some out
             "rowPadding": 4,
         },
         "title": {

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TextIO, TypeVar
 
 Item = TypeVar("Item")
@@ -43,8 +43,9 @@ def output_in(path: str | os.PathLike[str]) -> Iterator[int]:
         try:
             yield former[1]
         finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
+            for output in (sys.stdout, sys.stderr):
+                with suppress(OSError):  # a full disk: what the terminal gets matters more
+                    output.flush()
             os.dup2(former[0], 1)
             os.dup2(former[1], 2)
             for name in LOGGERS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,21 +12,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mklearn.artefacts import read_arrays, read_record, read_table
+from mklearn.artefacts import read_arrays, read_record
 from mklearn.contract.fit_spec import Setting
-from mklearn.contract.table_specs import ReportDataset, ReportFit, ReportSpec
+from mklearn.contract.table_specs import ReportDataset, ReportFile, ReportFit, ReportSpec
 from mklearn.datasets.pairs import LABELS
 from mklearn.datasets.samples import SampleSet
-from mklearn.errors import DamagedArtefact
+from mklearn.errors import DamagedArtefact, DataError
 from mklearn.evaluation.predictions import Predictions
 from mklearn.provenance import file_digest, input_digests, stamp
 from mklearn.report import records
 from mklearn.report.build import build_report
 from mklearn.report.thumbnails import thumbnails
 from mklearn.report.verification import mean_roc, wrong_pairs
-from mklearn.stamps import write_beside
+from mklearn.stamps import BESIDE, load_beside, write_beside
 from mklearn.steps.log import logger
-from mklearn.steps.scores import read_tables
+from mklearn.steps.scores import read_study_table, read_tables
 from mklearn.study.schema import yaml_text
 
 
@@ -43,7 +44,7 @@ def report(
         scores=scores, summary=summary, predictions=predictions, record=record, models=models, samples=samples
     )
     frame, predicted = read_tables(scores, predictions, spec.study)
-    summarised, made = read_table(summary)
+    summarised, made = read_study_table(summary, "summary", spec.study)
     run = read_record(record)
     _check_inputs(summary, made, inputs)
     _check_inputs(record, run["provenance"], inputs)
@@ -83,15 +84,23 @@ def _run(record: dict[str, Any], provenance: dict[str, Any]) -> records.RunRecor
 
 
 def _data_set(entry: ReportDataset, data: SampleSet, n_thumbnails: int) -> records.DataSetRecord:
-    files = tuple(
-        records.DataFile(file.name, file_digest(file.path), file.source, Path(file.path).stat().st_size)
-        for file in entry.files
-    )
+    files = tuple(_data_file(file) for file in entry.files)
     note = " ".join(filter(None, [entry.about.get("note"), *(f"{note}." for note in data.notes)]))
     return records.DataSetRecord(
         id=entry.id, title=entry.title, n_samples=len(data), n_classes=data.n_classes, files=files,
         thumbnails=thumbnails(data, n_thumbnails), **{**entry.about, "note": note},
     )  # fmt: skip
+
+
+def _data_file(file: ReportFile) -> records.DataFile:
+    """Describe a file as it is; one that is gone since it was read, as its record says."""
+    path = Path(file.path)
+    if path.is_file():
+        return records.DataFile(file.name, file_digest(path), file.source, path.stat().st_size)
+    sha256 = ""
+    with suppress(DataError):  # no record: a user's own file
+        sha256 = load_beside(path.with_name(f"{path.name}.{BESIDE}")).get("files", {}).get(path.name, "")
+    return records.DataFile(file.name, sha256, file.source, None)
 
 
 def _fits(

@@ -80,14 +80,14 @@ def set_aside(path: Path) -> str:
     from mklearn.study.layout import ARTEFACTS
 
     aside = path.with_name(f"{path.name}.damaged")
-    tables = {PurePath(ARTEFACTS[name]).name for name in ("scores", "predictions", "summary", "run_record")}
+    tables = {PurePath(ARTEFACTS[name]).name for name in ("scores", "predictions", "summary", "run_record", "report")}
     if not (cached_name(path) or path.name in tables or path.with_name(f"{path.name}.{BESIDE}").is_file()):
         return "It is not a file of the workflow, and was left as it is."
     try:
         os.replace(path, aside)
     except OSError as error:
-        return f"It can't be renamed ({error.strerror}): delete it; then the same command makes it again."
-    return f"It is now {aside.name}; the same command makes it again."
+        return f"It can't be renamed ({error.strerror}): delete it; then the next run makes it again."
+    return f"It is now {aside.name}; the next run makes it again."
 
 
 def _specification(name: str, spec: Mapping[str, Any], model: Any) -> Any:
@@ -143,21 +143,24 @@ def run(name: str, snakemake: Any) -> None:
         call(name, inputs, outputs, spec, threads)
         yield
 
-    with log.output_in(snakemake.log[0]) as terminal:
-        print(command(name, inputs, outputs, spec, threads), flush=True)
-        try:
-            list(supervised(work, minutes=None))
-        except (UserError, SplitAborted) as error:
-            log.logger.error("error: %s", error)
-            os.write(terminal, f"\nmklearn, step {name}: {error}\n\n".encode())
-        except Exception as error:
-            traceback.print_exc()
-            log.logger.error("error: %s: %s", type(error).__name__, " ".join(str(error).split()))
-        except KeyboardInterrupt:
-            log.logger.error("interrupted")
-        else:
-            log.logger.info("done")
-            return
+    try:
+        with log.output_in(snakemake.log[0]) as terminal:
+            print(command(name, inputs, outputs, spec, threads), flush=True)
+            try:
+                list(supervised(work, minutes=None))
+            except (UserError, SplitAborted) as error:
+                log.logger.error("error: %s", error)
+                os.write(terminal, f"\nmklearn, step {name}: {error}\n\n".encode())
+            except Exception as error:
+                traceback.print_exc()
+                log.logger.error("error: %s: %s", type(error).__name__, " ".join(str(error).split()))
+            except KeyboardInterrupt:
+                log.logger.error("interrupted")
+            else:
+                log.logger.info("done")
+                return
+    except OSError as error:  # of the log itself: there is the terminal alone
+        print(f"\nmklearn, step {name}: {snakemake.log[0]}: can't be written: {error.strerror}\n", file=sys.stderr)
     sys.exit(1)
 
 

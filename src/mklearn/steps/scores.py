@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,8 @@ ORDER = [
 ]  # fmt: skip
 MEASURED = ("commit", "fit_seconds", "predict_seconds", "peak_mb", "utc")
 """Columns that may differ between two runs of the same computation; all others are the same to the byte."""
+OWN_COLUMNS = {"scores": "fit_seconds", "predictions": "predicted", "summary": "fit_seconds_mean"}
+"""A column of each of a study's tables that no other one has."""
 WITH_VALUE = ("ok", "inaccurate")
 """Statuses of rows that have a value."""
 ROUNDING = 1e-9
@@ -87,15 +90,28 @@ def read_tables(scores: Path, predictions: Path, study: str) -> tuple[pd.DataFra
     DamagedArtefact
         One of them is damaged or another study's, or they are of two runs of the step.
     """
-    frame, made = read_table(scores)
-    table, made_with = read_table(predictions)
-    for path, description in ((scores, made), (predictions, made_with)):
-        found = description.get("spec", {}).get("study")
-        if found != study:
-            raise DamagedArtefact(str(path), f"{path}: not a table of study {study!r}, but of {found!r}")
+    frame, made = read_study_table(scores, "scores", study)
+    table, made_with = read_study_table(predictions, "predictions", study)
     if made != made_with:
         raise DamagedArtefact(str(predictions), f"{predictions}: not the predictions of the fits in {scores}")
     return frame, Predictions(table)
+
+
+def read_study_table(path: Path, name: str, study: str) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Read one of `OWN_COLUMNS` and its stamp, verified.
+
+    Raises
+    ------
+    DamagedArtefact
+        It is damaged, another study's, or another one of the tables.
+    """
+    frame, description = read_table(path)
+    found = description.get("spec", {}).get("study")
+    if found != study:
+        raise DamagedArtefact(str(path), f"{path}: not a table of study {study!r}, but of {found!r}")
+    if OWN_COLUMNS[name] not in frame:
+        raise DamagedArtefact(str(path), f"{path}: not the {name} of the study: it has no column {OWN_COLUMNS[name]!r}")
+    return frame, description
 
 
 def _without_values(lost: LostFit) -> pd.DataFrame:

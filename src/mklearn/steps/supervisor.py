@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import multiprocessing
 import os
 import pickle
@@ -11,12 +12,14 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TypeVar
 
 Item = TypeVar("Item")
 _PR_SET_PDEATHSIG = 1  # prctl(2): the signal that a child gets when its parent dies
+_LOOK_SECONDS = 1.0  # how often a child that says nothing is looked after
 
 
 class SplitAborted(Exception):
@@ -44,7 +47,8 @@ def supervised(work: Callable[[], Iterator[Item]], *, minutes: float | None) -> 
 
     The child is a copy of this process, so ``work`` need not be picklable; its items must be. Load large inputs inside
     ``work``: then this process does not hold them too. The child is killed when the time is over, inside compiled code
-    too, and when the returned iterator is closed. It dies with this process, and leaves Ctrl-C and SIGTERM to it.
+    too, and when the returned iterator is closed; processes that it has started are killed with it. It dies with this
+    process, and leaves Ctrl-C and SIGTERM to it.
 
     On macOS, whose system libraries do not survive a fork, and on Windows, the generator runs in this process: a crash
     ends the job, and the time is checked between two items only.
@@ -92,36 +96,59 @@ def _from_child(work: Callable[[], Iterator[Item]], end: float | None) -> Iterat
     process = forking.Process(target=_produce, args=(work, receiver, sender, os.getpid()))
     out_of_memory_kills = _out_of_memory_kills()
     process.start()
-    sender.close()  # now the end of the child is the end of the pipe
+    number = process.pid
+    assert number is not None
+    with suppress(OSError):  # the child does the same; whoever is first
+        os.setpgid(number, number)
+    sender.close()  # now the end of the child, and of what it has started, is the end of the pipe
     time_over = False
     try:
         while True:
-            left = None if end is None or time_over else max(0.0, end - time.monotonic())
-            if left == 0.0 or not receiver.poll(left):
+            left = math.inf if end is None or time_over else end - time.monotonic()
+            if left <= 0.0:
                 time_over = True
-                process.kill()  # what it has sent before is read to the end
-                continue
-            try:
-                kind, value = receiver.recv()
-            except (EOFError, OSError):  # OSError: it died while it was sending
-                break
-            if kind == "error":
-                raise value
-            if kind == "end":
-                return
-            yield value
-        process.join()
-        if time_over:
-            yield _TimeOver()
-        raise _death(process.exitcode, _out_of_memory_kills() > out_of_memory_kills)
+                _kill(number)  # what it has sent before is read to the end
+            elif receiver.poll(min(left, _LOOK_SECONDS)):
+                try:
+                    kind, value = receiver.recv()
+                except (EOFError, OSError):  # OSError: it died while it was sending
+                    break
+                if kind == "error":
+                    raise value
+                if kind == "end":
+                    return
+                yield value
+            elif _has_ended(number):
+                _kill(number)  # processes that it has started hold the pipe open
+                if not receiver.poll(_LOOK_SECONDS):
+                    break
+        _has_ended(number, wait=True)  # before the kill below would change how it ended
     finally:
-        process.kill()
+        _kill(number)
         process.join()
         receiver.close()
+    if time_over:
+        yield _TimeOver()
+    raise _death(process.exitcode, _out_of_memory_kills() > out_of_memory_kills)
+
+
+def _kill(number: int) -> None:
+    """Kill a child that was not joined yet, and the processes that it has started."""
+    with suppress(ProcessLookupError):
+        os.killpg(number, signal.SIGKILL)
+
+
+def _has_ended(number: int, wait: bool = False) -> bool:
+    """Return whether a child has ended; its number stays taken."""
+    try:
+        return os.waitid(os.P_PID, number, os.WEXITED | os.WNOWAIT | (0 if wait else os.WNOHANG)) is not None
+    except ChildProcessError:  # multiprocessing has collected it when it started another one
+        return True
 
 
 def _produce(work: Callable[[], Iterator[Item]], receiver: Connection, sender: Connection, parent: int) -> None:
     """Send each item, then the end or the error, as pairs of kind and value."""
+    os.setpgid(0, 0)  # a group with the processes that the work starts
     for number in (signal.SIGINT, signal.SIGTERM):  # a handler, not SIG_IGN, which processes that it starts inherit
         signal.signal(number, lambda *_: None)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -89,8 +89,9 @@ class JobResources:
         """Number of samples, or of pairs, and of training samples of a split at each training size."""
         fit = self._targets.planned_fit(wildcards)
         n, protocol = self._n_samples(fit.dataset), self._targets.plan.protocols[wildcards.protocol]
-        if fit.spec.pairs is not None and fit.dataset.n_pairs is not None:
-            n = fit.dataset.n_pairs
+        if fit.spec.pairs is not None:
+            own = protocol.parameters.get("path")
+            n = (resources.counted_pairs(own) if own else fit.dataset.n_pairs) or n
         n_classes = resources.number_of_classes(fit.dataset.read)
         return n, resources.training_samples(protocol, fit.settings, n, n_classes)
 

@@ -66,6 +66,20 @@ def counted_samples(sample_set: Path) -> int | None:
         return None
 
 
+@functools.cache  # asked for by every fit on it, for memory, run time and priority
+def counted_pairs(path: str) -> int | None:
+    """Count the pairs in a user's list: lines below the first, or rows of a Parquet table; None if it can't be read."""
+    try:
+        if path.endswith(".parquet"):
+            import pyarrow.parquet as pq  # here: few studies have such a list
+
+            return int(pq.read_metadata(path).num_rows)
+        with open(path, "rb") as stream:
+            return max(1, sum(1 for line in stream if line.strip()) - 1)
+    except (OSError, ValueError):  # also pyarrow's errors of a file that is not Parquet
+        return None
+
+
 # --- images and matrices among them
 
 

@@ -6,11 +6,11 @@ import os
 import time
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
-from mklearn.engine.lost_fits import _ended_early, cause_of, report_lost_fits
+from mklearn.engine.lost_fits import _ended_early, _lost_fits, cause_of, report_lost_fits
 
 COMMAND = "python -m mklearn step fit --spec '{}'\n"
 SLURM = "SLURM-job '815' failed, SLURM status is: '{}'. Reason: Unknown."
@@ -100,3 +100,31 @@ def test_an_interrupted_run_reports_nothing_as_lost(capsys: pytest.CaptureFixtur
     nothing: Any = None
     report_lost_fits(nothing, SimpleNamespace(scheduler=scheduler(running={"fit"})))
     assert capsys.readouterr().err.strip().startswith("mklearn: the run ended early: the tables were not written.")
+
+
+class Job(NamedTuple):
+    """What is asked of a job of Snakemake."""
+
+    jobid: int
+    name: str
+    wildcards: tuple[str, ...]
+    log: tuple[str, ...]
+    output: tuple[str, ...]
+
+    @property
+    def rule(self) -> Any:
+        return self
+
+
+def test_a_step_before_a_fit_that_failed_is_named(tmp_path: Path) -> None:
+    log = tmp_path / "learn.log"
+    log.write_text(f"{COMMAND}[ 1.0 s] error: too small\n", encoding="utf-8")
+    learn = Job(1, "learn", ("digits-01", "words-02"), (str(log),), ("x.npz",))
+    fit = Job(2, "fit", (), (), ("s", "m"))
+    dag = SimpleNamespace(jobs=[learn, fit], dependencies={fit: [learn], learn: []})
+    workflow = SimpleNamespace(dag=dag, scheduler=scheduler(failed={learn}))
+    plan = SimpleNamespace(fits={("digits", "p", "m"): SimpleNamespace(settings=[], spec=None)})
+    targets: Any = SimpleNamespace(plan=plan, all_scores=lambda: ["s"], all_models=lambda: ["m"])
+    (lost,) = _lost_fits(targets, workflow)
+    assert lost.reason == "step learn (digits-01 words-02) before it failed: too small"
+    assert lost.log == str(log)

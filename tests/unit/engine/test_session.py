@@ -123,6 +123,28 @@ def test_no_step_of_the_clock_frees_a_lock(folder: Path, other: subprocess.Popen
             lock_files(folder, {"made"}, set())
 
 
+@pytest.mark.parametrize("seconds", [-86400.0, -1.0, 1.0, 86400.0])
+def test_a_second_run_with_another_clock_gets_no_lock(
+    folder: Path, other: subprocess.Popen[str], seconds: float
+) -> None:
+    """As after a step of the clock between two runs, of a second and of a day: all that Python can ask is stepped."""
+    stepped = (
+        f"import time\nreal = time.time\ntime.time = lambda: real() + {seconds}\n"
+        f"time.time_ns = lambda: int(1e9 * time.time())\nsteady = time.monotonic\n"
+        f"time.monotonic = lambda: steady() + {seconds}\n"
+    )
+    for path in folder.iterdir():
+        now = path.stat().st_mtime - seconds
+        os.utime(path, (now, now))
+    second = subprocess.run(
+        [sys.executable, "-c", stepped + OTHER, str(folder)], input="\n", capture_output=True, text=True, timeout=60,
+        env=os.environ | {"PYTHONPATH": str(Path(session.__file__).parents[2])},
+    )  # fmt: skip
+    assert f"UserError: process {other.pid} on " in second.stderr
+    assert second.stdout == ""
+    assert len(list(folder.glob("*.json"))) == 1
+
+
 def test_a_file_system_without_locks_is_said(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

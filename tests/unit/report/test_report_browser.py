@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.unit.report.conftest import make_study
 from tests.unit.report.test_report_matrix import HOSTILE as CLASSES
 from tests.unit.report.test_report_matrix import study_of
 
+from mklearn.contract.table_specs import CatalogueEntry
 from mklearn.report.build import build_report
+from mklearn.report.records import DataFile
 
 pytestmark = pytest.mark.browser
 
@@ -199,6 +203,83 @@ def test_hostile_names_are_only_text(open_page, hostile_file):
     assert "k.0[0]<'\">" in legend, "the first fit's kernels"
     shown = page.eval_on_selector_all("#confusion svg text", "all => all.map(text => text.textContent)")
     assert "digit 3]</script>'\"{{ 1 }}" in shown
+
+
+@pytest.fixture(scope="module")
+def forty_names(tmp_path_factory):
+    """A page with forty hostile names everywhere, and the same one with plain names in the same order."""
+    assert len(set(CLASSES)) == 40
+    plain = {name: f"[name {rank:02}]" for rank, name in enumerate(sorted(CLASSES))}
+    pages = []
+    for names in (CLASSES, [plain[name] for name in CLASSES]):
+        study = study_of(2, False, names, repeats=1, everywhere=True)
+        study["scores"] = pd.concat([study["scores"], failures(names)], ignore_index=True)
+        entries = [CatalogueEntry(id=name, title=name, reference=name) for name in names]
+        catalogue = {"methods": entries, "kernels": entries, "descriptors": entries}
+        study["study"] = study["study"].model_copy(update=catalogue | {"description": names[0]})
+        files = tuple(DataFile(name, "ab" * 32, name, 1) for name in names)
+        study["data"] = [replace(entry, files=files, homepage=names[-1], citation=names[-1]) for entry in study["data"]]
+        pages.append(build_report(tmp_path_factory.mktemp("names"), **study, figure_files=False)[0])
+    return *pages, {form: name.replace("\x00", "") for name, form in plain.items()}  # a page holds no NUL
+
+
+def failures(names):
+    """A failed fit for each name, whose message it is."""
+    n = len(names)
+    base = {"study": "matrix", "dataset": "d0", "protocol": "p", "train_size": 5, "fold": 0, "kernel_set": "k0",
+            "neighbour": "", "metric": "", "selection": "", "status": "failed", "parameters": "{}", "seed": 0,
+            "n_train": 10, "n_test": 10, "value": np.nan, "fit_seconds": np.nan}  # fmt: skip
+    return pd.DataFrame({**base, "repeat": range(n), "method": [f"x{k:02}" for k in range(n)], "message": names})
+
+
+CELLS = """tables => tables.map(table => [table.caption.textContent,
+    [...table.rows].map(row => [...row.cells].map(cell => cell.textContent))])"""
+
+
+def test_forty_hostile_names_are_in_every_table_as_given(open_page, forty_names):
+    """Cell by cell the page of plain names, with the hostile ones in their place."""
+    hostile, plain, names = forty_names
+
+    def as_given(value):
+        if isinstance(value, list):
+            return [as_given(entry) for entry in value]
+        return re.sub(r"\[name \d\d\]", lambda found: names[found[0]], value)
+
+    page, other = open_page(hostile), open_page(plain)
+    assert page.evaluate("window.broken") is None
+    found, expected = page.eval_on_selector_all("table", CELLS), other.eval_on_selector_all("table", CELLS)
+    assert found == as_given(expected)
+    headers = {row[0] for _, rows in found for row in rows}
+    assert set(names.values()) <= headers
+    for section in ("results", "kernels", "failures", "data"):
+        shown = {c for _, rows in page.eval_on_selector_all(f"#{section} table", CELLS) for row in rows for c in row}
+        assert any(name in cell for name in names.values() for cell in shown if len(name) > 20), section
+    captions = [p.locator("figcaption").evaluate_all("all => all.map(e => e.textContent)") for p in (page, other)]
+    assert captions[0] == as_given(captions[1])
+
+
+def test_every_figure_of_forty_hostile_names_is_there(open_page, forty_names):
+    hostile, plain, _ = forty_names
+    counts = []
+    for path in (hostile, plain):
+        page = open_page(path)
+        assert page.locator(".problem").count() == 0
+        figures = page.eval_on_selector_all(
+            ".chart",
+            """boxes => boxes.map(box => {
+                const svg = box.querySelector("svg"), size = svg?.getBoundingClientRect();
+                return [box.dataset.figure, size?.width ?? 0, size?.height ?? 0, svg?.querySelectorAll("path").length];
+            })""",
+        )
+        for slug, width, height, _marks in figures:
+            assert width > 100, slug
+            assert height > 60, slug
+        counts.append([marks for *_, marks in figures])
+        entries = page.eval_on_selector_all(
+            "#kernels .chart svg", "all => all.map(svg => svg.querySelectorAll('.role-legend-label text').length)"
+        )
+        assert [n for n in entries if n] == [40, 40], "an entry for each kernel"
+    assert counts[0] == counts[1], "as many marks"
 
 
 def test_forty_hostile_classes_on_two_data_sets(open_page, tmp_path):

@@ -26,41 +26,50 @@ HOSTILE = [
     "\x7f", "\x85", "\ufffe", "\uffff", "x\u2028y", "x\u2029y", "\u202eright", "\ufeffmark", "\U0001f600",
     "<script>", "]]>", "&amp;", "a.b[0]", "'\"`", "\\", "null", "NaN", "\\ufffe", "undefined", "true", " ",
     "x" * 3000, "x" * 3001, "{{ 1 }}", "${1}", "\x00", "Ω" * 300, "1e999", "2", "10",
+    "</script><img src=x onerror='window.broken = 1'>",
 ]  # fmt: skip
 METHODS = ("average", "mkl")
 
 
-def study_of(n_datasets: int, same_kernels: bool, classes: list[str], repeats: int = 2) -> dict[str, Any]:
-    """Arguments of ``build_report`` made up for two methods; titles and kernels are the first names of the classes."""
+def study_of(
+    n_datasets: int, same_kernels: bool, classes: list[str], repeats: int = 2, everywhere: bool = False
+) -> dict[str, Any]:
+    """Arguments of ``build_report`` made up for two methods; titles and kernels are the first names of the classes.
+
+    If `everywhere`, there is a method and a kernel for each name; the first two methods have fits.
+    """
+    methods = (*METHODS, *(f"m{number:02}" for number in range(2, len(classes)))) if everywhere else METHODS
     rng = np.random.default_rng(0)
     rows, fits = [], []
     for number in range(n_datasets):
         dataset, kernel_set = f"d{number}", "k" if same_kernels else f"k{number}"
-        kernels = [f"{name}{'' if same_kernels else number}" for name in (classes[0], classes[1], "third")]
-        for (position, method), repeat in itertools.product(enumerate(METHODS), range(repeats)):
+        kernels = [f"{name}{'' if same_kernels else number}"
+                   for name in (classes if everywhere else (classes[0], classes[1], "third"))]  # fmt: skip
+        for (position, method), repeat in itertools.product(enumerate(methods), range(repeats)):
             base = {
                 "study": "matrix", "dataset": dataset, "protocol": "p", "train_size": 5, "repeat": repeat, "fold": 0,
                 "method": method, "kernel_set": kernel_set, "neighbour": "cosine", "metric": "accuracy", "message": "",
                 "status": "ok", "parameters": "{}", "seed": repeat, "n_train": 10, "n_test": 10, "fit_seconds": 0.1,
             }  # fmt: skip
             for selection, dimension in (("dimension", 1), ("dimension", 2), ("inner_cv", 2)):
-                value = 0.5 + 0.1 * position + 0.05 * dimension + 0.01 * rng.random()
+                value = 0.5 + 0.1 * (position % 3) + 0.05 * dimension + 0.01 * rng.random()
                 rows.append(base | {"selection": selection, "dimension": dimension, "value": value})
         for position, method in enumerate(METHODS):
             n = len(classes)
             points = pd.DataFrame(rng.normal(size=(3 * n, 2)), columns=["x", "y"]).assign(label=classes * 3)
-            info = {"kernel": kernels, "min_eigenvalue": 0.0, "off_diagonal_mass": 0.5}
+            info: dict[str, Any] = {"kernel": kernels, "min_eigenvalue": 0.0, "off_diagonal_mass": 0.5}
+            spectrum = [[(1, 0.9), (2, 0.2), (3, -0.1)]] * len(kernels)
             fits.append(
                 FitRecord(
-                    dataset, "p", 5, method, classes[position], kernels, rng.dirichlet(np.ones(3), repeats),
+                    dataset, "p", 5, method, classes[position], kernels, rng.dirichlet(np.ones(len(kernels)), repeats),
                     embedding=points.assign(role=["train", "test", "test"] * n) if position else None,
-                    kernel_info=pd.DataFrame(info).assign(spectrum=[[(1, 0.9), (2, 0.2), (3, -0.1)]] * 3),
+                    kernel_info=pd.DataFrame(info).assign(spectrum=spectrum),
                     confusion=rng.integers(0, 3, (n, n)) + 9 * np.eye(n, dtype=int), classes=np.array(classes, object),
                 )
             )  # fmt: skip
     scores = pd.DataFrame(rows).astype({"dimension": "Int64", "train_size": "Int64"})
     titles = {"datasets": {f"d{k}": f"{classes[-1]}{k}" for k in range(n_datasets)}}
-    summary = summarise(scores, titles=titles | {"methods": dict(zip(METHODS, classes, strict=False))})
+    summary = summarise(scores, titles=titles | {"methods": dict(zip(methods, classes, strict=False))})
     return {
         "study": report_spec("matrix", title=classes[0]), "run": RUN, "fits": fits,
         "scores": scores, "summary": summary,

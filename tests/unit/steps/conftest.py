@@ -7,6 +7,8 @@ import os
 import pytest
 from tests.unit.steps.small_study import SmallStudy, run_small_study
 
+from mklearn.report import rendering
+
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> SmallStudy:
@@ -14,3 +16,16 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> SmallStudy:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _: None)  # whether these files reach the disk is of no interest
         return run_small_study(tmp_path_factory.mktemp("small-study"))
+
+
+def without_content(patch: pytest.MonkeyPatch) -> None:
+    """Let figures be files without content: drawing them takes most of a report's time."""
+    patch.setattr(rendering.vl_convert, "vegalite_to_svg", lambda *_, **__: '<svg width="2" height="1"/>')
+    patch.setattr(rendering.vl_convert, "svg_to_png", lambda *_, **__: b"png")
+    patch.setattr(rendering, "vega_script", lambda: "")
+
+
+@pytest.fixture
+def plain_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures without content: a report is written dozens of times."""
+    without_content(monkeypatch)

@@ -26,6 +26,7 @@ from mklearn.artefacts import (
     write_record,
     write_table,
 )
+from mklearn.engine.integrity import verify_file
 from mklearn.errors import DamagedArtefact, DataError
 from mklearn.steps.runner import call, set_aside
 from mklearn.study.layout import ARTEFACTS
@@ -130,7 +131,7 @@ def test_a_step_names_a_bad_file_and_sets_it_aside(
     damage(path, study.folder / other)
     reader, sentence = first_to_notice(study, name)
     assert sentence.startswith(f"{name}: ")
-    assert sentence.endswith(f"It is now {path.name}.damaged; the same command makes it again.")
+    assert sentence.endswith(f"It is now {path.name}.damaged; the next run makes it again.")
     assert not path.exists()
     study.run(study.maker(name))
     assert content_of(path) == content
@@ -176,6 +177,25 @@ def test_tables_of_another_run_of_the_same_study_are_noticed(finished: SmallStud
     write_table(predictions, table, description | {"inputs": {}})
     with pytest.raises(DataError, match="not the predictions of the fits in"):
         study.run(study.maker(summary))
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [("scores", "predictions"), ("predictions", "scores"), ("summary", "scores"), ("scores", "summary")],
+)
+def test_another_table_of_the_same_study_is_noticed(
+    finished: SmallStudy, tmp_path: Path, name: str, other: str
+) -> None:
+    """It has the same study in its specification, and a checksum of its own."""
+    study = finished.copy(tmp_path / "copy")
+    table = study.of_kind(name)[0]
+    swapped(study.folder / table, study.folder / study.of_kind(other)[0])
+    with pytest.raises(DamagedArtefact, match="of the study: it has no column"), working_in(study.folder):
+        verify_file(Path(table))
+    reader, sentence = first_to_notice(study, table)
+    assert reader["step"] in ("summary", "report")
+    assert sentence.startswith(f"{table}: not the {name} of the study: it has no column '")
+    assert not (study.folder / table).exists()
 
 
 def test_a_downloaded_file_that_has_changed_is_noticed(tmp_path: Path, mirror: Path) -> None:

@@ -2,116 +2,40 @@
 
 from __future__ import annotations
 
-import builtins
 import errno
-import io
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import itertools
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.faulty_disk import Disk
+from tests.unit.datasets import test_download as downloads
 from tests.unit.steps.small_study import SmallStudy, content_of
 
 from mklearn.errors import UserError
-from mklearn.report import rendering
-
-ALWAYS = 10**9
-
-
-class Disk:
-    """Counts the operations on files that are written below a folder; fails at one of them, or from it on.
-
-    Half of the bytes of a write that fails are on the disk. A sync is only counted: waiting for it tests nothing.
-    """
-
-    def __init__(self, folder: Path, fail_at: int = ALWAYS, number: int = errno.EIO, lasting: bool = False) -> None:
-        self.folder = str(folder)
-        self.fail_at, self.number, self.lasting = fail_at, number, lasting
-        self.operations: list[str] = []
-        self.failed: list[str] = []
-
-    def fails(self, operation: str) -> bool:
-        """Count an operation; return whether it fails."""
-        self.operations.append(operation)
-        n = len(self.operations)
-        fails = n == self.fail_at or (self.lasting and n > self.fail_at)
-        self.failed += [operation] * fails
-        return fails
-
-    def error(self) -> OSError:
-        return OSError(self.number, os.strerror(self.number))
-
-    @contextmanager
-    def in_use(self) -> Iterator[Disk]:
-        """Let Python's own files, `os.fsync` and `os.replace` be of this disk."""
-        real_open, real_replace = io.open, os.replace
-        disk = self
-
-        class Written(io.FileIO):
-            def write(self, content: Any) -> int:
-                if not disk.fails("write"):
-                    return super().write(content)
-                super().write(bytes(content)[: len(content) // 2])
-                raise disk.error()
-
-        def opened(
-            file: Any, mode: str = "r", buffering: int = -1, encoding: Any = None, *more: Any, **named: Any
-        ) -> Any:
-            here = isinstance(file, str | os.PathLike) and os.path.abspath(file).startswith(disk.folder)
-            if not here or not set(mode) & set("wxa+"):
-                return real_open(file, mode, buffering, encoding, *more, **named)
-            raw = Written(file, mode.replace("b", "").replace("t", ""))
-            buffered = io.BufferedRandom(raw) if "+" in mode else io.BufferedWriter(raw)
-            if "b" in mode:
-                return buffered
-            return io.TextIOWrapper(buffered, encoding or "utf-8", named.get("errors"), named.get("newline"))
-
-        def synced(descriptor: int) -> None:
-            folder = os.path.isdir(f"/proc/self/fd/{descriptor}")
-            if disk.fails("sync of a folder" if folder else "sync"):
-                raise disk.error()
-
-        def replaced(source: Any, target: Any, **options: Any) -> None:
-            if disk.fails("rename"):
-                raise disk.error()
-            real_replace(source, target, **options)
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(io, "open", opened)
-            patch.setattr(builtins, "open", opened)
-            patch.setattr(os, "fsync", synced)
-            patch.setattr(os, "replace", replaced)
-            yield self
-
-
-@pytest.fixture
-def plain_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Figures without content: a report is written dozens of times."""
-    monkeypatch.setattr(rendering.vl_convert, "vegalite_to_svg", lambda *_, **__: "<svg/>")
-    monkeypatch.setattr(rendering.vl_convert, "svg_to_png", lambda *_, **__: b"png")
-    monkeypatch.setattr(rendering, "vega_script", lambda: "")
 
 
 def files_of(study: SmallStudy, job: dict[str, Any]) -> dict[str, Any]:
-    """Return the verified content of what a job has written; of a report the bytes of every file."""
+    """Return the verified content of what a job has written; of a report or a download the bytes of every file."""
     paths = [study.folder / path for path in job["outputs"].values()]
-    if job["step"] == "report":
-        return {str(path): path.read_bytes() for path in sorted(paths[0].parent.rglob("*")) if path.is_file()}
+    if job["step"] in ("report", "download"):
+        found = [path for path in sorted(paths[0].parent.rglob("*")) if path.is_file() and path.suffix != ".part"]
+        return {str(path): path.read_bytes() for path in found}
     return {str(path): content_of(path) for path in paths if path.exists()}
 
 
-def check_faults(study: SmallStudy, job: dict[str, Any], every: int = 1, both: bool = False) -> None:
-    """Run a job once for each operation of it, which fails; and again without a fault."""
+def check_faults(study: SmallStudy, job: dict[str, Any], most: int = 10**9, both: bool = False) -> None:
+    """Run a job once for each operation of it, or for so many at most, which fails; and again without a fault."""
     disk = Disk(study.folder)
     with disk.in_use():
         study.run(job)
     expected, n = files_of(study, job), len(disk.operations)
-    assert {"write", "sync", "rename", "sync of a folder"} <= set(disk.operations)
-    assert n >= 4 * len(job["outputs"])
-    cases = [(at, lasting) for at in range(1, n + 1, every) for lasting in ((True, False) if both else (at % 2 == 0,))]
-    for at, lasting in cases:
+    assert {"create", "write", "sync", "rename", "sync of a folder"} <= set(disk.operations)
+    assert n >= 5 * len(job["outputs"])
+    places = range(1, n + 1, max(1, round(n / most)))
+    kinds = (True, False) if both else (None,)
+    for number, (at, kind) in enumerate(itertools.product(places, kinds)):
+        lasting = number % 2 == 1 if kind is None else kind
         fault = Disk(study.folder, at, errno.ENOSPC if lasting else errno.EIO, lasting)
         with fault.in_use():
             try:
@@ -121,13 +45,14 @@ def check_faults(study: SmallStudy, job: dict[str, Any], every: int = 1, both: b
             else:
                 message = ""
         where = f"{job['step']}, operation {at} of {n} ({fault.failed[0]})"
-        assert message or fault.failed == ["sync of a folder"] * len(fault.failed), where
         assert not message or "no space left" in message or "Input/output error" in message, where
         left = files_of(study, job)
         assert left == {path: expected[path] for path in left}, where
+        assert message or left == expected, f"{where}: an error was swallowed"
         assert not list(study.folder.rglob("*.tmp*")), where
         study.run(job)
         assert files_of(study, job) == expected, where
+        assert not list(study.folder.rglob("*.part")), where
 
 
 STEPS = ("read", "resize", "learn", "describe", "pairwise", "pairwise_block", "kernel_set", "split", "project", "fit",
@@ -138,13 +63,13 @@ STEPS = ("read", "resize", "learn", "describe", "pairwise", "pairwise_block", "k
 def test_each_operation_of_a_step_may_fail(finished: SmallStudy, tmp_path: Path, step: str) -> None:
     """The last job of each step, as it is the smallest; of a fit, which starts processes, some. See below for all."""
     study = finished.copy(tmp_path / "copy")
-    check_faults(study, [job for job in study.jobs if job["step"] == step][-1], every=5 if step == "fit" else 1)
+    check_faults(study, [job for job in study.jobs if job["step"] == step][-1], most=5 if step == "fit" else 10**9)
 
 
 @pytest.mark.usefixtures("plain_figures")
 def test_operations_of_the_report_may_fail(finished: SmallStudy, tmp_path: Path) -> None:
     study = finished.copy(tmp_path / "copy")
-    check_faults(study, study.jobs[-1], every=7)
+    check_faults(study, study.jobs[-1], most=8)
 
 
 @pytest.mark.exhaustive
@@ -152,4 +77,33 @@ def test_operations_of_the_report_may_fail(finished: SmallStudy, tmp_path: Path)
 def test_each_operation_of_all_jobs_may_fail(finished: SmallStudy, tmp_path: Path) -> None:
     study = finished.copy(tmp_path / "copy")
     for job in study.jobs:
-        check_faults(study, job, both=True)
+        check_faults(study, job, most=100, both=job["step"] != "report")
+
+
+# --- downloads
+
+server = downloads.server
+
+
+@pytest.mark.parametrize("source", ["mirror", "server"])
+def test_each_operation_of_a_download_may_fail(
+    tmp_path: Path, source: str, server: downloads.Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Copied from a mirror's folder; and from a server, where the next run goes on with what is there."""
+    server.trouble = 0
+    spec = {"name": "x.bin", "sha256": [downloads.SHA], "bytes": len(downloads.DATA)}
+    if source == "mirror":
+        (tmp_path / "mirror").mkdir()
+        (tmp_path / "mirror" / "x.bin").write_bytes(downloads.DATA)
+        monkeypatch.setenv("MKLEARN_MIRROR", str(tmp_path / "mirror"))
+        spec["mirror"] = "x.bin"
+    else:
+        spec["urls"] = [f"{server.url}/whole/x.bin"]
+    job: dict[str, Any] = {"step": "download", "inputs": {}, "outputs": {"target": "results/downloads/own/x.bin"},
+           "spec": {"file": spec, "reader": "digits"}}  # fmt: skip
+    (tmp_path / "study").mkdir()
+    study = SmallStudy(tmp_path / "study", [job])
+    check_faults(study, job, both=True)
+    assert (study.folder / job["outputs"]["target"]).read_bytes() == downloads.DATA
+    if source == "server":
+        assert any(wanted for _, wanted in server.requests), "no transfer was resumed"

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from mklearn.contract.table_specs import ReportDataset
+from mklearn.contract.table_specs import ReportDataset, ReportFile
 from mklearn.datasets.samples import SampleSet
-from mklearn.steps.report import _data_set
+from mklearn.stamps import write_beside
+from mklearn.steps.report import _data_file, _data_set
 
 
 @pytest.mark.parametrize(
@@ -18,3 +23,17 @@ def test_notes_of_the_readers(about: dict[str, str], note: str) -> None:
     data = SampleSet.from_labels(["s", "t"], ["a", "b"], tables={"x": np.eye(2)}, notes=("a.csv: odd", "b.csv: odder"))
     record = _data_set(ReportDataset(id="d", title="Data", files=[], about=about), data, 0)
     assert record.note == note
+
+
+def test_a_file_that_was_not_kept_has_the_checksum_of_its_record(tmp_path: Path) -> None:
+    """Downloads may be deleted once they are read."""
+    path = tmp_path / "x.mat"
+    path.write_bytes(b"data")
+    write_beside([path], {"spec": {}})
+    file = ReportFile(name="x.mat", path=str(path), source="upstream")
+    there = _data_file(file)
+    assert (there.sha256, there.bytes) == (hashlib.sha256(b"data").hexdigest(), 4)
+    path.unlink()
+    assert _data_file(file) == replace(there, bytes=None)
+    path.with_name("x.mat.provenance.json").unlink()
+    assert _data_file(file) == replace(there, bytes=None, sha256="")

@@ -284,3 +284,19 @@ def test_the_last_line_of_a_failed_jobs_log_is_its_reason(
     assert f"s] error: {reason}" in lines[-1]
     assert ("so far" in lines) == bool(what)
     assert any("Traceback" in line for line in lines) == (not on_terminal), "a bug's alone"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device on this system")
+def test_a_log_on_a_full_disk_is_a_sentence_on_the_terminal(tmp_path: Path) -> None:
+    source = f"""if True:
+        from types import SimpleNamespace
+        from mklearn.steps import runner
+        output = {{"samples": "s.npz", "labels": "l.parquet"}}
+        job = SimpleNamespace(input={{}}, output=output, threads=1, log=["/dev/full"],
+                              params=SimpleNamespace(spec={DIGITS!r}))
+        runner.run("read", job)
+    """
+    done = subprocess.run([sys.executable, "-c", source], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "mklearn, step read: /dev/full: can't be written: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr

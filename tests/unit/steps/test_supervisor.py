@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -181,6 +182,36 @@ def test_the_time_limit_interrupts_compiled_code() -> None:
     assert isinstance(error, SplitAborted)
     assert error.status == "time_limit"
     assert "time limit of 0.00833333 minutes" in str(error)
+
+
+@pytest.mark.parametrize("ending", ["time_limit", "lost", "closed", "done"])
+@forks
+def test_processes_that_the_child_has_started_end_with_it(ending: str) -> None:
+    """They have its end of the pipe too: the end of the pipe alone does not say that it has died."""
+
+    def work() -> Iterator[int]:
+        own = multiprocessing.get_context("fork").Process(target=time.sleep, args=(100,), daemon=ending == "done")
+        own.start()
+        yield own.pid or 0
+        if ending == "lost":
+            die_of(signal.SIGKILL)
+        if ending != "done":
+            time.sleep(100)
+
+    began = time.monotonic()
+    items = supervised(work, minutes=0.5 / 60 if ending == "time_limit" else None)
+    grandchild = psutil.Process(next(items))
+    if ending in ("time_limit", "lost"):
+        with pytest.raises(SplitAborted) as ended:
+            next(items)
+        assert ended.value.status == ending
+    elif ending == "closed":
+        items.close()  # type: ignore[attr-defined]
+    else:
+        assert list(items) == []
+    psutil.wait_procs([grandchild], timeout=10)
+    assert not grandchild.is_running() or grandchild.status() == psutil.STATUS_ZOMBIE
+    assert time.monotonic() - began < 20
 
 
 def test_without_a_child_time_is_checked_between_items(monkeypatch: pytest.MonkeyPatch) -> None:
