@@ -61,7 +61,7 @@ class PSDRepair:
         another number of training samples, raise `DataError`.
         """
         rows = as_float_matrix(K_rows, "the kernel rows")
-        check_columns(rows, len(self.eigenvalues), "the kernel rows")
+        check_columns(rows, self.kernel.shape[1], "the kernel rows")
         if self.vectors is None or self.multipliers is None:
             return rows.copy()
         repaired = ((rows.astype(np.float64, copy=False) @ self.vectors) * self.multipliers) @ self.vectors.T

@@ -120,6 +120,7 @@ def test_a_spectrum_that_no_policy_needs_may_be_left_out() -> None:
     without = psd_repair(K, "none", spectrum=False)
     np.testing.assert_array_equal(without.kernel, psd_repair(K, "none").kernel)
     assert (without.min_eigenvalue, without.n_negative, spectrum_curve(without.eigenvalues)) == (None, None, [])
+    np.testing.assert_array_equal(without.transform(K[:2]), K[:2])
     assert psd_repair(K, "clip", spectrum=False).n_negative == psd_repair(K, "clip").n_negative > 0
 
 
