@@ -10,6 +10,10 @@ from hypothesis import settings
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
+# Before NumPy is imported: tests run beside each other, one on each core, and more threads only wait for each other.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
 # A busy machine is no mistake of the code.
 settings.register_profile("mklearn", deadline=None)
 settings.load_profile("mklearn")

@@ -122,7 +122,7 @@ def test_verified_damage_to_every_kind_is_made_again_by_one_run(
     """Times of modification are as before: so a disk loses bits."""
     checkout = copy_of(downloaded)
     files = one_of_each_kind(checkout)
-    assert {*ARTEFACTS} - {*files} == {"tables", "features_part", "pairwise_block"}
+    assert {*ARTEFACTS} - {*files} == {"tables", "features_part", "pairwise_block", "projections"}
     swaps = [(path, other, path.stat()) for path, other in files.values()]
     contents = {other: other.read_bytes() for _, other, _ in swaps}
     for path, other, times in swaps:

@@ -34,7 +34,7 @@ STUDY: dict[str, Any] = {
         "average": {"kind": "kernel_fda", "kernels": BOTH},
         "killed": {"kind": "mkl_dr", "kernels": BOTH},
         "buggy": {"kind": "kernel_mmc", "kernels": BOTH},
-        "slow": {"kind": "kernel_pca", "kernels": BOTH, "time_limit": 0.25},
+        "slow": {"kind": "kernel_pca", "kernels": BOTH, "components": "one_standard_error", "time_limit": 0.25},
         "hungry": {"kind": "kernel_lde", "kernels": BOTH},
     },
     "protocols": {"random": {"kind": "random_per_class", "train_size": [4], "repeats": 3}},

@@ -32,8 +32,8 @@ FEW: dict[str, Any] = SMOKE | {
 """The smoke study with two fits: each job starts Snakemake twice."""
 TABLES = ("results/smoke/scores.parquet", "results/smoke/summary.parquet")
 IMPATIENT = Path(__file__).resolve().parents[1] / "slurm" / "impatient.py"
-FIT_MB = 250
-"""Less than a fit of the smoke study and the Snakemake around it take (330 MB), more than what waits for them (180)."""
+FIT_MB = 200
+"""Less than a fit of the smoke study and the Snakemake around it take, more than what waits for them (180 MB)."""
 
 
 # --- the node, shared by all workers of a test run
