@@ -31,6 +31,7 @@ GAP = 1e-6
 _TARGET = 1e-10
 _ITERATIONS = 100
 _PATIENCE = 15
+_CENTRED_AFTER = 5
 _TO_BOUNDARY = 0.99
 _SHORTEST = 1e-10
 
@@ -191,15 +192,16 @@ def solve_hinge_program(
     Notes
     -----
     Mehrotra's predictor and corrector with one step length for primal and dual variables. The corrector contains the
-    curvature of the spreads. It ends at an estimated relative duality gap of 1e-10, or without progress, and returns
-    its best iterate: the gap that callers compute says how good that is.
+    curvature of the spreads. The two may go round in circles on small problems: after five iterations without progress
+    the steps are centring ones, until there is progress again. It ends at an estimated relative duality gap of 1e-10,
+    or without progress, and returns its best iterate: the gap that callers compute says how good that is.
     """
     check_problem(X, y, C)
     iterate = _Iterate(X, y, C, bound, spreads, lam)
     n_iter, since, nearest, best = 0, 0, np.inf, iterate.solution()
     while n_iter < _ITERATIONS and nearest > _TARGET and since < _PATIENCE:
         try:
-            iterate.step()
+            iterate.step(centred=since >= _CENTRED_AFTER)
         except LinAlgError:  # the Newton matrix is singular to working precision: no more progress
             break
         n_iter, since, distance = n_iter + 1, since + 1, iterate.distance()
@@ -261,8 +263,8 @@ class _Iterate:
         infeasible = 0.5 * residual[:-1] @ residual[:-1] + abs(residual[-1]) * (2.0 + abs(b)) + drift @ (1.0 + loss)
         return float((self.slack @ self.multiplier + infeasible) / objective)
 
-    def step(self) -> None:
-        """Move by one predictor and corrector step."""
+    def step(self, *, centred: bool) -> None:
+        """Move by one predictor and corrector step, or by a centring step."""
         n, s, z = self.n, self.slack, self.multiplier
         w, count = self.u[:-1], len(s)
         ratio = z / s
@@ -309,6 +311,10 @@ class _Iterate:
 
         complementarity = s * z
         mu = complementarity.sum() / count
+        if centred:
+            du, dr, ds, dz = direction(0.5 * mu - complementarity, residual)
+            self._move(du, dr, ds, dz, _step_length(s, z, ds, dz, _TO_BOUNDARY))
+            return
         du, _, ds, dz = direction(-complementarity, residual)
         length = _step_length(s, z, ds, dz, 1.0)
         reached = (s + length * ds) @ (z + length * dz) / count
