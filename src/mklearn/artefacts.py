@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from mklearn.atomic import existing_file, read_npz, read_parquet, write_npz, write_parquet, write_text
 from mklearn.errors import DamagedArtefact, DamagedFile, DataError
 from mklearn.provenance import canonical, digest
-from mklearn.stamps import BESIDE, load_beside
+from mklearn.stamps import BESIDE, CHECKSUM, load_beside, sealed_json
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +34,6 @@ STAGES = ("data", "resized", "splits", "descriptors", "pairwise", "projections",
 """Folders in it."""
 _STAMP = "provenance"
 _NAME = "artefact"
-_CHECKSUM = "sha256"
 
 
 def cached_name(path: str | os.PathLike[str]) -> str:
@@ -97,9 +96,7 @@ def read_table(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, dict[str, An
 
 def write_record(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
     """Write a JSON object with the sha256 of its content."""
-    named = _named(path, content)
-    text = json.dumps({**named, _CHECKSUM: digest(named)}, indent=1, sort_keys=True, ensure_ascii=False)
-    write_text(path, f"{text}\n")
+    write_text(path, sealed_json(_named(path, content)))
 
 
 def read_record(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -115,7 +112,7 @@ def read_record(path: str | os.PathLike[str]) -> dict[str, Any]:
     path = existing_file(path)
     try:
         content = json.loads(path.read_bytes())
-        expected = content.pop(_CHECKSUM)
+        expected = content.pop(CHECKSUM)
         found = digest(content)
     except OSError as error:
         raise DataError(f"{path}: can't be read: {error.strerror or error}") from error

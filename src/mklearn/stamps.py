@@ -20,7 +20,8 @@ from mklearn.errors import DataError
 from mklearn.provenance import digest, file_digest
 
 BESIDE = "provenance.json"
-_CHECKSUM = "sha256"
+CHECKSUM = "sha256"
+"""Key of a JSON object's own checksum."""
 _IN_PAGE = re.compile(rb'<script type="application/json" id="provenance">(.*?)</script>', re.DOTALL)
 Stamp = dict[str, Any]
 
@@ -33,8 +34,12 @@ def write_beside(files: Sequence[Path], stamp: Stamp, target: Path | None = None
     target = target or files[0].with_name(f"{files[0].name}.{BESIDE}")
     digests = {os.path.relpath(path, target.parent).replace(os.sep, "/"): file_digest(path) for path in files}
     content = {**stamp, "made_with": next(iter(digests)), "files": digests}
-    text = json.dumps({**content, _CHECKSUM: digest(content)}, indent=1, sort_keys=True, ensure_ascii=False)
-    write_text(target, f"{text}\n")
+    write_text(target, sealed_json(content))
+
+
+def sealed_json(content: Stamp) -> str:
+    """Return a JSON object as text, with the sha256 of its content."""
+    return json.dumps({**content, CHECKSUM: digest(content)}, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def read_stamp(path: Path) -> Stamp | None:
@@ -72,7 +77,7 @@ def load_beside(path: Path) -> Stamp:
         It can't be read, or is not what was written.
     """
     content = _load_json(path)
-    expected = content.pop(_CHECKSUM, None)
+    expected = content.pop(CHECKSUM, None)
     with _readable(path, "JSON"):
         if expected is not None and digest(content) != expected:
             raise ValueError("its checksum is not the one that it was written with")

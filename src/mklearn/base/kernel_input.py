@@ -79,7 +79,7 @@ class KernelInput:
             table = self._checked_features(X, transform, reset=True)
             stack = transform.fit_transform(table)
             self._transform_ = transform
-            self._dtype_ = table.dtype if isinstance(table, np.ndarray) and table.dtype.kind == "f" else stack.dtype
+            self._dtype_ = _dtype_of(table, stack)
         self.kernel_ids_ = stack.ids
         return stack
 
@@ -95,8 +95,7 @@ class KernelInput:
         if not self._is_precomputed:
             table = self._checked_features(X, self._transform_, reset=False)
             stack = self._transform_.transform(table)
-            is_array = isinstance(table, np.ndarray) and table.dtype.kind == "f"
-            return stack, table.dtype if is_array else stack.dtype
+            return stack, _dtype_of(table, stack)
         array = self._checked_kernels(X, reset=False)
         stack = KernelStack.from_last_axis(array)
         n_kernels = len(self.kernel_ids_)
@@ -147,6 +146,11 @@ class KernelInput:
         if reset and table.shape[0] < 2:
             raise DataError(f"X has {table.shape[0]} sample(s): a minimum of 2 is required by {type(self).__name__}")
         return table
+
+
+def _dtype_of(table: Any, stack: KernelStack) -> np.dtype[Any]:
+    """Return the dtype of X if it is an array of floats, else that of the kernels computed from it."""
+    return table.dtype if isinstance(table, np.ndarray) and table.dtype.kind == "f" else stack.dtype
 
 
 def fixed_weights(choice: Any, n_kernels: int) -> NDArray[np.floating[Any]]:

@@ -31,6 +31,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _init(options: argparse.Namespace) -> None:
+    from mklearn.atomic import write_text
     from mklearn.engine.new_study import find_data, new_study
 
     folder = options.folder or _ask("Folder of images or tables, or one table", "name a folder: mklearn init FOLDER")
@@ -42,11 +43,10 @@ def _init(options: argparse.Namespace) -> None:
             columns[f"{what}_column"] = _column(what, given, every)
     made = new_study(found, name=options.name, group_column=options.group_column, **columns)
     path = Path(options.output or f"{made.name}.yaml")
+    if path.exists() and not options.force:
+        raise ConfigError(f"{path}: there is such a file; --force replaces it, --output names another.")
     try:
-        with path.open("w" if options.force else "x", encoding="utf-8") as stream:
-            stream.write(made.text)
-    except FileExistsError:
-        raise ConfigError(f"{path}: there is such a file; --force replaces it, --output names another.") from None
+        write_text(path, made.text)
     except OSError as error:
         raise ConfigError(f"{path}: can't be written: {error.strerror}.") from None
     print("".join(f"{note}\n" for note in made.notes), end="")

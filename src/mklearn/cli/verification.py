@@ -19,8 +19,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 def _verify(options: argparse.Namespace) -> int:
     from mklearn.engine.integrity import verify
-    from mklearn.engine.workflow_files import study_file
 
-    text, damaged = verify([str(study_file(study)) for study in options.study or [None]])
+    text, damaged = verify(options.study or [None])
     print(text)
     return int(damaged > 0)

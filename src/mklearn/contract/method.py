@@ -123,8 +123,8 @@ class Projection(Method):
 
     components: Components | None = None
     """How many components are taken: ``all`` there are, the most within ``one_standard_error`` of the best score in the
-    inner cross-validation, or the ``best``; by default as the study says, or else all where the leading components are
-    the embedding in fewer dimensions and no number is given, and one standard error for the others."""
+    inner cross-validation, or the ``best``. By default as the study says. If it says nothing: all; but one standard
+    error with a given ``n_components``, and for methods that learn anew for each number of components."""
 
     def component_choice(self) -> Components | None:
         """Return the method's own choice."""

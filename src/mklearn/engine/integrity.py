@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePath
 
 from mklearn.artefacts import CACHE, STAGES, cached_name, check_download, read_arrays, read_record, read_table
+from mklearn.engine.workflow_files import study_file
 from mklearn.errors import DamagedArtefact, DataError
 from mklearn.provenance import file_digest
 from mklearn.stamps import BESIDE, load_beside
@@ -21,13 +22,14 @@ _READERS: dict[str, Callable[[Path], object]] = {".npz": read_arrays, ".parquet"
 _DOWNLOADS = PurePath(ARTEFACTS["download"]).parts[0]
 
 
-def verify(studies: Sequence[str]) -> tuple[str, int]:
+def verify(studies: Sequence[str | None]) -> tuple[str, int]:
     """Verify the results folders of studies, and set damaged files aside, so that the next run makes them again.
 
     Parameters
     ----------
-    studies : sequence of str
-        Study files. All studies that share a results folder are verified with it.
+    studies : sequence of str or None
+        As in :func:`mklearn.engine.workflow_files.study_file`. All studies that share a results folder are verified
+        with it.
 
     Returns
     -------
@@ -39,10 +41,10 @@ def verify(studies: Sequence[str]) -> tuple[str, int]:
     Raises
     ------
     ConfigError
-        A study with mistakes.
+        No such study, or one with mistakes.
     """
     lines, verified = [], 0
-    for folder in dict.fromkeys(read_study(study).results for study in studies):
+    for folder in dict.fromkeys(read_study(study_file(study)).results for study in studies):
         for path in artefacts(Path(folder)):
             verified += 1
             try:

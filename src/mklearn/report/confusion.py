@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from mklearn.report.frames import Results, Setting
+from mklearn.report.frames import Results, Setting, best_and_reference
 from mklearn.report.records import FitRecord
 from mklearn.report.series import Series
 from mklearn.report.tables import Cell, Column, Table, number_cell
@@ -66,8 +66,7 @@ def confused(results: Results) -> list[Confused]:
     """
     inner = results.inner_cv().dropna(subset=["mean"])
     found = []
-    for _, settings in results.families():
-        setting = max(settings, key=lambda setting: setting.train_size or 0)
+    for setting in results.largest_settings():
         considered = set(setting.of(inner)["method"])
         counted = [
             (record, np.asarray(record.confusion, dtype=np.int64))
@@ -76,8 +75,8 @@ def confused(results: Results) -> list[Confused]:
         ]
         if not counted:
             continue
-        best, *others = sorted(counted, key=lambda item: -np.trace(item[1]) / item[1].sum())
-        shown = [best, *sorted(others, key=lambda item: item[0].method != results.reference)[:1]]
+        ranked = sorted(counted, key=lambda item: -np.trace(item[1]) / item[1].sum())
+        shown = best_and_reference(ranked, lambda item: item[0].method == results.reference)
         tested = np.flatnonzero(np.sum([counts.sum(axis=0) + counts.sum(axis=1) for _, counts in shown], axis=0))
         found.append(Confused(setting, [_confusion(*item, tested, results.series) for item in shown]))
     return found

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,8 @@ import pandas as pd
 from mklearn.report.records import FitRecord
 from mklearn.report.series import Series, series_of
 from mklearn.report.wording import setting_title
+
+Ranked = TypeVar("Ranked")
 
 MAX_CURVE_POINTS = 120
 MAX_EMBEDDING_POINTS = 2500
@@ -85,6 +87,15 @@ class Results:
             (own[0].dataset_title + (f", {family}" if datasets.count(dataset) > 1 else ""), own)
             for (dataset, family), own in groups.items()
         ]
+
+    def largest_settings(self) -> list[Setting]:
+        """Return the setting with the largest training size of each family."""
+        return [max(settings, key=lambda setting: setting.train_size or 0) for _, settings in self.families()]
+
+
+def best_and_reference(ranked: Sequence[Ranked], is_reference: Callable[[Ranked], bool]) -> list[Ranked]:
+    """Return the first of what is ranked, and the reference; where it is the first or not there, the next one."""
+    return [*ranked[:1], *sorted(ranked[1:], key=lambda item: not is_reference(item))[:1]]
 
 
 def results_of(
@@ -213,13 +224,14 @@ def shown_embeddings(results: Results) -> list[tuple[Setting, FitRecord]]:
     """
     inner = results.inner_cv()
     found = []
-    for _, settings in results.families():
-        setting = max(settings, key=lambda setting: setting.train_size or 0)
+    for setting in results.largest_settings():
         means = setting.of(inner).groupby("method")["mean"].max()
-        records = [record for record in setting.fits(results.fits) if record.embedding is not None]
+        records = [
+            record for record in setting.fits(results.fits) if record.embedding is not None and len(record.embedding)
+        ]
         ranked = sorted(records, key=lambda record: -np.nan_to_num(means.get(record.method, np.nan), nan=-1.0))
-        others = sorted(ranked[1:], key=lambda record: record.method != results.reference)
-        found += [(setting, record) for record in [*ranked[:1], *others[:1]]]
+        shown = best_and_reference(ranked, lambda record: record.method == results.reference)
+        found += [(setting, record) for record in shown]
     return found
 
 
@@ -231,7 +243,7 @@ def embedding(record: FitRecord) -> pd.DataFrame:
 
 
 def kernel_info(fits: Sequence[FitRecord]) -> pd.DataFrame | None:
-    """Return diagnostics of the kernels of one setting, one row each: the worst over repeats and methods."""
+    """Return diagnostics of the kernels of one setting, one row each: the worst over methods, on the first split."""
     known = [record.kernel_info for record in fits if record.kernel_info is not None and len(record.kernel_info)]
     if not known:
         return None

@@ -232,11 +232,12 @@ def kernel_table(info: pd.DataFrame, caption: str) -> Table:
     """Tabulate diagnostics of the kernels of a setting, from :func:`mklearn.report.frames.kernel_info`."""
     columns = (
         Column("Kernel", numeric=False),
-        Column("Bandwidth", "gamma of exp(-d²/gamma), fitted on the training samples; median over repeats"),
+        Column("Bandwidth", "gamma of exp(-d²/gamma), fitted on the training samples of the first split"),
         Column(
-            "Min. eigenvalue", "of the training kernel before it was made positive semidefinite; least over repeats"
+            "Min. eigenvalue",
+            "of the training kernel of the first split, before it was made positive semidefinite",
         ),
-        Column("Off-diagonal mass", "share of the centred kernel that no diagonal kernel explains; least over repeats"),
+        Column("Off-diagonal mass", "share of the centred kernel of the first split that no diagonal kernel explains"),
         Column("Remarks", numeric=False),
     )
     rows = []

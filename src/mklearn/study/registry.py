@@ -5,7 +5,6 @@ The models of a study file are the registry: one model per kind, with its title,
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from mklearn.descriptors.models import DESCRIPTORS, Descriptor
 from mklearn.errors import ConfigError
 from mklearn.extensions import entry_points, package_of
 from mklearn.kernels.models import KERNELS, Kernel
+from mklearn.study.mistakes import nearest
 from mklearn.study.protocols import PROTOCOLS, Protocol
 from mklearn.subspace import models as subspace
 
@@ -145,9 +145,9 @@ def describe_one(what: str, name: str) -> str:
         return _dataset(entry(name))
     known = registered(what)
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ConfigError(f"there is no {what.removesuffix('s')} {name!r}.{hint} Valid: {', '.join(known)}.")
+        raise ConfigError(
+            f"there is no {what.removesuffix('s')} {name!r}.{nearest(name, known)} Valid: {', '.join(known)}."
+        )
     about = " ".join((inspect.getdoc(known[name]) or "").split())
     title, *rest = _model(name, REGISTRATIONS[what][name]).splitlines()
     return "\n".join([title, f"  {about}", *rest])
