@@ -28,7 +28,7 @@ failed: $(READY) ## the fits that failed, and why; then runs just those again (S
 	@$(BIN)/python -m mklearn failed --run $(STUDY) --cores $(CORES)
 
 test: $(READY) ## the whole test suite
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 lint: $(READY) ## ruff, import-linter, snakefmt, snakemake --lint, mypy
 	$(BIN)/ruff check .

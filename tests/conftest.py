@@ -14,6 +14,19 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
+LONGEST_FIRST = ("workflow", "golden", "unit", "conformance", "fuzz", "benchmarks")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one worker more than there are cores: some tests wait for SLURM or for a time limit."""
+    return len(os.sched_getaffinity(0)) + 1
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the rooms with the longest files first, so that no worker is left alone with one of them."""
+    items.sort(key=lambda item: LONGEST_FIRST.index(item.path.relative_to(REPOSITORY / "tests").parts[0]))
+
+
 # A busy machine is no mistake of the code.
 settings.register_profile("mklearn", deadline=None)
 settings.load_profile("mklearn")

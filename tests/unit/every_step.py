@@ -370,7 +370,7 @@ def main(folder: Path) -> None:
     os.chdir(folder)
     # Third-party packages are loaded once, before forking; nothing of mklearn is.
     for package in ("numpy", "pandas", "pyarrow.parquet", "scipy.linalg", "sklearn.datasets", "sklearn.model_selection",
-                    "skimage.feature"):  # fmt: skip
+                    "sklearn.svm", "skimage.feature", "pydantic.fields"):  # fmt: skip
         importlib.import_module(package)
     in_a_fork(plan_jobs)
     planned = json.loads(Path("jobs.json").read_text(encoding="utf-8"))
