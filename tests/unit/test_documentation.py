@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import re
 from pathlib import Path
 
@@ -28,13 +29,18 @@ def blocks(page: Path, language: str) -> list[str]:
 
 @pytest.mark.parametrize("page", ["README.md", "docs/library.md"])
 def test_code_prints_what_the_page_says(page: str) -> None:
-    first, *others = blocks(ROOT / page, "python")
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(first, {})
-    assert printed.getvalue() in blocks(ROOT / page, "")
-    for code in others:
-        exec(code, {})
+    found = BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
+    names: dict[str, object] = {}
+    expected = []
+    for (language, text), (following, output) in itertools.pairwise([*found, ("end", "")]):
+        if language == "python":
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(text, names)
+            if following == "":
+                assert printed.getvalue() == output
+                expected.append(output)
+    assert expected
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -1,0 +1,160 @@
+"""What each view contributes to the predictions of a method, and to its accuracy.
+
+Kernel weights say little about it: views that tell the same share a weight in any proportion, and a kernel of small
+scale needs a large one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
+
+from mklearn.errors import ConfigError, DataError
+from mklearn.evaluation.statistics import Difference, paired_accuracy_difference
+from mklearn.kernels.views import Views, as_views
+
+
+@dataclass(frozen=True, eq=False)
+class ViewContribution:
+    """What one view contributes, measured on samples that the method was not fitted to.
+
+    Attributes
+    ----------
+    view : str
+    permuted : Difference
+        Accuracy minus accuracy where test samples have this view of other test samples: what the fitted method uses.
+    left_out : Difference
+        Accuracy minus accuracy of the method fitted without this view: what the other views don't replace. Two views
+        that tell the same have about 0 here, and may both matter to a fitted method.
+    changed : array of shape (n,)
+        Share of the permutations that change the predicted label of each sample; NaN for samples that were not tested.
+    """
+
+    view: str
+    permuted: Difference
+    left_out: Difference
+    changed: NDArray[np.float64]
+
+
+def view_contributions(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    cv: Any = None,
+    groups: ArrayLike | None = None,
+    n_permutations: int = 5,
+    random_state: int = 0,
+) -> tuple[ViewContribution, ...]:
+    """Measure what each view contributes to a method, by cross-validation.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``predict``; it takes several views. Kernels in its parameter ``kernels``, or in that of a step of a
+        `Pipeline`, are left out with their view. It is cloned, not fitted itself.
+    X : several views, see `mklearn.kernels.Views`
+    y : array of shape (n,)
+        Class labels.
+    cv : int, splitter or iterable of (train, test), optional
+        By default five folds, twice.
+    groups : array of shape (n,), optional
+        Passed to ``cv``.
+    n_permutations : int
+        Permutations of each view in each split.
+    random_state : int
+        Of the default splits and of the permutations.
+
+    Returns
+    -------
+    tuple of ViewContribution
+        One for each view, in their order. Differences are shares (0.01 is one point); their 95 % intervals are those of
+        `mklearn.evaluation.statistics`, NaN with fewer than five splits.
+
+    Raises
+    ------
+    DataError
+        X is not several views, or y has another number of labels.
+    ConfigError
+        ``n_permutations`` is below 1, or no kernel is left without one of the views.
+
+    Notes
+    -----
+    The method is fitted once for each split, and once more for each split and view.
+
+    References
+    ----------
+    Breiman, "Random forests", Machine Learning 45, 2001, section 10, for the permutation.
+    """
+    views = as_views(X)
+    if views is None or len(views.names) < 2:
+        raise DataError("X is not several views: expected two or more tables, see mklearn.kernels.Views")
+    labels = np.asarray(y)
+    if labels.shape != (len(views),):
+        raise DataError(f"y has shape {labels.shape} for {len(views)} samples; expected one label for each")
+    if n_permutations < 1:
+        raise ConfigError(f"Invalid value {n_permutations!r} for `n_permutations`: expected 1 or more.")
+    rng = np.random.default_rng(random_state)
+    if cv is None:
+        cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=random_state)
+    splits = list(check_cv(cv, labels, classifier=True).split(np.zeros(len(labels)), labels, groups))
+    without = {name: _without(estimator, name) for name in views.names}
+    correct = np.full((len(splits), len(labels)), np.nan)
+    permuted, left_out, changed = ({name: correct.copy() for name in views.names} for _ in range(3))
+    for row, (train, test) in enumerate(splits):
+        fitted = clone(estimator).fit(views[train], labels[train])
+        seen = views[test]
+        predicted = fitted.predict(seen)
+        correct[row, test] = predicted == labels[test]
+        for name in views.names:
+            again = [fitted.predict(_permuted(seen, name, rng)) for _ in range(n_permutations)]
+            permuted[name][row, test] = np.mean([each == labels[test] for each in again], axis=0)
+            changed[name][row, test] = np.mean([each != predicted for each in again], axis=0)
+            reduced = clone(without[name]).fit(_others(views[train], name), labels[train])
+            left_out[name][row, test] = reduced.predict(_others(seen, name)) == labels[test]
+    n_train = float(np.mean([len(train) for train, _ in splits]))
+    tested = (~np.isnan(correct)).sum(axis=0)
+    return tuple(
+        ViewContribution(
+            name,
+            paired_accuracy_difference(correct, permuted[name], n_train),
+            paired_accuracy_difference(correct, left_out[name], n_train),
+            np.where(tested > 0, np.nansum(changed[name], axis=0) / np.maximum(tested, 1), np.nan),
+        )
+        for name in views.names
+    )
+
+
+def _permuted(views: Views, name: str, rng: np.random.Generator) -> Views:
+    """Give samples the view of other samples."""
+    shuffled = views[rng.permutation(len(views))][name]
+    if hasattr(shuffled, "iloc"):
+        shuffled = shuffled.set_axis(views.index)
+    return Views({each: shuffled if each == name else views[each] for each in views.names})
+
+
+def _others(views: Views, name: str) -> Views:
+    return Views({each: views[each] for each in views.names if each != name})
+
+
+def _without(estimator: Any, view: str) -> Any:
+    """Return a clone of an estimator without the kernels of a view."""
+    changes = {}
+    for parameter, kernels in estimator.get_params(deep=True).items():
+        if parameter.split("__")[-1] != "kernels" or not isinstance(kernels, Mapping) or "kind" in kernels:
+            continue
+        kept = {name: spec for name, spec in kernels.items() if _view_of(name, spec) != view}
+        if not kept:
+            raise ConfigError(f"without view {view!r} no kernel is left in `{parameter}`")
+        changes[parameter] = kept
+    return clone(estimator).set_params(**changes)
+
+
+def _view_of(name: str, spec: Any) -> str:
+    return str(spec.get("view", name)) if isinstance(spec, Mapping) else name

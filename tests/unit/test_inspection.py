@@ -1,0 +1,100 @@
+"""What each view contributes: by permutation and by leaving it out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.model_selection import KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from mklearn.classifiers import KernelSVC
+from mklearn.errors import ConfigError, DataError
+from mklearn.inspection import view_contributions
+from mklearn.kernels import Views
+from mklearn.subspace import KernelFDA
+
+
+def digits(n: int = 150) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Return the upper and lower half of digits, the upper one again, noise, and a view that is always the same."""
+    X, y = load_digits(return_X_y=True)
+    rng = np.random.default_rng(0)
+    upper, lower = X[:n, :32], X[:n, 32:]
+    views = {
+        "upper": upper,
+        "lower": lower,
+        "again": upper + 0.1 * rng.normal(size=upper.shape),
+        "noise": rng.normal(size=(n, 3)),
+    }
+    return views, y[:n]
+
+
+def test_contributions_of_views_that_tell_something_the_same_or_nothing() -> None:
+    views, y = digits()
+    found = {each.view: each for each in view_contributions(KernelSVC(kernels="gaussian"), views, y)}
+    assert list(found) == list(views)
+    assert found["lower"].permuted.low > 0.1
+    assert found["upper"].permuted.low > 0
+    assert found["lower"].left_out.low > 0
+    assert found["upper"].left_out.low < 0  # "again" replaces it
+    for difference in (found["noise"].permuted, found["noise"].left_out):
+        assert difference.low < 0 < difference.high
+    assert found["noise"].changed.mean() < found["upper"].changed.mean() < found["lower"].changed.mean()
+    assert all(((each.changed >= 0) & (each.changed <= 1)).all() for each in found.values())
+
+
+def test_left_out_is_the_difference_of_two_cross_validations() -> None:
+    views, y = digits(100)
+    cv = KFold(4, shuffle=True, random_state=3)
+    estimator = KernelFDA(kernels="gaussian", ridge=1e-2)
+    found = view_contributions(estimator, views, y, cv=cv)
+    full = cross_val_score(estimator, Views(views), y, cv=cv).mean()
+    for each in found:
+        others = Views({name: table for name, table in views.items() if name != each.view})
+        assert each.left_out.mean == pytest.approx(full - cross_val_score(estimator, others, y, cv=cv).mean())
+        assert np.isnan(each.left_out.low)  # four splits have no interval
+
+
+def test_a_view_that_is_the_same_for_all_test_samples_relies_on_nothing() -> None:
+    views, y = digits(60)
+    train, test = np.arange(40), np.arange(40, 60)
+    views["noise"][test] = 1.0
+    found = {
+        each.view: each for each in view_contributions(KernelSVC(kernels="gaussian"), views, y, cv=[(train, test)])
+    }
+    assert found["noise"].permuted.mean == 0
+    assert (found["noise"].changed[test] == 0).all()
+    assert np.isnan(found["noise"].changed[train]).all()
+
+
+def test_named_kernels_leave_with_their_view_also_in_a_pipeline() -> None:
+    views, y = digits(60)
+    frames = {name: pd.DataFrame(table, index=[f"s{i}" for i in range(60)]) for name, table in views.items()}
+    kernels = {
+        "upper": "gaussian",
+        "wide": {"view": "lower", "bandwidth": 2.0},
+        "narrow": {"view": "lower", "bandwidth": 0.5},
+        "noise": {"view": "noise"},
+    }
+    plain = view_contributions(KernelSVC(kernels=kernels), frames, y, cv=3)
+    piped = view_contributions(make_pipeline(FunctionTransformer(), KernelSVC(kernels=kernels)), frames, y, cv=3)
+    assert [each.left_out.mean for each in piped] == [each.left_out.mean for each in plain]
+    assert {each.view: each for each in plain}["again"].permuted.mean == 0  # no kernel reads it
+    alone = KernelSVC(kernels={"upper": "gaussian", "noise": {"view": "noise"}})
+    reduced = cross_val_score(alone, Views(frames), y, cv=3).mean()
+    full = cross_val_score(KernelSVC(kernels=kernels), Views(frames), y, cv=3).mean()
+    assert {each.view: each for each in plain}["lower"].left_out.mean == pytest.approx(full - reduced)
+
+
+def test_mistakes_have_sentences() -> None:
+    views, y = digits(40)
+    with pytest.raises(DataError, match="X is not several views"):
+        view_contributions(KernelSVC(kernels="gaussian"), views["upper"], y)
+    with pytest.raises(DataError, match=r"y has shape \(39,\) for 40 samples"):
+        view_contributions(KernelSVC(kernels="gaussian"), views, y[1:])
+    with pytest.raises(ConfigError, match="n_permutations"):
+        view_contributions(KernelSVC(kernels="gaussian"), views, y, n_permutations=0)
+    with pytest.raises(ConfigError, match="without view 'upper' no kernel is left in `kernels`"):
+        view_contributions(KernelSVC(kernels={"upper": "gaussian"}), views, y)
