@@ -156,9 +156,10 @@ class KernelMethod(Method):
     bookkeeping: ClassVar[frozenset[str]] = Method.bookkeeping | {"kernels"}
     inputs: ClassVar[Mapping[str, Input]] = {"kernels": Input("kernels")}
 
-    kernels: Literal["all", "each"] | Annotated[list[NamePattern], Field(min_length=1)] = "all"
-    """The kernels it takes: all, these (``gauss-*`` stands for several), or ``each``: then it is run once for every
-    kernel. Product kernels are combinations already: ``all`` and ``each`` leave them out, and a list may name them."""
+    kernels: Literal["all", "each", "all_but_each"] | Annotated[list[NamePattern], Field(min_length=1)] = "all"
+    """The kernels it takes: all; these (``gauss-*`` stands for several); ``each``: it is run once for every kernel; or
+    ``all_but_each``: once without every kernel, which shows what each adds to the others. Product kernels are
+    combinations already: only a list may name them."""
 
 
 class FixedCombination(KernelMethod):

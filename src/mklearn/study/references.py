@@ -55,13 +55,18 @@ class _Names:
         for key, spec in kernels.items():
             by_kind.setdefault(str(_mapping(spec).get("kind")), set()).update(_expanded(key, spec, descriptor_names))
         every = set().union(*by_kind.values()) | (matrices if kernels else descriptor_names)
-        each = {key for key, spec in methods.items() if _mapping(spec).get("kernels") == "each"}
+        variants = {"each": "{}-{}", "all_but_each": "{}-without-{}"}
+        named = {key: variants.get(str(_mapping(spec).get("kernels"))) for key, spec in methods.items()}
         single = every - by_kind.get("product", set())
         return cls(
             datasets, descriptors, kernels, methods, descriptor_names,
             kernel_names=every,
             gaussian_names=by_kind.get("gaussian", set()) | matrices,
-            method_names=(set(methods) - each) | {f"{key}-{kernel}" for key in each for kernel in single},
+            method_names={
+                name
+                for key, pattern in named.items()
+                for name in ([key] if pattern is None else [pattern.format(key, kernel) for kernel in single])
+            },
         )  # fmt: skip
 
 

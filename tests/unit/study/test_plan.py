@@ -216,6 +216,9 @@ def test_descriptors_kernels_and_methods_can_be_for_some_data_sets() -> None:
          "methods.m.kernel_weights: no kernel pixels among its kernels."),
         ({"methods": {"m": {"kind": "kernel_fda", "kernels": "each", "kernel_weights": "best_single"}}},
          "methods.m: kernels: each runs on one kernel at a time"),
+        ({"descriptors": {"pixels": {"kind": "pixels"}},
+          "methods": {"m": {"kind": "kernel_fda", "kernels": "all_but_each"}}},
+         "methods.m.kernels: data set 'digits' has one kernel, 'pixels'; without it there is none."),
         ({"evaluation": {"reference": "kfd"}}, "evaluation.reference: there is no method 'kfd'."),
         ({"methods": {"m": {"kind": "pca", "descriptor": "hog"}}},
          "methods.m.descriptor: data set 'digits' has no descriptor 'hog'; it has blocks, pixels."),
@@ -228,6 +231,21 @@ def test_studies_that_can_not_be_planned(change: dict[str, Any], sentence: str) 
 
 def test_one_of_each_may_be_the_reference() -> None:
     assert planned(SMOKE | {"evaluation": {"reference": "kfd-pixels"}}).reference == "kfd-pixels"
+
+
+def test_all_but_each_leaves_out_every_kernel_in_turn() -> None:
+    methods = {
+        "average": {"kind": "kernel_fda"},
+        "less": {"kind": "kernel_fda", "kernels": "all_but_each", "label": "KFD"},
+    }
+    kernels = {"g": {"kind": "gaussian"}, "p": {"kind": "product", "of": ["g-pixels", "g-blocks"]}}
+    plan = planned(
+        SMOKE | {"methods": methods, "kernels": kernels, "evaluation": {"reference": "less-without-g-blocks"}}
+    )
+    left = {fit.method_id: [kernel["id"] for kernel in fit.spec.kernels] for fit in plan.fits.values()}
+    assert left["less-without-g-blocks"] == ["g-pixels"]
+    assert left["less-without-g-pixels"] == ["g-blocks"]
+    assert {fit.label for fit in plan.fits.values()} == {"average", "KFD without g-blocks", "KFD without g-pixels"}
 
 
 def test_a_learner_with_equal_weights_is_not_the_reference() -> None:

@@ -71,7 +71,9 @@ def planned_fits(
     evaluation: Evaluation,
     seed: int,
 ) -> list[PlannedFit]:
-    """Plan the fits of one method on one data set: one for each protocol, and for ``kernels: each`` for each kernel.
+    """Plan the fits of one method on one data set: one for each protocol.
+
+    For ``kernels: each`` or ``all_but_each`` there is one for each protocol and kernel.
 
     Kernels, descriptors and protocols are those that apply to the data set.
 
@@ -210,6 +212,19 @@ def _variants(method_id: str, method: Method, kernels: Sequence[Spec], dataset: 
     usual = [kernel for kernel in kernels if kernel["kind"] != "product"]
     if method.kernels == "each":
         return [_Variant(f"{method_id}-{kernel['id']}", f"{label}: {kernel['id']}", [kernel]) for kernel in usual]
+    if method.kernels == "all_but_each":
+        if len(usual) < 2:
+            raise ConfigError(
+                f"methods.{method_id}.kernels: data set {dataset.id!r} has one kernel, {usual[0]['id']!r}; without it "
+                "there is none. Name a second descriptor or kernel, or other `datasets` for the method."
+            )
+        return [
+            _Variant(
+                f"{method_id}-without-{left['id']}", f"{label} without {left['id']}",
+                [kernel for kernel in usual if kernel is not left],
+            )
+            for left in usual
+        ]  # fmt: skip
     chosen = usual if method.kernels == "all" else _named_kernels(method_id, method.kernels, kernels, dataset)
     return [_Variant(method_id, label, chosen, _kernel_weights(method_id, method, chosen))]
 
