@@ -72,7 +72,7 @@ class KernelInput:
     features : mapping of name to (n, d) array
         Features of all samples.
     spectra : bool
-        Whether eigenvalues are computed of kernels that are not repaired, to be shown.
+        Whether eigenvalues are computed, to be shown, of kernels that need no repair.
     """
 
     pairwise: Mapping[str, NDArray[np.float64]]
@@ -181,7 +181,7 @@ class Inputs:
         return self._with(lambda entry: replace(entry, kernels=[entry.kernels[number]]))
 
     def without_spectra(self) -> Inputs:
-        """Return the same inputs without the eigenvalues of kernels that are not repaired, which are only shown."""
+        """Return the same inputs without eigenvalues that are only shown."""
         return self._with(lambda entry: replace(entry, spectra=False))
 
     def _with(self, change: Callable[[KernelInput], KernelInput]) -> Inputs:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -273,6 +274,12 @@ class Fits:
         self.estimator = load(method.implementation)
         self._prepared: dict[tuple[FeatureScaling | None, bytes], Prepared] = {}
 
+    def without_spectra(self) -> Fits:
+        """Return the same fits, without eigenvalues of kernels that are only shown."""
+        other = copy(self)
+        other.inputs, other._prepared = self.inputs.without_spectra(), {}
+        return other
+
     def unfitted(self, candidate: Candidate) -> Any:
         return self.estimator(**candidate.estimator_parameters, **self.inputs.parameters)
 
@@ -308,11 +315,12 @@ def _choose(
     """Choose by each rule the candidate and the position of its number of components, by the validation parts."""
     y, metric = fits.y, metric_named(evaluation.choose_by)
     rules = fits.sweep.rules(evaluation.neighbours)
+    inner = fits if evaluation.choice == "test_set" else fits.without_spectra()
 
     def on_parts(number: int) -> Curves:
         """Yield scores of fits without each validation part in turn."""
         for known, asked in parts:
-            outcome = fits.fit(grid[number], known, asked).outcome
+            outcome = inner.fit(grid[number], known, asked).outcome
             yield {rule: outcome.scores(metric, rule, y[known], y[asked]) for rule in rules}
 
     def refits(number: int) -> Refits:
@@ -407,7 +415,7 @@ def _weighted_by_accuracy(
 ) -> MethodSpec:
     """Return the method with weights from the accuracy of each kernel alone, by the first nearest-neighbour rule."""
     alone = first_candidates(method, inputs.n_kernels)
-    fits = Fits(inputs, method, y)
+    fits = Fits(inputs.without_spectra(), method, y)
     rule = fits.sweep.rules(evaluation.neighbours)[0]
 
     def evaluate(candidate: Candidate, known: Indices, asked: Indices) -> NDArray[np.float64]:

@@ -137,7 +137,8 @@ class Kernel(ABC):
         *blocks : array_like, shape (n, n)
             Distances, inner products or kernel values, one matrix for each of `inputs`. Not changed.
         spectrum : bool
-            Whether eigenvalues are computed for `info_` if ``psd="none"``, which needs none.
+            Whether eigenvalues are computed for `info_` where they are not needed: of a kernel that is positive
+            semidefinite, and with ``psd="none"``.
 
         Returns
         -------

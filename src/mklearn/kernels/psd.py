@@ -83,7 +83,8 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip", *, spectrum: bool = Tru
         "none" only computes the eigenvalues. "shift" is the repair of MKL-DR (section 6) and of Zhang et al.; it may
         make a kernel identity-like (see `mklearn.kernels.identity_like`), and `mklearn.kernels.Kernel` warns then.
     spectrum : bool
-        Whether eigenvalues are computed if the policy needs none.
+        Whether eigenvalues are computed where they are not needed: of a kernel that has a Cholesky factor, and with
+        policy "none".
 
     Returns
     -------
@@ -113,6 +114,9 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip", *, spectrum: bool = Tru
     n = kernel.shape[0]
     tolerance = max(1e-10, n * float(np.finfo(dtype).eps))
 
+    if not spectrum and _has_cholesky_factor(kernel, tolerance):
+        return PSDRepair(symmetric.copy(), None, None, None, None, np.empty(0))
+
     import scipy.linalg
 
     values = scipy.linalg.eigvalsh(kernel)
@@ -140,6 +144,24 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip", *, spectrum: bool = Tru
     repaired = (vectors * np.abs(values)) @ vectors.T
     repaired = ((repaired + repaired.T) / 2).astype(dtype, copy=False)
     return PSDRepair(repaired, *measured, vectors=vectors, multipliers=multipliers)
+
+
+def _has_cholesky_factor(kernel: NDArray[np.float64], tolerance: float) -> bool:
+    """Return True only if no eigenvalue is below ``-tolerance`` times the largest one.
+
+    The diagonal is raised by ``tolerance`` times the largest diagonal entry or the mean row sum, which are lower bounds
+    of the largest eigenvalue, so that singular kernels have a factor, too.
+    """
+    from scipy.linalg import LinAlgError, cholesky
+
+    bound = max(float(kernel.diagonal().max()), float(kernel.sum()) / len(kernel))
+    raised = kernel.copy()
+    raised[np.diag_indices_from(raised)] += tolerance * bound
+    try:
+        cholesky(raised, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return False
+    return True
 
 
 def spectrum_curve(eigenvalues: ArrayLike) -> list[tuple[int, float]]:

@@ -140,7 +140,7 @@ def build_stack(
     features : mapping of str to array_like, shape (N, d), optional
         Features of all samples.
     spectra : bool
-        Whether `Kernel.info_` has eigenvalues of kernels that are not repaired.
+        Whether `Kernel.info_` has eigenvalues of kernels that need no repair.
 
     Returns
     -------
@@ -294,7 +294,7 @@ class StackTransform:
                     shared[key] = selected.fit(table)
                 source = FeatureSource(shared[key], entry.spec.get("feature_scaling", "none"))
                 features = source.training_features()
-                entry.kernel.fit(*(MEASURES[measure](features) for _, measure in entry.kernel.inputs))
+                entry.kernel.fit(*(MEASURES[measure](features) for _, measure in entry.kernel.inputs), spectrum=False)
                 matrices.append(entry.kernel.kernel_train_)
                 entry.kernel.drop_training_kernel()
                 self._sources.append(source)

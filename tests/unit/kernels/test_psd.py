@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.identity_like import off_diagonal_mass
-from mklearn.kernels.psd import SPECTRUM_POINTS, psd_repair, spectrum_curve
+from mklearn.kernels.psd import SPECTRUM_POINTS, PSDPolicy, psd_repair, spectrum_curve
 
 
 def indefinite(seed: int, n: int = 9) -> np.ndarray:
@@ -122,6 +122,22 @@ def test_a_spectrum_that_no_policy_needs_may_be_left_out() -> None:
     assert (without.min_eigenvalue, without.n_negative, spectrum_curve(without.eigenvalues)) == (None, None, [])
     np.testing.assert_array_equal(without.transform(K[:2]), K[:2])
     assert psd_repair(K, "clip", spectrum=False).n_negative == psd_repair(K, "clip").n_negative > 0
+
+
+@pytest.mark.parametrize("policy", ["clip", "shift", "flip"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("lowest", [-1e-2, -1e-5, -1e-9, -1e-11, 0.0, 1e-3])
+def test_the_repair_is_the_same_without_a_spectrum(lowest: float, dtype: type, policy: PSDPolicy) -> None:
+    rng = np.random.default_rng(5)
+    Q = np.linalg.qr(rng.normal(size=(60, 60)))[0]
+    K = (Q * np.r_[lowest, np.zeros(20), np.geomspace(1e-8, 1, 39)] @ Q.T).astype(dtype)
+    K = (K + K.T) / 2
+    known, without = psd_repair(K, policy), psd_repair(K, policy, spectrum=False)
+    assert without.n_negative in ({None, 0} if known.n_negative == 0 else {known.n_negative})
+    np.testing.assert_array_equal(without.kernel, known.kernel)
+    np.testing.assert_array_equal(without.transform(K[:2]), known.transform(K[:2]))
+    if lowest >= 0:
+        assert without.min_eigenvalue is None  # a Cholesky factor told enough
 
 
 def test_refusals() -> None:
