@@ -134,15 +134,16 @@ class TableForms:
 
     def __init__(self, X: Any, read: Set[str | None]) -> None:
         self.are_views = isinstance(X, Views)
-        self._forms = {name: form for name, form in _forms(X) if name in read}
+        self._forms = [(name, *form) for name, form in _forms(X) if name in read]
 
     def check(self, X: Any) -> None:
         """Raise `DataError` if new samples lack a view, or a view has another width or other column names."""
         if isinstance(X, Views) != self.are_views:
-            expected = f"the views {', '.join(map(repr, self._forms))}" if self.are_views else "one table of features"
+            names = ", ".join(repr(name) for name, *_ in self._forms)
+            expected = f"the views {names}" if self.are_views else "one table of features"
             raise DataError(f"X must be {expected}, as in fit")
         found = dict(_forms(X))
-        for name, (width, columns) in self._forms.items():
+        for name, width, columns in self._forms:
             what = "X" if name is None else f"view {name!r}"
             if name not in found:
                 raise DataError(f"{what} is missing; X has {', '.join(map(repr, found))}")
