@@ -35,6 +35,7 @@ _FIRST_LINE = re.compile(_MAGIC + rb"(\d{1,9}), sha256 ([0-9a-f]{64})\n")
 _SCHEMA = "schema.json"
 _PACKAGES = ("mklearn", "scikit-learn", "numpy", "scipy", "skops")
 _ROOMS: dict[str, tuple[str, ...]] = {
+    "mklearn.base.side_by_side": ("SideBySide",),
     "mklearn.bilinear.glram": ("GLRAM",),
     "mklearn.bilinear.two_d_lda": ("TwoDLDA",),
     "mklearn.bilinear.two_d_mmc": ("TwoDMMC",),
@@ -147,7 +148,7 @@ def save_model(
     from skops.io.exceptions import UnsupportedTypeException
 
     try:
-        header = json.dumps({"versions": _versions(), "card": card}, sort_keys=True, allow_nan=False)
+        header = json.dumps({"versions": versions(), "card": card}, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise DataError(
             f"{path}: the card can't be written as JSON ({error}); use text, numbers, lists, dicts"
@@ -181,6 +182,32 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
         skops is not installed.
     """
     path = existing_file(path)
+    header, archive = _parts(path)
+    try:
+        said = json.loads(header)
+        card, saved_with = dict(said["card"]), {str(name): str(each) for name, each in said["versions"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise DataError(f"{path}: not a model of mklearn: its card is not readable ({error})") from error
+    _check_versions(path, saved_with)
+    held = _loaded(path, archive)
+    return SavedModel(held["estimator"], card, held["arrays"], saved_with)
+
+
+def verify_model(path: str | os.PathLike[str]) -> None:
+    """Compare a file of :func:`save_model` with its checksum.
+
+    Raises
+    ------
+    DamagedFile
+        They differ.
+    DataError
+        It can't be read, or is no model of this format.
+    """
+    _parts(existing_file(path))
+
+
+def _parts(path: Path) -> tuple[bytes, bytes]:
+    """Return the line with the card and the archive of a file, verified."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -196,14 +223,7 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
             str(path), f"{path}: its checksum is not the one that it was saved with; copy or save it again"
         )
     header, _, archive = body.partition(b"\n")
-    try:
-        said = json.loads(header)
-        card, versions = dict(said["card"]), {str(name): str(each) for name, each in said["versions"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise DataError(f"{path}: not a model of mklearn: its card is not readable ({error})") from error
-    _check_versions(path, versions)
-    held = _loaded(path, archive)
-    return SavedModel(held["estimator"], card, held["arrays"], versions)
+    return header, archive
 
 
 def _loaded(path: Path, archive: bytes) -> dict[str, Any]:
@@ -229,12 +249,13 @@ def _first_line(body: bytes) -> bytes:
     return start + hashlib.sha256(start + body).hexdigest().encode() + b"\n"
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Return the versions of Python, mklearn and the packages that a saved model depends on."""
     return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in _PACKAGES}
 
 
 def _check_versions(path: Path, saved: Mapping[str, str]) -> None:
-    here = _versions()
+    here = versions()
     for name, parts in (("mklearn", None), ("scikit-learn", 2)):
         then, now = saved.get(name, "none"), here[name]
         if then.split(".")[:parts] != now.split(".")[:parts]:

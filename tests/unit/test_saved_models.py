@@ -96,9 +96,9 @@ def test_other_formats_versions_and_files_are_refused(
     with pytest.raises(DataError, match="a model of format 2; this version of mklearn reads format 1"):
         load_model(path)
     for package, version in {"mklearn": "99.0.0", "scikit-learn": "99.1.0"}.items():
-        then = saved_models._versions() | {package: version}
+        then = saved_models.versions() | {package: version}
         with monkeypatch.context() as patch:
-            patch.setattr(saved_models, "_versions", lambda then=then: then)
+            patch.setattr(saved_models, "versions", lambda then=then: then)
             save_model(KernelFDA(kernels="gaussian").fit(*digits), path, CARD)
         with pytest.raises(DataError, match=f"saved with {package} {version}, and this is .*: install {package}"):
             load_model(path)

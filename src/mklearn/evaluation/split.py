@@ -252,8 +252,46 @@ def choose_once(
         No candidate can be chosen.
     """
     _check_classes(y[train])
-    known = np.concatenate([train, validation])
-    parts = [(train, validation)]
+    return _choose_by_parts(inputs, method, y, np.concatenate([train, validation]), [(train, validation)], evaluation)
+
+
+def choose_on_training_samples(
+    inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], train: Indices, *, evaluation: EvaluationSpec, seed: int,
+    groups: NDArray[np.str_] | None = None,
+) -> SharedChoice | None:  # fmt: skip
+    """Choose the parameters of a method by inner cross-validation, as :func:`evaluate_split` does.
+
+    Parameters
+    ----------
+    inputs, method, y, train, evaluation, seed
+        As for :func:`evaluate_split`.
+    groups : (n,) array of str, optional
+        The inner cross-validation holds out whole groups.
+
+    Returns
+    -------
+    shared : SharedChoice or None
+        None if there is nothing to choose, or only a number of components by which no fold could choose.
+
+    Raises
+    ------
+    NotApplicable, SolverFailed
+        No candidate can be chosen.
+    """
+    _check_classes(y[train])
+    try:
+        parts = _validation_parts(y, train, train[:0], evaluation, seed, groups)
+        return _choose_by_parts(inputs, method, y, train, parts, evaluation)
+    except (NotApplicable, SolverFailed):
+        if method.kernel_choice == "cv_accuracy" or len(candidates(method, inputs.n_kernels)) > 1:
+            raise
+        return None
+
+
+def _choose_by_parts(
+    inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], known: Indices, parts: Parts, evaluation: EvaluationSpec
+) -> SharedChoice | None:
+    """Choose the parameters of a method by parts of the known samples; None if there is nothing to choose."""
     by_accuracy = method.kernel_choice == "cv_accuracy"
     if by_accuracy:
         method = _weighted_by_accuracy(inputs, method, y, evaluation, parts)

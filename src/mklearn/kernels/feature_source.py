@@ -101,14 +101,17 @@ class FeatureSource:
 
     def __init__(self, selected: SelectedFeatures, scaling: FeatureScaling) -> None:
         self.selected = selected
-        self.key = (selected.key, scaling)
-        """Equal for kernels that read the same."""
         if scaling != "none" and is_sparse(selected.train_):
             raise DataError(
                 f"`feature_scaling` {scaling!r} does not take sparse features; use `preprocessing` (MaxAbsScaler, "
                 "Normalizer), or pass a dense table"
             )
         self._scaler = FeatureScaler(scaling).fit(selected.train_) if scaling != "none" else None
+
+    @property
+    def key(self) -> tuple[Any, FeatureScaling]:
+        """Equal for kernels that read the same."""
+        return self.selected.key, "none" if self._scaler is None else self._scaler.scaling
 
     def training_features(self) -> Any:
         """Return the training features as the kernel reads them, shape (n, p)."""
