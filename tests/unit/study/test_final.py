@@ -133,7 +133,7 @@ def test_best_leaves_out_what_is_no_model() -> None:
 def test_the_job_reads_what_it_needs() -> None:
     made = Targets(plan_study(check_study(study({"method": "average"}))))
     assert made.path("final_model") in made.everything()
-    assert [Path(path).name.split("-")[0] for path in made.final_sources(None)] == ["blocks", "pixels"]
+    assert [Path(path).name.split("-")[0] for path in made.final_sources(None)] == ["pixels", "blocks"]
     code = {Path(path).name for path in made_code(made)}
     assert {"final_model.py", "kfd.py", "gaussian.py", "saved_models.py"} <= code
     without = Targets(plan_study(check_study(SMOKE)))

@@ -76,7 +76,7 @@ def planned_final(
             f"final.method: {what} of data set {dataset.id!r}: {listed}. A model needs kernels of one descriptor each "
             "that is a vector, or features."
         )
-    used = dict.fromkeys(key for candidate in candidates for key in candidate.fit.descriptors)
+    used = {key for candidate in candidates for key in candidate.fit.descriptors}
     config = study.datasets[dataset.id]
     own_tables = config.tables if isinstance(config, FeatureTables) else {}
     spec = FinalSpec(
@@ -86,7 +86,7 @@ def planned_final(
         method=final.method,
         metric=final.metric,
         candidates=candidates,
-        views=[_view(descriptors[key], own_tables) for key in used],
+        views=[_view(planned, own_tables) for key, planned in descriptors.items() if key in used],
         images=_images(dataset) if dataset.family == "images" else None,
         tables=_tables(config) if isinstance(config, FeatureTables) else None,
         exclude_classes=list(protocol.spec.parameters.get("exclude_classes") or []),
