@@ -314,8 +314,10 @@ def table_jobs(targets: Any) -> Iterator[dict[str, Any]]:
             "summary": summary, "labels": targets.final_labels(None), "splits": targets.final_splits(None),
             "sources": targets.final_sources(None), "learned": targets.final_learned(None),
             "images": targets.final_images(None), "tables": targets.final_tables(None),
+            "label_table": targets.final_label_table(None),
         }  # fmt: skip
-        made = {"model": targets.path("final_model"), "card": targets.path("final_card")}
+        made = {name: targets.path(f"final_{name}") for name in ("model", "card", "predictions")}
+        made["predicted"] = made.pop("predictions")
         yield job(targets, "final_model", inputs, made)
 
 

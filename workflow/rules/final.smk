@@ -10,9 +10,11 @@ rule final_model:
         learned=targets.final_learned,
         images=targets.final_images,
         tables=targets.final_tables,
+        label_table=targets.final_label_table,
     output:
         model=targets.path("final_model"),
         card=targets.path("final_card"),
+        predicted=targets.path("final_predictions"),
     log:
         targets.log("final_model"),
     conda:

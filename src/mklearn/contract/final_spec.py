@@ -50,4 +50,6 @@ class FinalSpec(Spec):
     """Descriptors that the candidates take; files of features are in this order."""
     images: CardImages | None = None
     tables: CardTables | None = None
+    label_table: str | None = None
+    """Path of the user's file of labels, where the tables do not hold them."""
     exclude_classes: list[str] = []

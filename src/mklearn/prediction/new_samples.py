@@ -56,6 +56,16 @@ class NewSamples:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def chosen(self, rows: NDArray[np.intp]) -> NewSamples:
+        """Return some of the samples, by position; ``missing`` stays that of all."""
+        labels = None if self.labels is None else self.labels[rows]
+        return replace(self, ids=self.ids[rows], X=self.X[rows], labels=labels)
+
+    def with_all_views(self) -> NewSamples:
+        """Return the samples that have every view."""
+        lacking = [np.isnan(self.X[name]).all(axis=1) for name in self.X.names]
+        return self.chosen(np.flatnonzero(~np.logical_or.reduce(lacking)))
+
     def without_labels(self) -> NewSamples:
         """Return the samples whose label is empty.
 
@@ -69,7 +79,7 @@ class NewSamples:
         rows = np.flatnonzero(self.labels == "")
         if not rows.size:
             raise ConfigError(f"--unlabelled: all {len(self)} samples have a label")
-        return replace(self, ids=self.ids[rows], X=self.X[rows], labels=self.labels[rows])
+        return self.chosen(rows)
 
 
 def read_new_samples(sources: Sequence[str], card: ModelCard, arrays: Mapping[str, NDArray[Any]]) -> NewSamples:
@@ -98,6 +108,35 @@ def read_new_samples(sources: Sequence[str], card: ModelCard, arrays: Mapping[st
             raise ConfigError(f"{found}: the model takes images: name one folder, or one image, that there is")
         return _from_images(Path(sources[0]), card, card.images, arrays)
     return _from_tables(_tables_by_view(sources, card), card)
+
+
+def read_unlabelled(files: Mapping[str, Path], label_table: Path | None, card: ModelCard) -> NewSamples | None:
+    """Read the samples of a study's own tables that have no label, which the study leaves out.
+
+    Parameters
+    ----------
+    files : dict of str to Path
+        The table of each view.
+    label_table : Path or None
+        A file of ids and labels, where the tables do not hold them.
+    card : ModelCard
+
+    Returns
+    -------
+    samples : NewSamples or None
+        None if all samples have a label.
+    """
+    samples = _from_tables(files, card)
+    labels = np.full(len(samples), "", dtype=object) if samples.labels is None else samples.labels.astype(object)
+    said = card.tables or CardTables()
+    if label_table is not None:
+        text = [name for name in (said.id_column, said.label_column, said.group_column) if name]
+        frame = read_frame(label_table, text)
+        named = column_text(frame[said.id_column], label_table, said.id_column)
+        known = dict(zip(named, _labels(frame[said.label_column], label_table, said.label_column), strict=True))
+        labels = np.array([known.get(name, "") or label for name, label in zip(samples.ids, labels, strict=True)])
+    rows = np.flatnonzero(labels == "")
+    return samples.chosen(rows) if rows.size else None
 
 
 # --- images

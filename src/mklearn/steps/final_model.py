@@ -22,16 +22,18 @@ from mklearn.errors import DataError, NotApplicable
 from mklearn.evaluation.final_model import RULE, FinalParameters, final_estimator, final_parameters
 from mklearn.evaluation.metrics import metric_named
 from mklearn.kernels.views import Views
+from mklearn.prediction.new_samples import read_unlabelled
+from mklearn.prediction.predictions import prediction_frame
 from mklearn.provenance import array_digest, digest
-from mklearn.saved_models import save_model, versions
+from mklearn.saved_models import SavedModel, save_model, versions
 from mklearn.steps.log import logger
 from mklearn.steps.scores import read_study_table
 
 
 def final_model(
-    summary: Path, labels: Path, splits: Path, model: Path, card: Path, *, spec: FinalSpec,
+    summary: Path, labels: Path, splits: Path, model: Path, card: Path, predicted: Path, *, spec: FinalSpec,
     sources: list[Path] | None = None, learned: list[Path] | None = None, images: Path | None = None,
-    tables: list[Path] | None = None, code: list[Path] | None = None,
+    tables: list[Path] | None = None, label_table: Path | None = None, code: list[Path] | None = None,
 ) -> None:  # fmt: skip
     """Choose a method by the summary, its parameters by inner cross-validation on all samples, fit it and save it.
 
@@ -40,8 +42,9 @@ def final_model(
     summary, labels, splits : Path
         Of the study, the data set, and the protocol that says what is expected. Where its splits keep groups together,
         so does the inner cross-validation.
-    model, card : Path
-        Written: the model with its card, and the card for people.
+    model, card, predicted : Path
+        Written: the model with its card, the card for people, and the predictions for samples of the user's tables
+        without a label (of others, the names of the columns alone).
     spec : FinalSpec
     sources : list of Path
         Features of each of ``spec.views``.
@@ -50,7 +53,9 @@ def final_model(
     images : Path, optional
         The images at their final size.
     tables : list of Path
-        The user's tables, of the views that have one: for the names of their columns.
+        The user's tables, of the views that have one: for the names of their columns, and samples without a label.
+    label_table : Path, optional
+        The user's file of labels.
 
     Raises
     ------
@@ -81,6 +86,35 @@ def final_model(
     arrays = {"ids": data.ids[kept]} | data.learned_of(used)
     save_model(estimator, model, described.model_dump(mode="json"), arrays)
     write_text(card, described.as_markdown(versions()))
+    files = {
+        view.name: path
+        for view, path in zip([view for view in spec.views if view.column_table is not None], tables or [], strict=True)
+        if view in used
+    }
+    frame = _predictions(SavedModel(estimator, {}, arrays), described, files, label_table)
+    write_text(predicted, frame.to_csv(index=False))
+
+
+def _predictions(
+    model: SavedModel, card: ModelCard, files: Mapping[str, Path], label_table: Path | None
+) -> pd.DataFrame:
+    """Predict the samples of the user's tables without a label; no rows where there are none."""
+    nothing = pd.DataFrame({"id": [], "label": []})
+    samples = read_unlabelled(files, label_table, card) if files else None
+    if samples is None:
+        return nothing
+    try:
+        frame = prediction_frame(model, samples)
+    except DataError as error:
+        if not samples.missing:
+            raise
+        whole = samples.with_all_views()
+        logger.warning("%d samples without a label lack a view, and are left out: %s", len(samples) - len(whole), error)
+        if not len(whole):
+            return nothing
+        frame = prediction_frame(model, whole)
+    logger.info("%d samples without a label are predicted", len(frame))
+    return frame
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ ARTEFACTS = {
     "report": "{study}/report/index.html",
     "final_model": "{study}/model.mklearn",
     "final_card": "{study}/model.md",
+    "final_predictions": "{study}/predicted.csv",
 }
 """Patterns below the folder of results, in Snakemake's notation; ``{study}`` is the study's name."""
 RULES = {

@@ -342,6 +342,11 @@ class Targets:
         """Return the user's tables of the final model, for the names of their columns."""
         return [view.column_table for view in self._final.spec.views if view.column_table is not None]
 
+    def final_label_table(self, wildcards: Wildcards) -> list[str]:
+        """Return the user's file of labels of the final model; nothing where the tables hold them."""
+        path = self._final.spec.label_table
+        return [] if path is None else [path]
+
     @property
     def final_dataset(self) -> PlannedDataset:
         """The data set of the final model."""

@@ -97,7 +97,13 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
             if name == "upper":
                 frame["label"] = labels
             frame[rows].to_csv(folder / part / f"{name}.csv", index=False)
-    study = {
+    make(cells(), folder)
+    return folder
+
+
+def cells() -> dict[str, Any]:
+    """The study of the tables, as it is called in their folder."""
+    return {
         "study": "cells",
         "datasets": {"own": {"kind": "feature_tables", "tables": {n: f"train/{n}.csv" for n in ("upper", "lower")}}},
         "kernels": {"gauss": {"kind": "gaussian", "feature_scaling": "standard"}},
@@ -105,5 +111,3 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
         "final": {},
     }
-    make(study, folder)
-    return folder

@@ -12,7 +12,8 @@ import pytest
 from PIL import Image
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
-from tests.unit.prediction.conftest import METHODS, digits
+from tests.unit.prediction.conftest import METHODS, cells, digits
+from tests.unit.steps.small_study import working_in
 
 from mklearn.__main__ import main
 from mklearn.bilinear import TwoDLDA
@@ -22,6 +23,10 @@ from mklearn.descriptors.hog import hog
 from mklearn.descriptors.pixels import pixels
 from mklearn.kernels import Views
 from mklearn.saved_models import load_model, save_model
+from mklearn.steps.runner import call
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.reading import check_study
+from mklearn.study.targets import Targets
 from mklearn.subspace import KernelFDA
 
 
@@ -234,3 +239,34 @@ def test_a_missing_view_is_said_clearly(tables: Path, tmp_path: Path, capsys: py
 
 def test_every_model_of_the_fixture_is_tried() -> None:
     assert set(METHODS) == {*ESTIMATORS, "words"}
+
+
+@pytest.mark.parametrize("labels_in", ["table", "file"])
+def test_samples_of_the_study_without_a_label_are_predicted(tables: Path, tmp_path: Path, labels_in: str) -> None:
+    """The study has read the others; its step of the model gets tables with twenty samples more."""
+    with working_in(tables):
+        made = Targets(plan_study(check_study(cells())))
+    folder, names = tmp_path / "study", ("upper", "lower")
+    shutil.copytree(tables, folder)
+    parts = {name: [pd.read_csv(tables / part / f"{name}.csv") for part in ("train", "new")] for name in names}
+    every = {name: pd.concat(both) for name, both in parts.items()}
+    ids = every["upper"]["id"]
+    every["upper"]["label"] = every["upper"]["label"].where(np.arange(100) < 80)
+    if labels_in == "file":
+        every["upper"][["id", "label"]].to_csv(folder / "labels.csv", index=False)
+        every["upper"] = every["upper"].drop(columns="label")
+    for name, table in every.items():
+        table.to_csv(folder / "train" / f"{name}.csv", index=False)
+    inputs = {
+        "summary": made.path("summary"), "labels": made.final_labels(None), "splits": made.final_splits(None),
+        "sources": made.final_sources(None), "tables": made.final_tables(None),
+        "label_table": ["labels.csv"] if labels_in == "file" else [],
+    }  # fmt: skip
+    outputs = {"model": "m.mklearn", "card": "m.md", "predicted": "p.csv"}
+    with working_in(folder):
+        call("final_model", inputs, outputs, made.spec("final_model")(None))
+    frame = pd.read_csv(folder / "p.csv")
+    expected = predicted(tables, "cells", str(tables / "new"))
+    assert frame["id"].tolist() == ids[80:].tolist()
+    pd.testing.assert_frame_equal(frame, expected, check_dtype=False)
+    assert pd.read_csv(tables / "results/cells/predicted.csv").empty, "all samples of the study itself have a label"

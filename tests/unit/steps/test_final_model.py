@@ -76,8 +76,9 @@ def run(targets: Targets, folder: Path, prefix: str) -> SavedModel:
         "summary": targets.path("summary"), "labels": targets.final_labels(None), "splits": targets.final_splits(None),
         "sources": targets.final_sources(None), "learned": targets.final_learned(None),
         "images": targets.final_images(None), "tables": targets.final_tables(None),
+        "label_table": targets.final_label_table(None),
     }  # fmt: skip
-    outputs = {"model": f"{prefix}.mklearn", "card": f"{prefix}.md"}
+    outputs = {"model": f"{prefix}.mklearn", "card": f"{prefix}.md", "predicted": f"{prefix}.csv"}
     with working_in(folder):
         call("final_model", inputs, outputs, targets.spec("final_model")(None))
         return load_model(f"{prefix}.mklearn")

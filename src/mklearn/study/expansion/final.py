@@ -89,6 +89,7 @@ def planned_final(
         views=[_view(planned, own_tables) for key, planned in descriptors.items() if key in used],
         images=_images(dataset) if dataset.family == "images" else None,
         tables=_tables(config) if isinstance(config, FeatureTables) else None,
+        label_table=config.labels if isinstance(config, FeatureTables) else None,
         exclude_classes=list(protocol.spec.parameters.get("exclude_classes") or []),
     )
     return PlannedFinal(dataset, protocol.key, spec)
