@@ -47,6 +47,7 @@ include: "workflow/rules/kernels.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/final.smk"
 
 
 rule all:

@@ -13,6 +13,7 @@ from mklearn.errors import MissingExtra
 
 EXTRAS: dict[str, tuple[str, ...]] = {
     "images": ("PIL", "cv2", "skimage"),
+    "models": ("skops",),
     "numba": ("numba", "llvmlite"),
     "report": ("jinja2", "vl_convert"),
     "sdp": ("clarabel", "cvxpy"),

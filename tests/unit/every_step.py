@@ -82,6 +82,7 @@ IMAGES = {
     },
     "protocols": {"random": {"kind": "random_per_class", "train_size": 4, "repeats": 1}},
     "report": {"thumbnails": 4},
+    "final": {"method": "kfd"},
 }
 LEARNED = {
     "study": "learned",
@@ -308,6 +309,16 @@ def table_jobs(targets: Any) -> Iterator[dict[str, Any]]:
         "models": targets.all_models(), "samples": targets.all_samples(),
     }  # fmt: skip
     yield job(targets, "report", inputs, {"page": page})
+    if targets.plan.final is not None:
+        inputs = {
+            "summary": summary, "labels": targets.final_labels(None), "splits": targets.final_splits(None),
+            "sources": targets.final_sources(None), "learned": targets.final_learned(None),
+            "images": targets.final_images(None), "tables": targets.final_tables(None),
+            "label_table": targets.final_label_table(None),
+        }  # fmt: skip
+        made = {name: targets.path(f"final_{name}") for name in ("model", "card", "predictions")}
+        made["predicted"] = made.pop("predictions")
+        yield job(targets, "final_model", inputs, made)
 
 
 # --- running them

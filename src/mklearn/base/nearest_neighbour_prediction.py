@@ -72,4 +72,5 @@ class NearestNeighbourPrediction:
 
     def _keep_labels(self, y: ArrayLike | None) -> None:
         """Keep the labels of the training samples for `predict`; those that ``fit`` ignores are checked there."""
-        self._training_labels = y
+        column: Any = y
+        self._training_labels = column.to_numpy() if hasattr(column, "to_numpy") else y

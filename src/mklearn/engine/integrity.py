@@ -12,6 +12,7 @@ from mklearn.artefacts import CACHE, STAGES, cached_name, check_download, read_a
 from mklearn.engine.workflow_files import study_file
 from mklearn.errors import DamagedArtefact, DataError
 from mklearn.provenance import file_digest
+from mklearn.saved_models import verify_model
 from mklearn.stamps import BESIDE, load_beside
 from mklearn.steps.runner import set_aside
 from mklearn.steps.scores import OWN_COLUMNS, read_study_table
@@ -71,7 +72,7 @@ def artefacts(results: Path) -> Iterator[Path]:
         for path in sorted((results / CACHE / stage).rglob("*")):
             if path.suffix in _READERS and not path.name.startswith(".") and path.is_file():
                 yield path
-    for name in ("scores", "predictions", "summary", "run_record", "report"):
+    for name in ("scores", "predictions", "summary", "run_record", "report", "final_model"):
         yield from sorted(results.glob(ARTEFACTS[name].replace("{study}", "*")))
 
 
@@ -87,6 +88,8 @@ def verify_file(path: Path) -> None:
     """
     if path.name == PurePath(ARTEFACTS["report"]).name:
         _verify_page(path)
+    elif path.name == PurePath(ARTEFACTS["final_model"]).name:
+        _verify_model(path)
     elif path.with_name(f"{path.name}.{BESIDE}").is_file():
         check_download(path, file_digest(path))
     elif not cached_name(path) and path.stem in OWN_COLUMNS:
@@ -102,6 +105,13 @@ def _check_study(record: Path) -> None:
     found = read_record(record).get("study")
     if found != record.parent.name:
         raise DamagedArtefact(str(record), f"{record}: not of study {record.parent.name!r}, but of {found!r}")
+
+
+def _verify_model(path: Path) -> None:
+    try:
+        verify_model(path)
+    except DataError as error:
+        raise DamagedArtefact(str(path), str(error)) from error
 
 
 def _verify_page(page: Path) -> None:

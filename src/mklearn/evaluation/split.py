@@ -47,7 +47,8 @@ EXPECTED = (NotApplicable, SolverFailed, np.linalg.LinAlgError)
 """Failures that are results: they become rows of the score table."""
 ON_TEST = f"parameters are chosen {UPPER_BOUND}"
 SCALING = "feature_scaling"
-"""Entry of a grid that is no parameter of the estimator: the scaling of features, its own or its kernels'."""
+"""Entry of a grid that is no parameter of the estimator: the scaling of its inputs, features or its kernels'. Methods
+that scale features themselves have a fixed parameter of this name."""
 
 
 @dataclass(frozen=True)
@@ -57,16 +58,18 @@ class Candidate:
     parameters: dict[str, Any]
     """Those of the estimator, and ``feature_scaling`` where it is chosen."""
     kernel: int | None = None
+    scales_inputs: bool = True
+    """Whether ``feature_scaling`` is that of the inputs; False: a parameter of the estimator, which scales itself."""
 
     @property
     def feature_scaling(self) -> FeatureScaling | None:
         """Scaling of kernels' and methods' features that have it chosen; None if there are none."""
-        return self.parameters.get(SCALING)
+        return self.parameters.get(SCALING) if self.scales_inputs else None
 
     @property
     def estimator_parameters(self) -> dict[str, Any]:
-        """The parameters without the scaling of features."""
-        return {name: value for name, value in self.parameters.items() if name != SCALING}
+        """The parameters without the scaling of inputs."""
+        return {name: value for name, value in self.parameters.items() if name != SCALING or not self.scales_inputs}
 
 
 @dataclass
@@ -154,7 +157,7 @@ def candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:
     """Return every combination of the grid; for ``best_single`` with each kernel in turn."""
     kernels: Sequence[int | None] = range(n_kernels) if method.kernel_choice == "best_single" else [None]
     return [
-        Candidate(method.parameters | dict(zip(method.grid, values, strict=True)), kernel)
+        Candidate(method.parameters | dict(zip(method.grid, values, strict=True)), kernel, _scales_inputs(method))
         for kernel in kernels
         for values in itertools.product(*method.grid.values())
     ]
@@ -250,8 +253,46 @@ def choose_once(
         No candidate can be chosen.
     """
     _check_classes(y[train])
-    known = np.concatenate([train, validation])
-    parts = [(train, validation)]
+    return _choose_by_parts(inputs, method, y, np.concatenate([train, validation]), [(train, validation)], evaluation)
+
+
+def choose_on_training_samples(
+    inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], train: Indices, *, evaluation: EvaluationSpec, seed: int,
+    groups: NDArray[np.str_] | None = None,
+) -> SharedChoice | None:  # fmt: skip
+    """Choose the parameters of a method by inner cross-validation, as :func:`evaluate_split` does.
+
+    Parameters
+    ----------
+    inputs, method, y, train, evaluation, seed
+        As for :func:`evaluate_split`.
+    groups : (n,) array of str, optional
+        The inner cross-validation holds out whole groups.
+
+    Returns
+    -------
+    shared : SharedChoice or None
+        None if there is nothing to choose, or only a number of components by which no fold could choose.
+
+    Raises
+    ------
+    NotApplicable, SolverFailed
+        No candidate can be chosen.
+    """
+    _check_classes(y[train])
+    try:
+        parts = _validation_parts(y, train, train[:0], evaluation, seed, groups)
+        return _choose_by_parts(inputs, method, y, train, parts, evaluation)
+    except (NotApplicable, SolverFailed):
+        if method.kernel_choice == "cv_accuracy" or len(candidates(method, inputs.n_kernels)) > 1:
+            raise
+        return None
+
+
+def _choose_by_parts(
+    inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], known: Indices, parts: Parts, evaluation: EvaluationSpec
+) -> SharedChoice | None:
+    """Choose the parameters of a method by parts of the known samples; None if there is nothing to choose."""
     by_accuracy = method.kernel_choice == "cv_accuracy"
     if by_accuracy:
         method = _weighted_by_accuracy(inputs, method, y, evaluation, parts)
@@ -407,7 +448,12 @@ def _validation_parts(
 def first_candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:
     """Return each kernel alone, with the first value of every grid."""
     first = method.parameters | {name: values[0] for name, values in method.grid.items()}
-    return [Candidate(first, kernel) for kernel in range(n_kernels)]
+    return [Candidate(first, kernel, _scales_inputs(method)) for kernel in range(n_kernels)]
+
+
+def _scales_inputs(method: MethodSpec) -> bool:
+    """Whether ``feature_scaling`` of a candidate is that of the inputs: it is one of the grid, or there is none."""
+    return SCALING not in method.parameters
 
 
 def _weighted_by_accuracy(

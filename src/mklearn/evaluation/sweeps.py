@@ -303,14 +303,15 @@ class Refit(Sweep):
     path: str | None = None
 
     def run(self, estimator: Any, arrays: NamedArrays, y: Labels) -> Outcome:
-        sizes = self._possible(arrays.X, y)
+        sizes = self.possible_sizes(arrays.X, y)
         started = time.perf_counter()
         models = self._fit(estimator, arrays.train, y, sizes)
         fit_seconds = time.perf_counter() - started
         embeddings, predict_seconds = _apply(models, arrays)
         return RefitOutcome(models, sizes, embeddings, fit_seconds, predict_seconds)
 
-    def _possible(self, X: NDArray[Any], y: Labels) -> list[int]:
+    def possible_sizes(self, X: NDArray[Any], y: Labels) -> list[int]:
+        """Return the numbers of components that these training samples allow: the points of the curve."""
         if self.at_most is None:
             return list(self.sizes)
         largest = LARGEST[self.at_most](X, y)
@@ -350,7 +351,7 @@ class RefitPredictions(Refit):
     """A fit of a classifier for each number of components, evaluated by its own labels."""
 
     def run(self, estimator: Any, arrays: NamedArrays, y: Labels) -> Outcome:
-        sizes = self._possible(arrays.X, y)
+        sizes = self.possible_sizes(arrays.X, y)
         started = time.perf_counter()
         models = self._fit(estimator, arrays.train, y, sizes)
         return _predictions(models, sizes, time.perf_counter() - started, arrays)

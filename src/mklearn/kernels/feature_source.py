@@ -101,14 +101,17 @@ class FeatureSource:
 
     def __init__(self, selected: SelectedFeatures, scaling: FeatureScaling) -> None:
         self.selected = selected
-        self.key = (selected.key, scaling)
-        """Equal for kernels that read the same."""
         if scaling != "none" and is_sparse(selected.train_):
             raise DataError(
                 f"`feature_scaling` {scaling!r} does not take sparse features; use `preprocessing` (MaxAbsScaler, "
                 "Normalizer), or pass a dense table"
             )
         self._scaler = FeatureScaler(scaling).fit(selected.train_) if scaling != "none" else None
+
+    @property
+    def key(self) -> tuple[Any, FeatureScaling]:
+        """Equal for kernels that read the same."""
+        return self.selected.key, "none" if self._scaler is None else self._scaler.scaling
 
     def training_features(self) -> Any:
         """Return the training features as the kernel reads them, shape (n, p)."""
@@ -134,15 +137,16 @@ class TableForms:
 
     def __init__(self, X: Any, read: Set[str | None]) -> None:
         self.are_views = isinstance(X, Views)
-        self._forms = {name: form for name, form in _forms(X) if name in read}
+        self._forms = [(name, *form) for name, form in _forms(X) if name in read]
 
     def check(self, X: Any) -> None:
         """Raise `DataError` if new samples lack a view, or a view has another width or other column names."""
         if isinstance(X, Views) != self.are_views:
-            expected = f"the views {', '.join(map(repr, self._forms))}" if self.are_views else "one table of features"
+            names = ", ".join(repr(name) for name, *_ in self._forms)
+            expected = f"the views {names}" if self.are_views else "one table of features"
             raise DataError(f"X must be {expected}, as in fit")
         found = dict(_forms(X))
-        for name, (width, columns) in self._forms.items():
+        for name, width, columns in self._forms:
             what = "X" if name is None else f"view {name!r}"
             if name not in found:
                 raise DataError(f"{what} is missing; X has {', '.join(map(repr, found))}")

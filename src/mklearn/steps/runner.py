@@ -20,7 +20,7 @@ from mklearn.steps.supervisor import SplitAborted, supervised
 
 STEPS = (
     "download", "read", "resize", "learn", "describe", "pairwise", "pairwise_block", "kernel_set", "split", "project",
-    "fit", "scores", "summary", "report", "run_record",
+    "fit", "scores", "summary", "report", "run_record", "final_model",
 )  # fmt: skip
 """Each is a function of a module of the same name in ``mklearn.steps``."""
 Files = Mapping[str, str | Sequence[str]]
@@ -80,7 +80,8 @@ def set_aside(path: Path) -> str:
     from mklearn.study.layout import ARTEFACTS
 
     aside = path.with_name(f"{path.name}.damaged")
-    tables = {PurePath(ARTEFACTS[name]).name for name in ("scores", "predictions", "summary", "run_record", "report")}
+    names = ("scores", "predictions", "summary", "run_record", "report", "final_model")
+    tables = {PurePath(ARTEFACTS[name]).name for name in names}
     if not (cached_name(path) or path.name in tables or path.with_name(f"{path.name}.{BESIDE}").is_file()):
         return "It is not a file of the workflow, and was left as it is."
     try:

@@ -85,6 +85,20 @@ class JobResources:
         protocol = self._targets.plan.protocols[wildcards.protocol]
         return resources.fit_priority(self._targets.planned_fit(wildcards).spec, protocol, n_train)
 
+    def final_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        n = self._n_samples(self._targets.final_dataset)
+        fits = [candidate.fit for candidate in self._targets.final_spec().candidates]
+        kernels = max(len(fit.kernels) * max(1, len(fit.method.grid.get("feature_scaling", []))) for fit in fits)
+        data = resources.kernel_fit_mb(n, n, kernels, kernels) if kernels else 0.0
+        return resources.asked_mb(data + resources.sample_fit_mb(input.size_mb), attempt)
+
+    def final_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        """Run time of the longest candidate, on one split of all samples."""
+        n, targets = self._n_samples(self._targets.final_dataset), self._targets
+        protocol = targets.final_protocol.model_copy(update={"parameters": {"repeats": 1}})
+        fits = [candidate.fit for candidate in targets.final_spec().candidates]
+        return resources.asked_minutes(max(resources.fit_seconds(fit, protocol, n) for fit in fits), attempt)
+
     def _fit_samples(self, wildcards: Wildcards) -> tuple[int, list[int]]:
         """Number of samples, or of pairs, and of training samples of a split at each training size."""
         fit = self._targets.planned_fit(wildcards)

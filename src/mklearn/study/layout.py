@@ -29,6 +29,9 @@ ARTEFACTS = {
     "summary": "{study}/summary.parquet",
     "run_record": "{study}/run.json",
     "report": "{study}/report/index.html",
+    "final_model": "{study}/model.mklearn",
+    "final_card": "{study}/model.md",
+    "final_predictions": "{study}/predicted.csv",
 }
 """Patterns below the folder of results, in Snakemake's notation; ``{study}`` is the study's name."""
 RULES = {
@@ -48,6 +51,7 @@ RULES = {
     "summary": "{study}/summary.log",
     "run_record": "{study}/run_record.log",
     "report": "{study}/report.log",
+    "final_model": "{study}/final_model.log",
     "lost": "{study}/lost.log",
 }
 """Logs below ``logs``, by rule; ``lost`` is that of the tables after a run in which jobs failed."""

@@ -11,6 +11,7 @@ from mklearn.contract.model import Slug, Strict
 from mklearn.contract.table_specs import Calibration, PublishedValue, Tolerance
 from mklearn.evaluation.metrics import metric_mistakes
 from mklearn.study.datasets import DatasetConfig, normalise_datasets
+from mklearn.study.final import Final
 from mklearn.study.naming import expanded_descriptors
 from mklearn.study.published import Published, Remark
 from mklearn.study.registry import DescriptorConfig, KernelConfig, MethodConfig, ProtocolConfig
@@ -95,6 +96,8 @@ class Study(Strict):
     remarks: list[Remark] = []
     """Plain sentences about methods, shown beside the published values."""
     report: Report = Report()
+    final: Final | None = None
+    """A model of one method on all samples, which ``mklearn predict`` takes; by default none."""
 
     @field_validator("results")
     @classmethod

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from mklearn.errors import ConfigError
+from mklearn.study.final import final_mistakes
 from mklearn.study.mistakes import Mistake, mistakes_of, show
 from mklearn.study.model import Study
 from mklearn.study.references import broken_references
@@ -49,6 +50,7 @@ def check_study(raw: Any, source: str = "config") -> Study:
     mistakes += broken_references(raw)
     if study is not None:
         mistakes += [*_published_mistakes(study), *_booleans_as_numbers(raw, study.model_dump())]
+        mistakes += _mistakes_of_the_model(study)
     if mistakes or study is None:
         lines = [f"  {number}. {mistake}" for number, mistake in enumerate(sorted(set(mistakes)), start=1)]
         count = "1 mistake" if len(lines) == 1 else f"{len(lines)} mistakes"
@@ -66,6 +68,17 @@ def _booleans_as_numbers(given: Any, read: Any, path: str = "") -> Iterator[Mist
             yield from _booleans_as_numbers(*pair, f"{path}[{number}]")
     elif isinstance(given, bool) and isinstance(read, int | float) and not isinstance(read, bool):
         yield Mistake(path, f"invalid value {given}: expected a number; YAML reads yes, no, on, off as booleans.")
+
+
+def _mistakes_of_the_model(study: Study) -> list[Mistake]:
+    if study.final is None:
+        return []
+    evaluation = study.evaluation
+    return list(
+        final_mistakes(
+            study.final, study.datasets, study.methods, study.protocols, evaluation.metrics, list(evaluation.neighbours)
+        )
+    )
 
 
 def _published_mistakes(study: Study) -> list[Mistake]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from mklearn.contract.final_spec import BEST
 from mklearn.datasets.registry import Entry, registry, selection_mistakes
 from mklearn.descriptors.models import image_descriptors
 from mklearn.study.datasets import normalise_datasets
@@ -136,6 +137,10 @@ def _mistakes_of_tables(raw: Mapping[str, Any], names: _Names) -> Iterator[Mista
     for section, field in (("evaluation", "reference"), ("calibration", "method")):
         named = _mapping(raw.get(section)).get(field)
         yield from _refer(f"{section}.{field}", named, names.method_names, "method")
+    final = _mapping(raw.get("final"))
+    yield from _refer("final.method", final.get("method"), names.method_names | {BEST}, "method")
+    yield from _refer("final.dataset", final.get("dataset"), datasets, "data set")
+    yield from _refer("final.protocol", final.get("protocol"), set(protocols) or set(DEFAULT_PROTOCOLS), "protocol")
     for section in ("published", "remarks"):
         entries = raw.get(section)
         for number, entry in enumerate(entries if isinstance(entries, list) else []):

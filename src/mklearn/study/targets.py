@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+from mklearn.contract.final_spec import FinalSpec
 from mklearn.contract.fit_spec import FitSpec
 from mklearn.contract.specs import DescriptorSpec, PairwiseSpec, ReadSpec, ResizeSpec, Spec, SplitSpec
 from mklearn.contract.table_specs import ScoresSpec
@@ -20,6 +21,7 @@ from mklearn.errors import UserError
 from mklearn.provenance import code_fingerprint, digest, file_digest, step_code
 from mklearn.study.expansion import tables
 from mklearn.study.expansion.datasets import PlannedDataset
+from mklearn.study.expansion.final import PlannedFinal
 from mklearn.study.expansion.fits import PlannedFit
 from mklearn.study.expansion.plan import Plan, plan_study
 from mklearn.study.reading import check_study
@@ -99,8 +101,9 @@ class Targets:
     # --- targets
 
     def everything(self) -> list[str]:
-        """Return the tables and the page."""
-        return [self.path(name) for name in ("scores", "summary", "report")]
+        """Return the tables, the page and the model."""
+        final = [] if self.plan.final is None else ["final_model"]
+        return [self.path(name) for name in ("scores", "summary", "report", *final)]
 
     def kernels(self) -> list[str]:
         """Return the manifests of all kernel sets."""
@@ -159,6 +162,7 @@ class Targets:
             "summary": lambda _: tables.summary_spec(self.plan),
             "run_record": lambda _: tables.run_spec(self.plan, self.source),
             "report": lambda _: tables.report_spec(self.plan),
+            "final_model": lambda _: self._final.spec,
         }
 
     # --- data
@@ -305,6 +309,57 @@ class Targets:
             for name in self.planned_fit(wildcards).spec.descriptors
             if (dataset, protocol, name) in self.plan.projections
         ]
+
+    # --- the final model
+
+    @property
+    def _final(self) -> PlannedFinal:
+        assert self.plan.final is not None, "the study has no section `final`"
+        return self.plan.final
+
+    def final_labels(self, wildcards: Wildcards) -> str:
+        """Return the labels of the data set of the final model."""
+        return self.path("labels", dataset=self._final.dataset.original)
+
+    def final_splits(self, wildcards: Wildcards) -> str:
+        """Return the splits by which the study says what is expected of the final model."""
+        return self.path("splits", dataset=self._final.dataset.key, protocol=self._final.protocol)
+
+    def final_sources(self, wildcards: Wildcards) -> list[str]:
+        """Return the features of each view of the final model."""
+        return self._features(self._final.dataset.key, [view.descriptor for view in self._final.spec.views])
+
+    def final_learned(self, wildcards: Wildcards) -> list[str]:
+        """Return what descriptors of the final model have learned from the images."""
+        dataset, learning = self._final.dataset.key, [view for view in self._final.spec.views if view.learns]
+        return [self.path("learned", dataset=dataset, descriptor=view.descriptor) for view in learning]
+
+    def final_images(self, wildcards: Wildcards) -> list[str]:
+        """Return the images of the data set of the final model; nothing of tables."""
+        return [self._samples(self._final.dataset)] if self._final.spec.images is not None else []
+
+    def final_tables(self, wildcards: Wildcards) -> list[str]:
+        """Return the user's tables of the final model, for the names of their columns."""
+        return [view.column_table for view in self._final.spec.views if view.column_table is not None]
+
+    def final_label_table(self, wildcards: Wildcards) -> list[str]:
+        """Return the user's file of labels of the final model; nothing where the tables hold them."""
+        path = self._final.spec.label_table
+        return [] if path is None else [path]
+
+    @property
+    def final_dataset(self) -> PlannedDataset:
+        """The data set of the final model."""
+        return self._final.dataset
+
+    @property
+    def final_protocol(self) -> SplitSpec:
+        """The protocol that says what is expected of the final model."""
+        return self.plan.protocols[self._final.protocol]
+
+    def final_spec(self) -> FinalSpec:
+        """Return the specification of the final model."""
+        return self._final.spec
 
     def _has_all_projections(self, wildcards: Wildcards) -> bool:
         """Whether no inner folds choose parameters: the official lists do, of which one trains and one validates."""

@@ -12,7 +12,7 @@ import mklearn.evaluation.split as module
 from mklearn.base.folds import inner_folds
 from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.errors import DataError, NotApplicable, SolverFailed
-from mklearn.evaluation.inputs import Inputs, KernelInput
+from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
 from mklearn.evaluation.split import RuleResult, SplitResult, candidates, evaluate_split
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.specs import StackTransform, build_stack
@@ -123,6 +123,23 @@ def test_a_list_that_is_no_grid_is_one_candidate() -> None:
     (only,) = candidates(method, 2)
     assert only.parameters == {"kernel_weights": [0.2, 0.8]}
     assert method.n_candidates(2) == 1
+
+
+@pytest.mark.parametrize("scaling", ["minmax", "standard", "none"])
+def test_methods_that_scale_features_themselves_get_their_scaling(digits: Any, scaling: str) -> None:
+    _, y, train, test = digits
+    X = np.random.default_rng(1).normal(size=(90, 4)) * [1, 10, 100, 1000] + y[:, None]
+    method = MethodSpec(
+        id="fsvc", implementation="mklearn.classifiers.fsvc:FSVC", parameters={"feature_scaling": scaling},
+        grid={"C": [0.1, 10.0]}, inputs={"features": {"kind": "features", "descriptor": "x"}},
+        sweep={"implementation": "mklearn.evaluation.sweeps:Predictions"},
+    )  # fmt: skip
+    assert {candidate.feature_scaling for candidate in candidates(method, 0)} == {None}
+    evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=2)
+    found = evaluate_split(Inputs({"features": SampleInput(X)}), method, y, train, test, evaluation=evaluation, seed=0)
+    model = found.rules[""].estimator
+    assert model.feature_scaling == scaling
+    assert model.C in (0.1, 10.0)
 
 
 @pytest.mark.parametrize("choice", [None, "best_single"])

@@ -500,11 +500,11 @@ def test_data_sets_share_no_file_and_studies_share_all() -> None:
 
 def test_steps_read_the_planned_specifications_unchanged() -> None:
     """Passed as text to a job and validated again, a planned specification is the same, with values at its defaults."""
-    targets = Targets(planned(SMOKE | {"calibration": {"method": "average"}}))
+    targets = Targets(planned(SMOKE | {"calibration": {"method": "average"}, "final": {}}))
     found = [*(entry.spec for entry in targets.plan.descriptors.values()), *targets.plan.protocols.values()]
     found += [entry.spec for entry in targets.plan.pairwise.values()] + list(targets.plan.kernel_sets.values())
     found += [fit.spec for fit in targets.plan.fits.values()]
-    found += [targets.specification(step) for step in ("scores", "summary", "run_record", "report")]
+    found += [targets.specification(step) for step in ("scores", "summary", "run_record", "report", "final_model")]
     for spec in found:
         text = canonical(spec.as_dict())
         assert json.loads(text) == spec.as_dict()

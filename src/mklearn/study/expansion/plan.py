@@ -14,6 +14,7 @@ from mklearn.errors import ConfigError
 from mklearn.study.datasets import DatasetConfig
 from mklearn.study.expansion.datasets import PlannedDataset, planned_dataset, splits_source
 from mklearn.study.expansion.descriptors import PlannedDescriptor, planned_descriptors
+from mklearn.study.expansion.final import PlannedFinal, planned_final
 from mklearn.study.expansion.fits import PlannedFit, planned_fits
 from mklearn.study.expansion.kernels import PlannedPairwise, planned_kernels
 from mklearn.study.expansion.protocols import PlannedProtocol, planned_protocols
@@ -40,6 +41,8 @@ class Plan:
     """By data set, protocol of pairs and descriptor."""
     fits: dict[tuple[str, str, str], PlannedFit] = field(default_factory=dict)
     """By data set, protocol and method."""
+    final: PlannedFinal | None = None
+    """The model that the study ends with."""
 
     @property
     def layout(self) -> Layout:
@@ -66,7 +69,7 @@ def plan_study(study: Study) -> Plan:
     ------
     ConfigError
         If a data set has none of the kernels that a method asks for, two kernels or methods would have one name, or a
-        path does not exist, or is a file where a folder is needed.
+        path does not exist, or is a file where a folder is needed; or no model can be made of what `final` names.
     """
     _check_folder(study.results)
     protocols = planned_protocols(study.protocols, study.seed)
@@ -74,7 +77,17 @@ def plan_study(study: Study) -> Plan:
     for dataset_id, config in study.datasets.items():
         chosen = [protocol for protocol in protocols if protocol.datasets is None or dataset_id in protocol.datasets]
         _add_dataset(plan, dataset_id, config, chosen)
-    return plan
+    return plan if study.final is None else replace(plan, final=_final(plan, protocols))
+
+
+def _final(plan: Plan, protocols: Sequence[PlannedProtocol]) -> PlannedFinal:
+    """Return the planned model of a study that has one."""
+    assert plan.study.final is not None
+    name = plan.study.final.dataset_of(plan.study.datasets)
+    dataset = next(dataset for dataset in plan.datasets.values() if dataset.id == name)
+    descriptors = {key: planned for (of, key), planned in plan.descriptors.items() if of == dataset.key}
+    fits = [fit for (of, *_), fit in plan.fits.items() if of == dataset.key]
+    return planned_final(plan.study, dataset, descriptors, fits, protocols)
 
 
 def _check_folder(results: str) -> None:

@@ -1,0 +1,93 @@
+"""The features of several views side by side, for estimators that take one table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from mklearn.base.parameters import fit_context, one_of
+from mklearn.errors import DataError
+from mklearn.kernels.checks import as_float_matrix
+from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
+from mklearn.kernels.views import as_views
+
+
+class SideBySide(TransformerMixin, BaseEstimator):
+    """The features of several views side by side, scaled by the training samples.
+
+    Parameters
+    ----------
+    views : sequence of str or None, default=None
+        Names of the views, in the order of their features; None: all views of the training samples.
+    feature_scaling : {"none", "standard", "minmax", "unit", "rank"}, default="none"
+        See `mklearn.kernels.feature_scaling.FeatureScaler`: of all features together, so that "unit" brings the whole
+        row of a sample to length 1.
+
+    Attributes
+    ----------
+    widths_ : dict of str to int
+        Number of features of each view.
+    n_features_out_ : int
+
+    Examples
+    --------
+    >>> views = {"shape": np.eye(2), "colour": np.ones((2, 1))}
+    >>> SideBySide(["colour", "shape"]).fit_transform(views)
+    array([[1., 1., 0.],
+           [1., 0., 1.]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "views": [None, list, tuple],
+        "feature_scaling": [one_of(FeatureScaling)],
+    }
+
+    def __init__(self, views: Sequence[str] | None = None, feature_scaling: FeatureScaling = "none") -> None:
+        self.views = views
+        self.feature_scaling = feature_scaling
+
+    @fit_context
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the scaling from the views X of the training samples; `y` is ignored.
+
+        Raises
+        ------
+        DataError
+            X is not several views, lacks one, or has features that are not finite numbers.
+        """
+        tables = self._tables(X, None)
+        self.widths_ = {name: int(table.shape[1]) for name, table in tables.items()}
+        features = np.concatenate(list(tables.values()), axis=1)
+        self._scaler = FeatureScaler(self.feature_scaling).fit(features)
+        self.n_features_out_ = features.shape[1]
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.floating[Any]]:
+        """Return the scaled features of the views X, shape (m, n_features_out_).
+
+        Raises
+        ------
+        DataError
+            As for ``fit``; or a view has another number of features than in ``fit``.
+        """
+        check_is_fitted(self)
+        tables = self._tables(X, self.widths_)
+        return self._scaler.transform(np.concatenate(list(tables.values()), axis=1))
+
+    def _tables(self, X: Any, widths: dict[str, int] | None) -> dict[str, NDArray[Any]]:
+        views = as_views(X)
+        if views is None:
+            raise DataError("X is one table; expected several views, such as a dict of tables by name")
+        names = widths or (views.names if self.views is None else self.views)
+        tables = {str(name): as_float_matrix(views[name], f"view {name!r}") for name in names}
+        for name, table in tables.items():
+            if widths is not None and table.shape[1] != widths[name]:
+                raise DataError(
+                    f"view {name!r} has {table.shape[1]} features, but the training samples had {widths[name]}"
+                )
+        return tables

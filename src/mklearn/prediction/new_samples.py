@@ -1,0 +1,317 @@
+"""New samples as a model takes them: images through the study's reader, size and descriptors, or tables by column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from mklearn.contract.loading import load
+from mklearn.contract.model_card import CardImages, CardTables, CardView, ModelCard
+from mklearn.datasets.readers.content import IMAGE_SUFFIXES, decode_image, is_hidden
+from mklearn.datasets.readers.tabular import (
+    SUFFIXES,
+    Table,
+    column_text,
+    numeric_values,
+    read_frame,
+    require_columns,
+)
+from mklearn.datasets.resizing import resize_images
+from mklearn.datasets.samples import check_unique, natural_key, some
+from mklearn.errors import ConfigError, DataError
+from mklearn.kernels.views import Views
+from mklearn.study.registry import registered
+
+BATCH = 256
+"""Images described at a time."""
+
+
+@dataclass(frozen=True)
+class NewSamples:
+    """Samples to predict.
+
+    Attributes
+    ----------
+    ids : (m,) array of str
+        Paths of images below their folder, or ids of tables; row numbers from 1 where a table has none.
+    X : Views, or (m, rows, columns) array of images
+        What the estimator takes. A sample that lacks a view has a row of NaN there.
+    labels : (m,) array of str or None
+        Labels that the tables have, "" where there is none.
+    missing : dict of str to int
+        Number of samples that lack a view, by its name.
+    """
+
+    ids: NDArray[np.str_]
+    X: Any
+    labels: NDArray[np.str_] | None = None
+    missing: Mapping[str, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def chosen(self, rows: NDArray[np.intp]) -> NewSamples:
+        """Return some of the samples, by position; ``missing`` stays that of all."""
+        labels = None if self.labels is None else self.labels[rows]
+        return replace(self, ids=self.ids[rows], X=self.X[rows], labels=labels)
+
+    def with_all_views(self) -> NewSamples:
+        """Return the samples that have every view."""
+        lacking = [np.isnan(self.X[name]).all(axis=1) for name in self.X.names]
+        return self.chosen(np.flatnonzero(~np.logical_or.reduce(lacking)))
+
+    def without_labels(self) -> NewSamples:
+        """Return the samples whose label is empty.
+
+        Raises
+        ------
+        ConfigError
+            There is no column of labels, or no sample without one.
+        """
+        if self.labels is None:
+            raise ConfigError("--unlabelled needs a column of labels; none of the tables has one")
+        rows = np.flatnonzero(self.labels == "")
+        if not rows.size:
+            raise ConfigError(f"--unlabelled: all {len(self)} samples have a label")
+        return self.chosen(rows)
+
+
+def read_new_samples(sources: Sequence[str], card: ModelCard, arrays: Mapping[str, NDArray[Any]]) -> NewSamples:
+    """Read new samples for a model.
+
+    Parameters
+    ----------
+    sources : sequence of str
+        Of a model on images: one folder, with images at any depth, or one image. Of a model on tables: one table, a
+        folder of tables that are named as the views, or ``VIEW=FILE`` for each view.
+    card : ModelCard
+    arrays : dict of str to array
+        Those beside the estimator: what descriptors have learned.
+
+    Raises
+    ------
+    DataError
+        A file that can't be read, lacks columns, or holds other features than the training samples had; the message
+        names it.
+    ConfigError
+        Sources of another kind than the model takes.
+    """
+    if card.images is not None:
+        if len(sources) > 1 or not Path(sources[0]).exists():
+            found = ", ".join(sources)
+            raise ConfigError(f"{found}: the model takes images: name one folder, or one image, that there is")
+        return _from_images(Path(sources[0]), card, card.images, arrays)
+    return _from_tables(_tables_by_view(sources, card), card)
+
+
+def read_unlabelled(files: Mapping[str, Path], label_table: Path | None, card: ModelCard) -> NewSamples | None:
+    """Read the samples of a study's own tables that have no label, which the study leaves out.
+
+    Parameters
+    ----------
+    files : dict of str to Path
+        The table of each view.
+    label_table : Path or None
+        A file of ids and labels, where the tables do not hold them.
+    card : ModelCard
+
+    Returns
+    -------
+    samples : NewSamples or None
+        None if all samples have a label.
+    """
+    samples = _from_tables(files, card)
+    labels = np.full(len(samples), "", dtype=object) if samples.labels is None else samples.labels.astype(object)
+    said = card.tables or CardTables()
+    if label_table is not None:
+        text = [name for name in (said.id_column, said.label_column, said.group_column) if name]
+        frame = read_frame(label_table, text)
+        named = column_text(frame[said.id_column], label_table, said.id_column)
+        known = dict(zip(named, _labels(frame[said.label_column], label_table, said.label_column), strict=True))
+        labels = np.array([known.get(name, "") or label for name, label in zip(samples.ids, labels, strict=True)])
+    rows = np.flatnonzero(labels == "")
+    return samples.chosen(rows) if rows.size else None
+
+
+# --- images
+
+
+def _from_images(source: Path, card: ModelCard, form: CardImages, arrays: Mapping[str, NDArray[Any]]) -> NewSamples:
+    files = _image_files(source) if source.is_dir() else [source]
+    read = [decode_image(_content(file), str(file), form.colour) for file in files]
+    images: Any = read if form.resize is None else resize_images(read, **form.resize)
+    for file, image in zip(files, images, strict=True):
+        if str(image.dtype) != form.dtype:
+            raise DataError(f"{file}: its pixels are {image.dtype}, and those of the training images were {form.dtype}")
+        if form.shape is not None and list(image.shape) != form.shape:
+            shapes = [" x ".join(map(str, shape)) for shape in (image.shape, form.shape)]
+            raise DataError(f"{file}: has {shapes[0]} pixels, and the training images had {shapes[1]}; resize it")
+    ids = np.array([file.name if file == source else file.relative_to(source).as_posix() for file in files])
+    if card.method.input == "images":
+        return NewSamples(ids, np.asarray(images, dtype=np.float64))
+    return NewSamples(ids, Views({view.name: _described(images, view, arrays) for view in card.views}))
+
+
+def _image_files(folder: Path) -> list[Path]:
+    """Find the images below a folder, at any depth, in natural order."""
+    files = [path for path in folder.rglob("*") if path.suffix.lower() in IMAGE_SUFFIXES and path.is_file()]
+    shown = [path for path in files if not any(map(is_hidden, path.relative_to(folder).parts))]
+    if not shown:
+        raise DataError(f"{folder}: no images in it ({', '.join(IMAGE_SUFFIXES)})")
+    return sorted(shown, key=lambda path: natural_key(path.relative_to(folder).as_posix()))
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise DataError(f"{file}: can't be read: {error.strerror or error}") from error
+
+
+def _described(images: Any, view: CardView, arrays: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+    """Compute a descriptor of every image. Its code is that of its kind: a card names no code."""
+    known = registered("descriptors")
+    if view.kind not in known:
+        raise ConfigError(f"the model needs descriptor {view.kind!r}; install the package that provides it")
+    compute = load(known[view.kind].implementation)
+    learned = {name.removeprefix(f"{view.name}/"): arrays[name] for name in view.learned}
+    extra = {"learned": learned} if learned else {}
+    starts = range(0, len(images), BATCH)
+    parts = [compute(images[start : start + BATCH], **extra, **view.parameters) for start in starts]
+    return np.concatenate([np.asarray(part) for part in parts])
+
+
+# --- tables
+
+
+def _tables_by_view(sources: Sequence[str], card: ModelCard) -> dict[str, Path]:
+    """Return the file of each view that is given."""
+    names = [view.name for view in card.views]
+    if any("=" in source and not Path(source).exists() for source in sources):
+        pairs = [source.partition("=") for source in sources]
+        wrong = [source for source, pair in zip(sources, pairs, strict=True) if pair[0] not in names or not pair[2]]
+        if wrong:
+            raise ConfigError(f"{wrong[0]}: expected VIEW=FILE with a view of the model: {', '.join(names)}")
+        return {name: Path(path) for name, _, path in pairs}
+    if len(sources) > 1:
+        raise ConfigError(f"several tables need the names of their views: VIEW=FILE, of {', '.join(names)}")
+    source = Path(sources[0])
+    if source.is_dir():
+        found = {
+            name: next((path for suffix in SUFFIXES if (path := source / f"{name}{suffix}").is_file()), source)
+            for name in names
+        }
+        found = {name: path for name, path in found.items() if path != source}
+        if not found:
+            listed = ", ".join(f"{name}{SUFFIXES[0]}" for name in names)
+            raise DataError(f"{source}: no table of a view of the model in it, such as {listed}")
+        return found
+    if not source.is_file():
+        raise DataError(f"{source}: no such file or folder")
+    if len(names) == 1:
+        return {names[0]: source}
+    columns = set(map(str, _Rows.read(source, card.tables or CardTables()).columns))
+    found = {view.name: source for view in card.views if view.columns and set(view.columns) <= columns}
+    if not found:
+        raise DataError(
+            f"{source}: has not all columns of any view of the model ({', '.join(names)}); give each view its own "
+            "table: VIEW=FILE"
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """A table of new samples."""
+
+    path: Path
+    ids: NDArray[np.str_]
+    labels: NDArray[np.str_] | None
+    features: pd.DataFrame
+    has_names: bool
+
+    @property
+    def columns(self) -> list[str]:
+        return [str(name) for name in self.features.columns]
+
+    @classmethod
+    def read(cls, path: Path, said: CardTables) -> _Rows:
+        """Read a table; its ids and labels may be missing."""
+        text = [name for name in (said.id_column, said.label_column, said.group_column) if name]
+        if path.suffix == ".npz":
+            table = Table(path, text)
+            features = table.numbers()
+            columns = {name: table.text(name) for name in text if name in table}
+            frame = features.assign(**columns) if columns else features
+        else:
+            frame = read_frame(path, text)
+            features = frame.drop(columns=text, errors="ignore")
+        if not len(frame):
+            raise DataError(f"{path}: no rows")
+        if said.id_column in frame:
+            ids = column_text(frame[said.id_column], path, said.id_column)
+            check_unique(ids, f"{path}: ids")
+        else:
+            ids = np.arange(1, len(frame) + 1).astype(str)
+        labels = _labels(frame[said.label_column], path, said.label_column) if said.label_column in frame else None
+        return cls(path, ids, labels, features, path.suffix != ".npz")
+
+    def of_view(self, view: CardView) -> pd.DataFrame:
+        """Return the features of a view, in the order of the training samples' columns."""
+        if view.columns is not None and self.has_names:
+            named = self.features.set_axis(self.columns, axis=1)
+            require_columns(named, view.columns, self.path)
+            return named[view.columns]
+        if self.features.shape[1] != view.n_features:
+            raise DataError(
+                f"{self.path}: {self.features.shape[1]} columns of features, but view {view.name!r} of the model has "
+                f"{view.n_features}"
+            )
+        return self.features
+
+
+def _labels(column: pd.Series, path: Path, name: str) -> NDArray[np.str_]:
+    """Return labels as text, "" where there is none."""
+    given = (column.notna() & column.astype(str).str.strip().ne("")).to_numpy()
+    labels = np.full(len(column), "", dtype=object)
+    if given.any():
+        labels[given] = column_text(column[given], path, name)
+    return labels.astype(str)
+
+
+def _from_tables(files: Mapping[str, Path], card: ModelCard) -> NewSamples:
+    tables = {path: _Rows.read(path, card.tables or CardTables()) for path in dict.fromkeys(files.values())}
+    ids = np.array(list(dict.fromkeys(name for rows in tables.values() for name in rows.ids)))
+    place = {name: number for number, name in enumerate(ids)}
+    labels: NDArray[np.str_] | None = None
+    for rows in tables.values():
+        if rows.labels is not None:
+            merged = np.full(len(ids), "", dtype=object) if labels is None else labels.astype(object)
+            for name, label in zip(rows.ids, rows.labels, strict=True):
+                if label and merged[place[name]] not in ("", label):
+                    raise DataError(f"{rows.path}: the label of {str(name)!r} is {str(label)!r}, and another elsewhere")
+                merged[place[name]] = merged[place[name]] or label
+            labels = merged.astype(str)
+    views, missing = {}, {}
+    for view in card.views:
+        values = np.full((len(ids), view.n_features), np.nan)
+        if view.name in files:
+            rows = tables[files[view.name]]
+            frame = rows.of_view(view)
+            there = np.flatnonzero(frame.notna().any(axis=1).to_numpy())  # an empty row lacks the view
+            if there.size:
+                numbers = numeric_values(frame.iloc[there], rows.path, rows.ids[there])
+                values[[place[name] for name in rows.ids[there]]] = numbers
+        views[view.name] = values
+        lacking = int(np.isnan(values[:, 0]).sum())
+        if lacking:
+            missing[view.name] = lacking
+    if missing and len(missing) == len(views) and all(count == len(ids) for count in missing.values()):
+        raise DataError(f"{some([str(path) for path in tables])}: no features of any sample")
+    return NewSamples(ids, Views(views), labels, missing)

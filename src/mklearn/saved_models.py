@@ -1,0 +1,301 @@
+"""Fitted estimators in files, without pickles: the arrays and parameters that predictions need, and a card of JSON.
+
+One file: a line with the format's number and the sha256 of all the rest, a line of JSON with versions and the card,
+and the estimator in the format of skops. Nothing in a file is executed when it is read: of all classes those that are
+on a list are constructed, mklearn's in `TRUSTED`, and skops's own list of scikit-learn's, NumPy's and SciPy's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import io
+import json
+import os
+import platform
+import re
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mklearn.atomic import atomic_path, existing_file
+from mklearn.errors import DamagedFile, DataError
+from mklearn.extras import require
+
+FORMAT = 1
+"""Number of the format; another one is not read."""
+SUFFIX = ".mklearn"
+"""Usual ending of the name of a model file."""
+_MAGIC = b"mklearn model, format "
+_FIRST_LINE = re.compile(_MAGIC + rb"(\d{1,9}), sha256 ([0-9a-f]{64})\n")
+_SCHEMA = "schema.json"
+_PACKAGES = ("mklearn", "scikit-learn", "numpy", "scipy", "skops")
+_ROOMS: dict[str, tuple[str, ...]] = {
+    "mklearn.base.side_by_side": ("SideBySide",),
+    "mklearn.bilinear.glram": ("GLRAM",),
+    "mklearn.bilinear.two_d_lda": ("TwoDLDA",),
+    "mklearn.bilinear.two_d_mmc": ("TwoDMMC",),
+    "mklearn.classifiers.convex_mkl_dr_svc": ("ConvexMKLDRSVC",),
+    "mklearn.classifiers.easy_mkl": ("EasyMKL",),
+    "mklearn.classifiers.embedded_linear_svc": ("EmbeddedLinearSVC",),
+    "mklearn.classifiers.fsvc": ("FSVC", "FSVMPairFit"),
+    "mklearn.classifiers.kernel_fsvc": ("KernelFSVC",),
+    "mklearn.classifiers.kernel_r_svm_plus": ("KernelRSVMPlus",),
+    "mklearn.classifiers.kernel_r_svm_plus_mu": ("KernelRSVMPlusMu",),
+    "mklearn.classifiers.kernel_ridge": ("KernelRidgeClassifier",),
+    "mklearn.classifiers.kernel_rmm_svc": ("KernelRMMSVC",),
+    "mklearn.classifiers.kernel_samme": ("KernelSAMME",),
+    "mklearn.classifiers.kernel_svc": ("KernelSVC",),
+    "mklearn.classifiers.kernel_voting": ("KernelVoting",),
+    "mklearn.classifiers.ledoit_wolf_lda": ("LedoitWolfLDA",),
+    "mklearn.classifiers.ledoit_wolf_svc": ("LedoitWolfSVC",),
+    "mklearn.classifiers.linear_svc": ("UnitSpread",),
+    "mklearn.classifiers.lmkl_svc": ("GatedMachines", "LMKLSVC"),
+    "mklearn.classifiers.majority": ("MajorityClassifier",),
+    "mklearn.classifiers.mkl_svc": ("MKLSVC",),
+    "mklearn.classifiers.nearest_neighbours": ("NearestNeighbours",),
+    "mklearn.classifiers.r_svm_plus": ("RSVMPlus",),
+    "mklearn.classifiers.r_svm_plus_mu": ("RSVMPlusMu",),
+    "mklearn.classifiers.rmm_svc": ("RMMSVC",),
+    "mklearn.classifiers.shrinkage_lda": ("ShrinkageLDA",),
+    "mklearn.graphs": ("ClassOperator", "ClassStructure", "GraphPair", "MatrixOperator"),
+    "mklearn.kernels.feature_scaling": ("FeatureScaler",),
+    "mklearn.kernels.feature_source": ("FeatureSource", "SelectedFeatures", "TableForms"),
+    "mklearn.kernels.gaussian": ("GaussianKernel",),
+    "mklearn.kernels.linear": ("LinearKernel",),
+    "mklearn.kernels.normalise": ("KernelCentring",),
+    "mklearn.kernels.polynomial": ("PolynomialKernel",),
+    "mklearn.kernels.product": ("ProductKernel",),
+    "mklearn.kernels.psd": ("PSDRepair",),
+    "mklearn.kernels.specs": ("StackTransform", "_Entry"),
+    "mklearn.subspace.convex_mkldr": ("ConvexMKLDR",),
+    "mklearn.subspace.fisherface": ("Fisherface",),
+    "mklearn.subspace.guarded_mkl": ("GuardedMKL", "Step"),
+    "mklearn.subspace.kernel_lde": ("KernelLDE",),
+    "mklearn.subspace.kernel_mmc": ("KernelMMC",),
+    "mklearn.subspace.kernel_pca": ("KernelPCA",),
+    "mklearn.subspace.kfd": ("KernelFDA",),
+    "mklearn.subspace.lde": ("LDE",),
+    "mklearn.subspace.loo_mkl": ("LeaveOneOutMKL",),
+    "mklearn.subspace.mkldr": ("MKLDR",),
+    "mklearn.subspace.mkmmc": ("MKMMC",),
+    "mklearn.subspace.mmc": ("MMC",),
+    "mklearn.subspace.null_space_lda": ("NullSpaceLDA",),
+    "mklearn.subspace.pca": ("PCA",),
+}
+TRUSTED: tuple[str, ...] = (
+    *(f"{module}.{name}" for module, names in _ROOMS.items() for name in names),
+    "numpy.dtype",
+    "scipy.sparse._csr.csr_array",
+)
+"""Classes that are constructed, beside those of scikit-learn, NumPy and SciPy that skops itself trusts."""
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """A model as it was saved.
+
+    Attributes
+    ----------
+    estimator : object
+        Fitted; its predictions are those before it was saved, bit by bit.
+    card : mapping
+        What was said of it, of JSON types.
+    arrays : mapping of str to array
+        What else its predictions need, such as the names of the training samples.
+    versions : mapping of str to str
+        Python, mklearn, and the packages that numbers depend on, when it was saved.
+    """
+
+    estimator: Any
+    card: Mapping[str, Any]
+    arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+def save_model(
+    estimator: Any,
+    path: str | os.PathLike[str],
+    card: Mapping[str, Any],
+    arrays: Mapping[str, np.ndarray] | None = None,
+) -> None:
+    """Write a fitted estimator to one file, whole or not at all.
+
+    Parameters
+    ----------
+    estimator : object
+        A fitted estimator of mklearn or scikit-learn, or a pipeline of them.
+    path : path
+    card : mapping
+        JSON types, without NaN: what the model is, for people and for programs.
+    arrays : mapping of str to array, optional
+        Numbers or strings that are kept beside it.
+
+    Raises
+    ------
+    DataError
+        The estimator holds an object that is of no class that would be loaded again, such as a function or a
+        transformer of another package; the card is not JSON; the file can't be written.
+    MissingExtra
+        skops is not installed.
+    """
+    require("skops")
+    from skops.io import dumps, get_untrusted_types
+    from skops.io.exceptions import UnsupportedTypeException
+
+    try:
+        header = json.dumps({"versions": versions(), "card": card}, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"{path}: the card can't be written as JSON ({error}); use text, numbers, lists, dicts"
+        ) from error
+    try:
+        content = _packed(dumps({"estimator": estimator, "arrays": dict(arrays or {})}))
+        unknown = sorted(set(get_untrusted_types(data=content)) - set(TRUSTED))
+    except (UnsupportedTypeException, TypeError) as error:
+        raise DataError(f"{path}: {type(estimator).__name__} can't be saved: {error}") from error
+    if unknown:
+        raise DataError(
+            f"{path}: {type(estimator).__name__} holds objects that a model file can't: {', '.join(unknown)}; use "
+            "estimators and transformers of mklearn and scikit-learn, without functions of your own"
+        )
+    body = header.encode() + b"\n" + content
+    with atomic_path(path) as temporary, temporary.open("wb") as stream:
+        stream.write(_first_line(body) + body)
+
+
+def load_model(path: str | os.PathLike[str]) -> SavedModel:
+    """Read a file of :func:`save_model`.
+
+    Raises
+    ------
+    DamagedFile
+        A byte was altered, or the file is truncated.
+    DataError
+        The file is missing, no model, of another format, of another version of mklearn or of another minor version of
+        scikit-learn (whose fitted attributes may differ), or holds classes that are not loaded.
+    MissingExtra
+        skops is not installed.
+    """
+    path = existing_file(path)
+    header, archive = _parts(path)
+    try:
+        said = json.loads(header)
+        card, saved_with = dict(said["card"]), {str(name): str(each) for name, each in said["versions"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise DataError(f"{path}: not a model of mklearn: its card is not readable ({error})") from error
+    _check_versions(path, saved_with)
+    held = _loaded(path, archive)
+    return SavedModel(held["estimator"], card, held["arrays"], saved_with)
+
+
+def verify_model(path: str | os.PathLike[str]) -> None:
+    """Compare a file of :func:`save_model` with its checksum.
+
+    Raises
+    ------
+    DamagedFile
+        They differ.
+    DataError
+        It can't be read, or is no model of this format.
+    """
+    _parts(existing_file(path))
+
+
+def _parts(path: Path) -> tuple[bytes, bytes]:
+    """Return the line with the card and the archive of a file, verified."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path}: can't be read: {error.strerror or error}") from error
+    first = _FIRST_LINE.match(content)
+    if first is None:
+        raise DataError(f"{path}: not a model of mklearn, or its first line is damaged")
+    body = content[first.end() :]
+    if int(first[1]) != FORMAT:
+        raise DataError(f"{path}: a model of format {int(first[1])}; this version of mklearn reads format {FORMAT}")
+    if _first_line(body) != first[0]:
+        raise DamagedFile(
+            str(path), f"{path}: its checksum is not the one that it was saved with; copy or save it again"
+        )
+    header, _, archive = body.partition(b"\n")
+    return header, archive
+
+
+def _loaded(path: Path, archive: bytes) -> dict[str, Any]:
+    require("skops")
+    from skops.io import loads
+    from skops.io.exceptions import UntrustedTypesFoundException
+
+    try:
+        held = loads(archive, trusted=list(TRUSTED))
+        if not (isinstance(held, dict) and set(held) == {"estimator", "arrays"} and isinstance(held["arrays"], dict)):
+            raise ValueError("it holds something else than an estimator and arrays")
+    except UntrustedTypesFoundException as error:
+        raise DataError(f"{path}: holds objects that are not loaded from a file ({error})") from error
+    except MemoryError:
+        raise
+    except Exception as error:  # bytes that are no archive of skops raise errors of many kinds
+        raise DataError(f"{path}: not a model of mklearn: its content is not readable ({error})") from error
+    return held
+
+
+def _first_line(body: bytes) -> bytes:
+    start = _MAGIC + b"%d, sha256 " % FORMAT
+    return start + hashlib.sha256(start + body).hexdigest().encode() + b"\n"
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python, mklearn and the packages that a saved model depends on."""
+    return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in _PACKAGES}
+
+
+def _check_versions(path: Path, saved: Mapping[str, str]) -> None:
+    here = versions()
+    for name, parts in (("mklearn", None), ("scikit-learn", 2)):
+        then, now = saved.get(name, "none"), here[name]
+        if then.split(".")[:parts] != now.split(".")[:parts]:
+            raise DataError(
+                f"{path}: saved with {name} {then}, and this is {now}: install {name} {then}, or fit and save the "
+                "model again"
+            )
+
+
+def _packed(archive: bytes) -> bytes:
+    """Pack an archive of skops again: its text compressed, and equal estimators as equal bytes.
+
+    skops names arrays and objects by their addresses, and dates members. Arrays stay as they are.
+    """
+    with zipfile.ZipFile(io.BytesIO(archive)) as given:
+        schema = json.loads(given.read(_SCHEMA))
+        names: dict[str, str] = {}
+        _renumber(schema, {}, names)
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as written:
+            text = json.dumps(schema, separators=(",", ":")).encode()
+            written.writestr(zipfile.ZipInfo(_SCHEMA), text, zipfile.ZIP_DEFLATED)
+            for name, new in names.items():
+                written.writestr(zipfile.ZipInfo(new), given.read(name), zipfile.ZIP_STORED)
+    return packed.getvalue()
+
+
+def _renumber(node: Any, ids: dict[int, int], names: dict[str, str]) -> None:
+    """Replace ids of objects and names of files in a schema by numbers, in the order in which they appear."""
+    if isinstance(node, list):
+        for entry in node:
+            _renumber(entry, ids, names)
+        return
+    if not isinstance(node, dict):
+        return
+    if "__loader__" in node:
+        if isinstance(node.get("__id__"), int):
+            node["__id__"] = ids.setdefault(node["__id__"], len(ids))
+        if isinstance(node.get("file"), str):
+            suffix = Path(node["file"]).suffix
+            node["file"] = names.setdefault(node["file"], f"{len(names)}{suffix}")
+    for entry in node.values():
+        _renumber(entry, ids, names)

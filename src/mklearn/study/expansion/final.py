@@ -1,0 +1,149 @@
+"""The model that a study ends with: the methods that it can be of, and the descriptors that they take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mklearn.contract.final_spec import BEST, FinalCandidate, FinalSpec, FinalView
+from mklearn.contract.fit_spec import FitSpec, Setting
+from mklearn.contract.model_card import CardImages, CardTables
+from mklearn.descriptors.models import Table
+from mklearn.errors import ConfigError
+from mklearn.extras import require
+from mklearn.study.datasets import FeatureTables
+from mklearn.study.expansion.datasets import PlannedDataset
+from mklearn.study.expansion.descriptors import PlannedDescriptor
+from mklearn.study.expansion.fits import PlannedFit
+from mklearn.study.expansion.kernels import POINT_SET, kernel_parts
+from mklearn.study.expansion.protocols import PlannedProtocol
+from mklearn.study.final import unsuited
+from mklearn.study.model import Study
+
+
+@dataclass(frozen=True)
+class PlannedFinal:
+    """The job of the final model."""
+
+    dataset: PlannedDataset
+    protocol: str
+    """Key of the protocol whose splits say what is expected."""
+    spec: FinalSpec
+
+    @property
+    def takes_images(self) -> bool:
+        """Whether a candidate takes images as matrices."""
+        return any(_takes_images(candidate.fit) for candidate in self.spec.candidates)
+
+
+def planned_final(
+    study: Study,
+    dataset: PlannedDataset,
+    descriptors: Mapping[str, PlannedDescriptor],
+    fits: Sequence[PlannedFit],
+    protocols: Sequence[PlannedProtocol],
+) -> PlannedFinal:
+    """Plan the model of a study with the section ``final``, on its data set; descriptors are by key.
+
+    Raises
+    ------
+    ConfigError
+        The method takes kernels that can't be computed from the features of a new sample, or no method can be chosen.
+    MissingExtra
+        skops is not installed: known now, not after the fits.
+    """
+    final = study.final
+    assert final is not None
+    require("skops")
+    named = final.protocol_of(study.protocols, dataset.id)
+    protocol = next(protocol for protocol in protocols if protocol.id == named)
+    candidates, reasons = [], []
+    for fit in fits:
+        if fit.protocol != protocol.key or final.method not in (BEST, fit.method_id):
+            continue
+        method = study.methods[_key_of(fit, study)]
+        reason = unsuited(method, list(study.evaluation.neighbours)) or _unsuited_kernels(fit.spec.kernels)
+        if reason:
+            reasons.append(f"{fit.method_id} {reason}")
+            continue
+        kind = method.specification()["kind"]
+        candidates.append(FinalCandidate(fit=_on_features(fit.spec), title=fit.label, kind=kind))
+    if not candidates:
+        what = "no method can be a model" if final.method == BEST else "this method can't be a model"
+        listed = "; ".join(reasons) or f"{final.method!r} is not evaluated by protocol {named!r}"
+        raise ConfigError(
+            f"final.method: {what} of data set {dataset.id!r}: {listed}. A model needs kernels of one descriptor each "
+            "that is a vector, or features."
+        )
+    used = {key for candidate in candidates for key in candidate.fit.descriptors}
+    config = study.datasets[dataset.id]
+    own_tables = config.tables if isinstance(config, FeatureTables) else {}
+    spec = FinalSpec(
+        study=study.study,
+        dataset=dataset.id,
+        title=dataset.title,
+        method=final.method,
+        metric=final.metric,
+        candidates=candidates,
+        views=[_view(planned, own_tables) for key, planned in descriptors.items() if key in used],
+        images=_images(dataset) if dataset.family == "images" else None,
+        tables=_tables(config) if isinstance(config, FeatureTables) else None,
+        label_table=config.labels if isinstance(config, FeatureTables) else None,
+        exclude_classes=list(protocol.spec.parameters.get("exclude_classes") or []),
+    )
+    return PlannedFinal(dataset, protocol.key, spec)
+
+
+def _key_of(fit: PlannedFit, study: Study) -> str:
+    """Return the key in the study of a planned fit's method, of which there may be one fit for each kernel."""
+    keys = [key for key in study.methods if fit.method_id == key or fit.method_id.startswith(f"{key}-")]
+    exact = [key for key in keys if fit.method_id == key and getattr(study.methods[key], "kernels", "") != "each"]
+    return exact[0] if exact else max((k for k in keys if getattr(study.methods[k], "kernels", "") == "each"), key=len)
+
+
+def _unsuited_kernels(kernels: Sequence[dict[str, Any]]) -> str:
+    """Return why kernels can't be computed from views by the library; empty if they can."""
+    for kernel in kernels:
+        name = kernel["id"]
+        if "factors" in kernel:
+            return f"takes kernel {name!r}, a product of kernels of several descriptors"
+        if kernel.get("measure") == POINT_SET:
+            return f"takes kernel {name!r}, which compares sets of points"
+        if not str(kernel["implementation"]).startswith("mklearn."):
+            return f"takes kernel {name!r} of another package"
+    return ""
+
+
+def _on_features(spec: FitSpec) -> FitSpec:
+    """Return a fit at its largest training size, with kernels that are computed from features instead of matrices."""
+    kernels = []
+    for kernel in kernel_parts(spec.kernels):
+        changed = {name: value for name, value in kernel.items() if name != "pairwise"}
+        if "pairwise" in kernel:
+            changed |= {"features": kernel["pairwise"].split("/")[0], "feature_scaling": "none"}
+        kernels.append(changed)
+    largest: Setting = max(spec.settings, key=lambda setting: setting.train_size or 0)
+    return spec.model_copy(update={"kernels": kernels, "settings": [largest]})
+
+
+def _takes_images(fit: FitSpec) -> bool:
+    return any(entry.kind == "images" for entry in fit.method.inputs.values())
+
+
+def _view(descriptor: PlannedDescriptor, own_tables: Mapping[str, str]) -> FinalView:
+    config = descriptor.config
+    table = own_tables.get(config.table) if isinstance(config, Table) else None
+    return FinalView(
+        name=descriptor.id, descriptor=descriptor.key, kind=descriptor.spec.kind,
+        parameters=descriptor.spec.parameters, learns=bool(descriptor.spec.learns), column_table=table,
+    )  # fmt: skip
+
+
+def _images(dataset: PlannedDataset) -> CardImages:
+    resize = None if dataset.resize is None else dataset.resize.model_dump()
+    return CardImages(colour=dataset.read.options.get("colour", "grey"), resize=resize)
+
+
+def _tables(config: FeatureTables) -> CardTables:
+    return CardTables(id_column=config.id_column, label_column=config.label_column, group_column=config.group_column)

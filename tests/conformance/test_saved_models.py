@@ -1,0 +1,100 @@
+"""Every method is saved without a pickle, predicts the same bits when it is loaded, and takes the room it needs."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.conformance.conftest import Digits
+from tests.conformance.signatures import implementation
+from tests.conformance.test_methods import MODELS, TAKES, enough, fitted, parameters
+from tests.conformance.test_model_size import READ_BY_PREDICTIONS, arrays
+from tests.conformance.test_scikit_learn import ESTIMATORS
+
+from mklearn.saved_models import TRUSTED, load_model, save_model
+
+SPECS: dict[str, Any] = {
+    "narrow": {"view": "pixels", "bandwidth": 0.5},
+    "unit": {"view": "pixels", "feature_scaling": "unit"},
+    "rank": {"view": "noise", "feature_scaling": "rank", "psd": "shift"},
+    "chi2": {"view": "pixels", "measure": "chi2", "normalise": "unit_diagonal"},
+    "linear": {"view": "noise", "kind": "linear"},
+    "cubic": {"view": "noise", "kind": "polynomial", "degree": 3},
+}
+OWN = [kind for kind, model in MODELS.items() if model.implementation.startswith("mklearn.")]
+KERNELS = [kind for kind in OWN if TAKES[kind] == "kernels"]
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def outputs(model: Any, X: Any) -> dict[str, np.ndarray]:
+    """What the model gives for samples."""
+    names = ("predict", "decision_function", "predict_proba", *(["transform"] if hasattr(model, "embedding_") else []))
+    return {name: np.asarray(getattr(model, name)(X)) for name in names if hasattr(model, name)}
+
+
+def again(model: Any, path: Path) -> Any:
+    save_model(model, path, {})
+    return load_model(path).estimator
+
+
+def assert_equal(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> None:
+    assert "predict" in expected
+    np.testing.assert_equal(found, expected)
+
+
+@pytest.mark.parametrize("kind", OWN)
+def test_a_method_as_studies_call_it(digits: Digits, kind: str, tmp_path: Path) -> None:
+    digits = enough(digits, kind)
+    X, X_test = digits.given(TAKES[kind])
+    names = np.array(["cat", "dog", "ant", "bee"])
+    model = fitted(kind, parameters(kind), X, names[digits.y[digits.train]])
+    assert_equal(outputs(again(model, tmp_path / "model.mklearn"), X_test), outputs(model, X_test))
+
+
+@pytest.mark.parametrize("kind", KERNELS)
+def test_a_method_on_views_and_its_size(digits: Digits, kind: str, tmp_path: Path) -> None:
+    """Noise, because features that are small integers could be compressed."""
+    rng = np.random.default_rng(0)
+    y = np.tile(digits.y, 3)
+    views = {"pixels": np.tile(digits.X, (3, 1)) + rng.random((300, 64)), "noise": rng.random((300, 40)) + y[:, None]}
+    method = implementation(MODELS[kind])
+    few = {"max_iter": 2} if "max_iter" in inspect.signature(method).parameters else {}
+    model = method(kernels=SPECS, **few).fit(views, y)
+    path = tmp_path / "model.mklearn"
+    new = {name: table[:7] + 0.1 for name, table in views.items()}
+    assert_equal(outputs(again(model, path), new), outputs(model, new))
+    learned = READ_BY_PREDICTIONS | {"_quantiles"}  # of the scaling by ranks: each value of each feature
+    read = {id(array): array.nbytes for name, array in arrays(model) if name in learned}
+    needed = sum(table.nbytes for table in views.values()) + sum(read.values())
+    assert path.stat().st_size <= 1.5 * needed
+    with zipfile.ZipFile(path) as archive:
+        assert all(member.compress_size == member.file_size for member in archive.infolist()[1:])
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: estimator.__name__)
+@pytest.mark.parametrize("labels", ["text", "categories"])
+def test_models_fitted_on_data_frames(digits: Digits, estimator: Any, labels: str, tmp_path: Path) -> None:
+    """Neither column names nor labels stay objects of pandas."""
+    if estimator.__name__ == "NullSpaceLDA":
+        pytest.skip("needs more features than samples")
+    kernels = {"kernels": ["gaussian", "linear"]} if "kernels" in inspect.signature(estimator).parameters else {}
+    dtype = {"text": "str", "categories": "category"}[labels]
+    y = pd.Series(np.array(["cat", "dog", "ant", "bee"])[digits.y], dtype=dtype)
+    bilinear = estimator.__module__.startswith("mklearn.bilinear")
+    X = digits.samples("images") if bilinear else pd.DataFrame(digits.X, columns=[f"p{k}" for k in range(64)])
+    model = estimator(**kernels).fit(X, y)
+    assert_equal(outputs(again(model, tmp_path / "model.mklearn"), X), outputs(model, X))
+
+
+def test_the_list_names_classes_that_there_are() -> None:
+    for name in TRUSTED:
+        module, _, attribute = name.rpartition(".")
+        assert isinstance(getattr(importlib.import_module(module), attribute), type)
+        assert name.startswith(("mklearn.", "numpy.", "scipy."))
+    assert {f"{estimator.__module__}.{estimator.__name__}" for estimator in ESTIMATORS} <= set(TRUSTED)

@@ -1,0 +1,37 @@
+"""Features of several views side by side: order, scaling by the training samples, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from mklearn.base.side_by_side import SideBySide
+from mklearn.errors import DataError
+from mklearn.kernels.feature_scaling import FeatureScaler
+from mklearn.kernels.views import Views
+
+RNG = np.random.default_rng(0)
+TRAIN = {"a": RNG.normal(size=(8, 3)), "b": 5 + 10 * RNG.normal(size=(8, 2)), "c": RNG.normal(size=(8, 1))}
+NEW = {name: table[:3] + 0.5 for name, table in TRAIN.items()}
+
+
+@pytest.mark.parametrize("scaling", ["none", "standard", "minmax", "unit", "rank"])
+def test_features_are_scaled_together_in_the_order_of_the_names(scaling: str) -> None:
+    made = clone(SideBySide(["c", "a"], scaling)).fit(TRAIN)
+    joined = np.concatenate([TRAIN["c"], TRAIN["a"]], axis=1)
+    scaler = FeatureScaler(scaling).fit(joined)
+    np.testing.assert_array_equal(made.transform(Views(TRAIN)), scaler.transform(joined))
+    np.testing.assert_array_equal(made.transform(NEW), scaler.transform(np.concatenate([NEW["c"], NEW["a"]], axis=1)))
+    assert made.widths_ == {"c": 1, "a": 3}
+    assert SideBySide().fit(TRAIN).n_features_out_ == 6
+
+
+def test_new_samples_need_the_views_and_widths_of_fit() -> None:
+    made = SideBySide(["a", "b"]).fit(TRAIN)
+    with pytest.raises(DataError, match="there is no view 'b'; available: 'a'"):
+        made.transform({"a": NEW["a"]})
+    with pytest.raises(DataError, match="view 'a' has 2 features, but the training samples had 3"):
+        made.transform(NEW | {"a": NEW["a"][:, :2]})
+    with pytest.raises(DataError, match="X is one table; expected several views"):
+        made.transform(NEW["a"])

@@ -1,0 +1,258 @@
+"""The final model of a study: chosen as the evaluation chooses, an estimator of the library, and what its card says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from tests.unit.every_step import data_jobs, model_jobs, table_jobs
+from tests.unit.steps.small_study import working_in
+
+from mklearn.artefacts import read_arrays, read_table
+from mklearn.base.side_by_side import SideBySide
+from mklearn.contract.fit_spec import FitSpec
+from mklearn.contract.loading import load
+from mklearn.contract.model_card import ModelCard
+from mklearn.datasets.samples import SampleSet
+from mklearn.descriptors.multiresolution import multiresolution
+from mklearn.descriptors.pixels import pixels
+from mklearn.engine.integrity import artefacts, verify_file
+from mklearn.errors import DamagedArtefact
+from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
+from mklearn.evaluation.split import evaluate_split
+from mklearn.kernels.specs import StackTransform, build_stack
+from mklearn.kernels.views import Views
+from mklearn.saved_models import SavedModel, load_model
+from mklearn.steps.runner import call, set_aside
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.reading import check_study
+from mklearn.study.registry import registered
+from mklearn.study.targets import Targets
+
+STUDY: dict[str, Any] = {
+    "study": "final",
+    "datasets": {"digits": {"per_class": 8, "classes": ["0", "1", "8"]}},
+    "descriptors": {
+        "pixels": {"kind": "pixels"},
+        "blocks": {"kind": "multiresolution", "resolutions": [2, 4]},
+    },
+    "kernels": {
+        "gauss": {"kind": "gaussian", "psd": "flip"},
+        "scaled": {"kind": "gaussian", "descriptor": "blocks", "feature_scaling": "auto", "bandwidth": [0.5, 2]},
+        "square": {"kind": "polynomial", "descriptor": "pixels", "normalise": "unit_diagonal"},
+    },
+    "methods": {
+        "average": {"kind": "kernel_fda", "kernels": ["gauss-*"]},
+        "best-single": {"kind": "kernel_svc", "kernel_weights": "best_single", "C": [0.1, 10]},
+        "by-accuracy": {"kind": "kernel_fda", "kernel_weights": "cv_accuracy", "ridge": [1e-4, 1e-2]},
+        "each": {"kind": "kernel_ridge", "kernels": "each"},
+        "mkl-lda": {"kind": "mkl_dr", "kernels": ["gauss-*", "square"], "ridge": [1e-3, 1e-1]},
+        "mkmmc": {"kind": "mkmmc", "kernels": ["gauss-*"], "max_iter": 2, "sizes": [1, 2, 3]},
+        "kpca-svc": {"kind": "kernel_fsvc", "kernels": ["square"], "n_components": [2, 4]},
+        "pca": {"kind": "pca", "descriptor": "blocks", "n_components": 4},
+        "svc": {"kind": "linear_svc", "descriptor": ["blocks", "pixels"], "feature_scaling": "auto", "C": [0.1, 1]},
+        "fsvc": {"kind": "fsvc", "descriptor": "blocks", "feature_scaling": "standard"},
+        "two-d-lda": {"kind": "two_d_lda", "sizes": [2, 3]},
+        "oracle": {"kind": "kernel_fda", "kernel_weights": "oracle_single"},
+    },
+    "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
+    "evaluation": {"inner_folds": 2},
+    "final": {},
+}
+METHODS = [name for name in STUDY["methods"] if name not in ("oracle", "each")] + ["each-square"]
+
+
+def targets(method: str = "best") -> Targets:
+    return Targets(plan_study(check_study(STUDY | {"final": {"method": method}})))
+
+
+def run(targets: Targets, folder: Path, prefix: str) -> SavedModel:
+    """Run the step of the final model as its rule does."""
+    inputs = {
+        "summary": targets.path("summary"), "labels": targets.final_labels(None), "splits": targets.final_splits(None),
+        "sources": targets.final_sources(None), "learned": targets.final_learned(None),
+        "images": targets.final_images(None), "tables": targets.final_tables(None),
+        "label_table": targets.final_label_table(None),
+    }  # fmt: skip
+    outputs = {"model": f"{prefix}.mklearn", "card": f"{prefix}.md", "predicted": f"{prefix}.csv"}
+    with working_in(folder):
+        call("final_model", inputs, outputs, targets.spec("final_model")(None))
+        return load_model(f"{prefix}.mklearn")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the study has run up to its summary."""
+    folder = tmp_path_factory.mktemp("final")
+    made = targets()
+    with working_in(folder):
+        for job in [*data_jobs(made), *model_jobs(made), *list(table_jobs(made))[:2]]:
+            call(job["step"], job["inputs"], job["outputs"], job["spec"])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> Callable[[str], SavedModel]:
+    made: dict[str, SavedModel] = {}
+
+    def of(method: str) -> SavedModel:
+        if method not in made:
+            made[method] = run(targets(method), folder, method)
+        return made[method]
+
+    return of
+
+
+@pytest.fixture(scope="module")
+def samples(folder: Path) -> SampleSet:
+    with working_in(folder):
+        return SampleSet.load(targets().final_images(None)[0])
+
+
+def views_of(images: Any) -> Views:
+    return Views({"pixels": pixels(images), "blocks": multiresolution(images, resolutions=[2, 4])})
+
+
+def new_images(samples: SampleSet) -> Any:
+    """Images between two training images."""
+    return (0.7 * samples.images + 0.3 * np.roll(samples.images, 5, axis=0))[::2]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_predictions_are_those_of_the_library(
+    method: str, model: Callable[[str], SavedModel], samples: SampleSet
+) -> None:
+    """The library's estimator, made from the card alone and fitted on descriptors that are computed again."""
+    saved = model(method)
+    card = ModelCard.model_validate(saved.card)
+    asked = load(registered("methods")[card.method.kind].implementation)
+    labels = samples.classes[samples.y]
+    if card.method.input == "images":
+        X, new = samples.images, new_images(samples)
+        estimator = asked(**card.method.parameters)
+    else:
+        X, new = views_of(samples.images), views_of(new_images(samples))
+        if card.method.kernels:
+            estimator = asked(kernels=card.method.kernels, **card.method.parameters)
+        else:
+            names = [view.name for view in card.views]
+            scaling = card.method.feature_scaling or "none"
+            estimator = make_pipeline(SideBySide(names, scaling), asked(**card.method.parameters))
+    estimator.fit(X, labels)
+    np.testing.assert_array_equal(saved.estimator.predict(new), estimator.predict(new))
+    assert (saved.estimator.predict(X) == labels).mean() > 0.8
+    assert saved.arrays["ids"].tolist() == samples.ids.tolist()
+    assert card.data.classes == {"0": 8, "1": 8, "8": 8}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_parameters_are_those_that_the_evaluation_chooses(
+    method: str, model: Callable[[str], SavedModel], samples: SampleSet, folder: Path
+) -> None:
+    """With the study's own fit, whose kernels are made from cached matrices, on all samples."""
+    planned = next(fit for fit in targets().plan.fits.values() if fit.method_id == method)
+    spec: FitSpec = planned.spec
+    with working_in(folder):
+        inputs = study_inputs(spec, planned.dataset.key, samples)
+    every = np.arange(len(samples))
+    found = evaluate_split(
+        inputs, spec.method, samples.y, every, every, evaluation=spec.evaluation, seed=spec.seed
+    ).rules  # fmt: skip
+    result = found.get("euclidean") or found[""]
+    card = ModelCard.model_validate(model(method).card)
+    chosen = dict(card.method.parameters)
+    if result.component is not None and (chosen.get("n_components") is not None or method in {"mkmmc", "two-d-lda"}):
+        assert chosen.pop("n_components") == result.component
+    expected = result.candidate.estimator_parameters
+    assert {**expected, **chosen} == expected
+    assert card.method.feature_scaling == result.candidate.feature_scaling
+    if result.candidate.kernel is not None:
+        assert list(card.method.kernels) == [spec.kernels[result.candidate.kernel]["id"]]
+
+
+def study_inputs(spec: FitSpec, dataset: str, samples: SampleSet) -> Inputs:
+    made = targets()
+
+    def features(key: str) -> Any:
+        return read_arrays(made.path("features", dataset=dataset, descriptor=key))["features"]
+
+    def matrix(name: str) -> Any:
+        source, measure = name.split("/")
+        return read_arrays(made.path("pairwise", dataset=dataset, descriptor=source, measure=measure))["matrix"]
+
+    ((name, entry),) = spec.method.inputs.items()
+    if entry.kind == "images":
+        return Inputs({name: SampleInput(samples.images)})
+    if entry.kind == "features":
+        table = np.concatenate([features(key) for key in entry.descriptors], axis=1)
+        return Inputs({name: SampleInput(table, feature_scaling=entry.feature_scaling)})
+    pairwise = {kernel["pairwise"]: matrix(kernel["pairwise"]) for kernel in spec.kernels if "pairwise" in kernel}
+    scaled = {key: features(key) for key in spec.kernel_features}
+    return Inputs({name: KernelInput(pairwise, spec.kernels, scaled)})
+
+
+@pytest.mark.parametrize("method", ["mkl-lda", "best-single", "by-accuracy", "each-square"])
+def test_kernel_values_are_the_studys(
+    method: str, model: Callable[[str], SavedModel], samples: SampleSet, folder: Path
+) -> None:
+    card = ModelCard.model_validate(model(method).card)
+    stack = StackTransform(card.method.kernels).fit_transform(views_of(samples.images))
+    planned = next(fit for fit in targets().plan.fits.values() if fit.method_id == method)
+    with working_in(folder):
+        held = study_inputs(planned.spec, planned.dataset.key, samples).kernels
+    assert held is not None
+    specs = [dict(kernel) for kernel in planned.spec.kernels if kernel["id"] in card.method.kernels]
+    for spec in specs:
+        if spec.get("feature_scaling") == "auto":
+            spec["feature_scaling"] = card.method.feature_scaling
+    every = np.arange(len(samples))
+    expected, _, _ = build_stack(held.pairwise, specs, every, every[:0], held.features)
+    assert stack.ids == expected.ids
+    np.testing.assert_allclose(stack.matrices, expected.matrices, rtol=1e-9, atol=1e-12)
+
+
+def test_the_best_is_that_of_the_summary(model: Callable[[str], SavedModel], folder: Path) -> None:
+    card = ModelCard.model_validate(model("best").card)
+    rows, _ = read_table(folder / targets().path("summary"))
+    rows = rows[rows["selection"].eq("inner_cv") & rows["neighbour"].isin(["", "euclidean"])]
+    rows = rows[rows["method"].ne("oracle") & rows["mean"].notna()]
+    best = rows.sort_values("mean", ascending=False, kind="stable").iloc[0]
+    assert card.method.name == best["method"]
+    assert card.expected.value == best["mean"]
+    assert card.expected.protocol == "folds"
+    assert card.expected.chosen_among == rows["method"].nunique() > 10
+    text = (folder / "best.md").read_text(encoding="utf-8")
+    assert f"chosen among {card.expected.chosen_among}" in text
+    assert "optimistic" in text
+    one = ModelCard.model_validate(model("pca").card)
+    own = rows[rows["method"].eq("pca")].iloc[0]
+    assert (one.expected.value, one.expected.chosen_among) == (own["mean"], 1)
+    assert "optimistic" not in (folder / "pca.md").read_text(encoding="utf-8")
+
+
+def test_the_same_study_gives_the_same_bytes(folder: Path, model: Callable[[str], SavedModel]) -> None:
+    """Of a method whose history has no times."""
+    model("by-accuracy")
+    run(targets("by-accuracy"), folder, "again")
+    for suffix in (".mklearn", ".md"):
+        assert (folder / f"again{suffix}").read_bytes() == (folder / f"by-accuracy{suffix}").read_bytes()
+
+
+def test_a_damaged_model_is_set_aside(folder: Path, model: Callable[[str], SavedModel], tmp_path: Path) -> None:
+    model("average")
+    path = tmp_path / "results" / "final" / "model.mklearn"
+    path.parent.mkdir(parents=True)
+    content = bytearray((folder / "average.mklearn").read_bytes())
+    path.write_bytes(content)
+    assert list(artefacts(tmp_path / "results")) == [path]
+    verify_file(path)
+    content[len(content) // 2] ^= 4
+    path.write_bytes(content)
+    with pytest.raises(DamagedArtefact, match="its checksum is not the one"):
+        verify_file(path)
+    assert "the next run makes it again" in set_aside(path)
+    assert not path.exists()

@@ -1,0 +1,152 @@
+"""The section `final`: what can't be made is a mistake of the study, and its job is planned with its files."""
+
+from __future__ import annotations
+
+import copy
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.workflow.conftest import SMOKE
+
+from mklearn.errors import ConfigError, MissingExtra
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.reading import check_study
+from mklearn.study.targets import Targets
+
+
+def study(final: dict[str, Any], **sections: Any) -> dict[str, Any]:
+    return copy.deepcopy(SMOKE) | sections | {"final": final}
+
+
+def message(raw: dict[str, Any]) -> str:
+    with pytest.raises(ConfigError) as caught:
+        plan_study(check_study(raw))
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("final", "sentence"),
+    [
+        ({"method": "averge"}, "final.method: there is no method 'averge'. Did you mean 'average'?"),
+        ({"method": "kfd"}, "final.method: there is no method 'kfd'."),
+        ({"dataset": "digit"}, "final.dataset: there is no data set 'digit'. Did you mean 'digits'?"),
+        ({"protocol": "folds"}, "final.protocol: there is no protocol 'folds'. Expected: random."),
+        ({"metric": "auc"}, "final.metric: 'auc' is not among evaluation.metrics: accuracy."),
+        ({"metod": "average"}, "final.metod: unknown key 'metod'. Did you mean 'method'?"),
+    ],
+)
+def test_names_that_refer_to_nothing(final: dict[str, Any], sentence: str) -> None:
+    assert sentence in message(study(final))
+
+
+def test_they_are_listed_among_the_other_mistakes() -> None:
+    found = message(study({"method": "averge"}, seed=-1))
+    assert "2 mistakes" in found
+    assert "final.method" in found
+
+
+ORACLE = {"kind": "kernel_fda", "kernel_weights": "oracle_single"}
+GATED = {"kind": "lmkl_svc"}
+AVERAGE = {"kind": "kernel_fda"}
+
+
+@pytest.mark.parametrize(
+    ("name", "sections", "sentence"),
+    [
+        (
+            "oracle",
+            {"methods": {"oracle": ORACLE, "average": AVERAGE}},
+            "final.method: 'oracle' chooses its kernel on test samples; valid: best, average.",
+        ),
+        ("gated", {"methods": {"gated": GATED}}, "takes several inputs (kernels, gating)"),
+        (
+            "average",
+            {"evaluation": {"neighbours": ["cosine"]}},
+            "final.method: 'average' predicts by Euclidean distance, which the study does not evaluate",
+        ),
+        (
+            "best",
+            {"protocols": {"random": {"kind": "random_per_class", "train_size": 4, "choose": "test_set"}}},
+            "final.protocol: no protocol can say what is expected of single samples: random chooses parameters on test",
+        ),
+        (
+            "best",
+            {"datasets": {"digits": {"per_class": 20}, "more": {"name": "digits"}}},
+            "final.dataset: is needed, as there are several: digits, more.",
+        ),
+    ],
+)
+def test_what_is_no_model_is_a_mistake_with_what_is_possible(
+    name: str, sections: dict[str, Any], sentence: str
+) -> None:
+    assert sentence in message(study({"method": name}, **sections))
+
+
+def test_matrices_have_no_model(matrices: dict[str, Any]) -> None:
+    raw = study({}, datasets={"own": matrices}, protocols={"folds": {"kind": "k_fold", "folds": 2}})
+    del raw["descriptors"]
+    assert "final.dataset: 'own' has matrices among its samples only" in message(raw)
+
+
+@pytest.mark.parametrize(
+    ("sections", "reason"),
+    [
+        (
+            {"descriptors": {"blur": {"kind": "geometric_blur"}}},
+            "average takes kernel 'blur', which compares sets of points",
+        ),
+        (
+            {
+                "kernels": {
+                    "gauss": {"kind": "gaussian"},
+                    "product": {"kind": "product", "of": ["gauss-pixels", "gauss-blocks"]},
+                },
+                "methods": {"average": {"kind": "kernel_fda", "kernels": ["product"]}},
+            },
+            "average takes kernel 'product', a product of kernels of several descriptors",
+        ),
+    ],
+)
+def test_kernels_that_the_library_does_not_compute(sections: dict[str, Any], reason: str) -> None:
+    raw = study({"method": "average"}, **sections)
+    raw["methods"] = {"average": raw["methods"]["average"]}
+    found = message(raw)
+    assert found.startswith("final.method: this method can't be a model of data set 'digits'")
+    assert reason in found
+
+
+def test_best_leaves_out_what_is_no_model() -> None:
+    raw = study({}, methods=SMOKE["methods"] | {"oracle": ORACLE, "gated": GATED})
+    plan = plan_study(check_study(raw))
+    assert plan.final is not None
+    names = [candidate.fit.method.id for candidate in plan.final.spec.candidates]
+    assert names == ["kfd-pixels", "kfd-blocks", "average", "mkl-lda"]
+    assert all(candidate.fit.settings[0].train_size == 6 for candidate in plan.final.spec.candidates)
+    one = plan_study(check_study(study({"method": "kfd-blocks"}))).final
+    assert one is not None
+    assert [view.name for view in one.spec.views] == ["blocks"]
+
+
+def test_the_job_reads_what_it_needs() -> None:
+    made = Targets(plan_study(check_study(study({"method": "average"}))))
+    assert made.path("final_model") in made.everything()
+    assert [Path(path).name.split("-")[0] for path in made.final_sources(None)] == ["pixels", "blocks"]
+    code = {Path(path).name for path in made_code(made)}
+    assert {"final_model.py", "kfd.py", "gaussian.py", "saved_models.py"} <= code
+    without = Targets(plan_study(check_study(SMOKE)))
+    assert without.path("final_model") not in without.everything()
+
+
+def made_code(made: Targets) -> list[str]:
+    from mklearn.provenance import step_code
+
+    return step_code("final_model", made.spec("final_model")(None))
+
+
+def test_skops_is_missed_before_anything_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "skops", None)
+    with pytest.raises(MissingExtra, match=re.escape('pip install "mklearn[models]"')):
+        plan_study(check_study(study({})))
