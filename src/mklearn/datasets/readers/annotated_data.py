@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from mklearn.datasets.readers.hdf5 import check_size, hdf5_errors, numbers, open_hdf5, text
+from mklearn.datasets.readers.hdf5 import check_size, hdf5_errors, numbers, open_hdf5, text, word
 from mklearn.errors import DataError
 
 ANNDATA, MUDATA = ".h5ad", ".h5mu"
@@ -88,7 +88,7 @@ def _matrix(part: Any, place: str, path: Path) -> np.ndarray:
     if place not in _places(part):
         raise DataError(f"{path}: no array {place!r}; it has {', '.join(_places(part)) or 'none'}")
     node = part[place]
-    encoding = _encoding(node)
+    encoding = word(node, "encoding-type")
     if encoding in ("csr_matrix", "csc_matrix"):
         return _filled(node, encoding, path)
     if encoding in ("array", "") and hasattr(node, "dtype"):
@@ -117,7 +117,7 @@ def _index(obs: Any, path: Path) -> np.ndarray:
 
 def _column(node: Any, path: Path) -> np.ndarray:
     """Return a column of ``obs``; missing values of categories and of nullable types are None."""
-    encoding = _encoding(node)
+    encoding = word(node, "encoding-type")
     if encoding == "categorical":
         codes, categories = numbers(node["codes"], path), text(node["categories"], path)
         if codes.dtype.kind not in "iu" or codes.max(initial=-1) >= len(categories):
@@ -144,8 +144,3 @@ def _entry(group: Any, name: str, path: Path, what: str = "group") -> Any:
     if name not in group:
         raise DataError(f"{path}: no {what} {name!r}; it has {', '.join(map(str, group)) or 'none'}")
     return group[name]
-
-
-def _encoding(node: Any) -> str:
-    found = node.attrs.get("encoding-type", "")
-    return found.decode() if isinstance(found, bytes) else str(found)

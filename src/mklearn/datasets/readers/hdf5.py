@@ -61,6 +61,12 @@ def text(node: Any, path: Path) -> np.ndarray:
     return numbers(node, path)
 
 
+def word(node: Any, name: str) -> str:
+    """Return an attribute that is a word; "" if there is none."""
+    found = node.attrs.get(name, "")
+    return found.decode() if isinstance(found, bytes) else str(found)
+
+
 def check_size(shape: tuple[int, ...] | None, path: Path, name: str, itemsize: int = 8) -> None:
     """Raise DataError for an array that is larger than `MOST_BYTES` in memory."""
     size = float(np.prod(np.array(shape or (0,), dtype=float))) * itemsize

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from mklearn.atomic import existing_file
-from mklearn.datasets.readers.hdf5 import hdf5_errors, numbers, open_hdf5
+from mklearn.datasets.readers.hdf5 import hdf5_errors, numbers, open_hdf5, word
 from mklearn.errors import DataError
 
 _HEADER = 128
@@ -108,12 +108,12 @@ def _own_variables_of_hdf5(path: Path) -> dict[str, np.ndarray]:
     found = {}
     with open_hdf5(path) as file, hdf5_errors(path, "MATLAB 7.3"):
         for name, node in file.items():
-            kind = bytes(getattr(node, "attrs", {}).get("MATLAB_class", b"")).decode()
+            kind = word(node, "MATLAB_class")
             if kind == "char":
                 found[name] = _hdf5_text(node, path)
             elif kind == "cell":
                 parts = [file[reference] for reference in numbers(node, path).ravel()]
-                if all(bytes(part.attrs.get("MATLAB_class", b"")) == b"char" for part in parts):
+                if all(word(part, "MATLAB_class") == "char" for part in parts):
                     found[name] = np.array(["".join(_hdf5_text(part, path).tolist()) for part in parts], dtype=str)
             elif kind != "struct" and getattr(node, "dtype", np.dtype(object)).kind in "uifb":
                 found[name] = numbers(node, path).T
@@ -128,7 +128,7 @@ def _hdf5_text(node: Any, path: Path) -> np.ndarray:
 
 def _rows_of_text(codes: np.ndarray) -> np.ndarray:
     """Return rows of character codes as a vector of str, without the blanks that fill rows up."""
-    return np.array(["".join(map(chr, row)).rstrip() for row in codes.reshape(len(codes), -1).tolist()], dtype=str)
+    return np.array(["".join(map(chr, row)).rstrip() for row in codes.tolist()], dtype=str)
 
 
 def _opened(path: Path) -> tuple[memoryview, str, int]:
