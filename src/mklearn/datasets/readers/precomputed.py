@@ -98,7 +98,7 @@ def read(
 
 def _read_matrix(path: Path, id_column: str, ids: np.ndarray, labels_path: Path) -> np.ndarray:
     """Read a matrix with its rows and columns in the order of `ids`."""
-    bare = path.suffix in SEPARATORS and _has_no_header(path)
+    bare = is_bare(path)
     table = Table(path, id_column, header=not bare)
     numbers = table.numbers()
     rows, columns = numbers.shape
@@ -119,8 +119,10 @@ def _read_matrix(path: Path, id_column: str, ids: np.ndarray, labels_path: Path)
     return numeric_values(numbers, path, own_ids)[np.ix_(order, order)]
 
 
-def _has_no_header(path: Path) -> bool:
-    """Tell whether the first line has numbers only, so that the file may be a bare matrix."""
+def is_bare(path: Path) -> bool:
+    """Tell whether a CSV or TSV file begins with a line of numbers only, so that it is a matrix without ids."""
+    if path.suffix not in SEPARATORS:
+        return False
     with existing_file(path).open(encoding="utf-8", errors="replace") as stream:
         cells = stream.readline().strip().split(SEPARATORS[path.suffix])
     try:
