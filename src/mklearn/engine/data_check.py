@@ -17,7 +17,7 @@ from mklearn.datasets.readers.annotated_data import MUDATA
 from mklearn.datasets.readers.content import decode_image
 from mklearn.datasets.readers.image_folder import find_images
 from mklearn.datasets.readers.precomputed import is_bare
-from mklearn.datasets.readers.tabular import Table
+from mklearn.datasets.readers.table_files import Table
 from mklearn.datasets.registry import LABELS_KEY
 from mklearn.datasets.samples import natural_key
 from mklearn.errors import UserError

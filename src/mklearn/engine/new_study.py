@@ -14,7 +14,7 @@ from mklearn.datasets.read import read_dataset
 from mklearn.datasets.readers.annotated_data import MUDATA, arrays_of
 from mklearn.datasets.readers.content import IMAGE_SUFFIXES, is_hidden
 from mklearn.datasets.readers.image_folder import find_images
-from mklearn.datasets.readers.tabular import SUFFIXES, column_names
+from mklearn.datasets.readers.table_files import SUFFIXES, column_names
 from mklearn.datasets.registry import dataset_spec
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.expansion.plan import plan_study

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.errors import DataError
+from mklearn.errors import NotApplicable
 
 Impute = Literal["none", "mean", "median"]
 
@@ -30,12 +30,12 @@ def impute_features(
 
     Raises
     ------
-    DataError
+    NotApplicable
         No training sample has any value.
     """
     held = ~np.isnan(known).all(axis=0)
     if not held.any():
-        raise DataError(f"all values of the {len(known)} training samples are missing")
+        raise NotApplicable(f"all values of the {len(known)} training samples are missing")
     if not held.all():
         known, asked = known[:, held], asked[:, held]
     if not (np.isnan(known).any() or np.isnan(asked).any()):

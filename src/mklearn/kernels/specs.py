@@ -205,7 +205,7 @@ def build_stack(
     DataError
         Indices out of range, or an input that a kernel can't be computed from; the message names the kernel.
     NotApplicable
-        Fewer than two training samples have the view of a kernel.
+        Fewer than two training samples have the view of a kernel, or all values of its features are missing.
     """
     entries = _parse(specs, SOURCES)
     features = features or {}

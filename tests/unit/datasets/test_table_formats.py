@@ -16,8 +16,8 @@ from tests.unit.datasets.annotated_files import write_h5ad, write_h5mu
 
 from mklearn.datasets.read import read_dataset
 from mklearn.datasets.readers import feature_tables, hdf5
-from mklearn.datasets.readers.matlab import own_variables
-from mklearn.datasets.readers.tabular import column_names
+from mklearn.datasets.readers.matlab_tables import own_variables
+from mklearn.datasets.readers.table_files import column_names
 from mklearn.datasets.registry import dataset_spec
 from mklearn.datasets.samples import SampleSet
 from mklearn.errors import DataError

@@ -170,5 +170,5 @@ def test_files_of_other_programs(folder: Path, capsys: pytest.CaptureFixture[str
     capsys.readouterr()
     assert main(["validate", "cells.yaml", "both.yaml"]) == 0
     said = capsys.readouterr().out
-    assert "both: 12 samples of 2 classes: T 6, B 6" in said
+    assert "both: 12 samples of 2 classes: B 6, T 6" in said
     assert "note: 2 of 12 samples lack a table and are at the mean" in said

@@ -195,7 +195,7 @@ def test_imputation_is_fitted_to_the_training_samples() -> None:
     train, _, _ = build_stack({}, [{"id": "k", "features": "a", "impute": "mean"}], TRAIN, TEST, {"a": holes})
     without = build_stack({}, [{"id": "k", "features": "a", "impute": "mean"}], TRAIN, TEST, {"a": holes[:, [0, 1, 3]]})
     np.testing.assert_allclose(train.matrices, without[0].matrices, atol=1e-12)
-    with pytest.raises(DataError, match="all values of the 20 training samples are missing"):
+    with pytest.raises(NotApplicable, match="all values of the 20 training samples are missing"):
         build_stack({}, [{"id": "k", "features": "a", "impute": "mean"}], TRAIN, TEST, {"a": holes * np.nan})
     with pytest.raises(ConfigError, match="`impute` needs `features`"):
         build_stack({"d": np.zeros((2, 2))}, [{"id": "k", "pairwise": "d", "impute": "mean"}], [0], [1])

@@ -167,7 +167,7 @@ def mat(folder: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("made", [h5ad, h5mu, mat])
 def test_files_of_other_programs(folder: Path, made: Callable[[Path], dict[str, Any]]) -> None:
     grouped = {"folds": {"kind": "group_k_fold", "folds": 3}}
-    run(folder, made(folder), protocols=grouped if made is h5ad else FOLDS, kernels=KERNELS)
+    run(folder, made(folder), protocols=grouped if made is h5ad else FOLDS)
     found = scores(folder)
     assert (found > 0.8).all()
     if made is h5ad:

@@ -124,8 +124,9 @@ def _column(node: Any, path: Path) -> np.ndarray:
             raise DataError(f"{path}: {node.name} has codes without a category")
         return np.array([None if code < 0 else categories[code] for code in codes.tolist()], dtype=object)
     if encoding.startswith("nullable-"):
-        values, mask = text(node["values"], path), numbers(node["mask"], path)
-        return np.where(mask.astype(bool), None, values.astype(object))
+        values, mask = text(node["values"], path).astype(object), numbers(node["mask"], path).astype(bool)
+        values[mask] = None
+        return values
     if "categories" in node.attrs:
         raise DataError(f"{path}: {node.name} was written by anndata before version 0.8; read it and write it again")
     return text(node, path)

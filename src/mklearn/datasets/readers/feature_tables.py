@@ -1,4 +1,4 @@
-"""Own features: one table per descriptor, a row per sample; formats are in :mod:`mklearn.datasets.readers.tabular`."""
+"""Own features: one table per descriptor, a row per sample; formats: :mod:`mklearn.datasets.readers.table_files`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.datasets.readers.annotated_data import MUDATA
-from mklearn.datasets.readers.tabular import (
-    ARRAYS,
-    Table,
-    numeric_values,
-    row_order,
-    suspicious_columns,
-    unlabelled_note,
-)
+from mklearn.datasets.readers.table_files import ARRAYS, Table
+from mklearn.datasets.readers.tabular import numeric_values, row_order, suspicious_columns, unlabelled_note
 from mklearn.datasets.samples import SampleSet, check_numbers, some
 from mklearn.errors import ConfigError, DataError
 

@@ -1,8 +1,7 @@
-"""MATLAB files: arrays of real numbers, text, and cells of them, with errors that name the file.
+"""MATLAB files of versions 5 to 7: arrays of real numbers, text, and cells of them, with errors that name the file.
 
 A mirror may send any bytes, and ``scipy.io.loadmat`` is not made for those: its own documentation says so, and a wrong
-type code makes it read outside its tables. Here each size is compared with the bytes that there are. Files of version
-7.3 are HDF5, and are read for the user's own data only.
+type code makes it read outside its tables. Here each size is compared with the bytes that there are.
 
 References
 ----------
@@ -17,12 +16,9 @@ import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from mklearn.atomic import existing_file
-from mklearn.datasets.readers.hdf5 import hdf5_errors, numbers, open_hdf5, word
 from mklearn.errors import DataError
 
 _HEADER = 128
@@ -62,10 +58,9 @@ def load_mat(path: Path, *alternatives: tuple[str, ...]) -> list[np.ndarray]:
     DataError
         Not a MATLAB file, a truncated one, of version 7.3 (which is HDF5), or without these variables as real numbers.
     """
-    content, order, version = _opened(path)
-    if version == 2:
+    variables = all_variables(path)
+    if variables is None:
         raise DataError(f"{path}: a MATLAB file of version 7.3 (HDF5); save it with save(..., '-v7')")
-    variables = _read_variables(path, content, order)
     numeric = {name: array for name, array in variables.items() if array is not None}
     for names in alternatives:
         if set(names) <= set(numeric):
@@ -75,76 +70,34 @@ def load_mat(path: Path, *alternatives: tuple[str, ...]) -> list[np.ndarray]:
     raise DataError(f"{path}: has the variables {found}; expected {expected}")
 
 
-def own_variables(path: Path) -> dict[str, np.ndarray]:
-    """Read the user's own variables, of a file of any version from 5 on.
+def all_variables(path: Path, *, text: bool = False) -> dict[str, np.ndarray | None] | None:
+    """Read every variable of a MATLAB file; return None for a file of version 7.3, which is HDF5.
 
     Returns
     -------
     dict of str to array
-        Arrays of real numbers with two or more dimensions, in the dtype of MATLAB's class; text, one entry for each row
-        of characters or each entry of a cell, as a vector of str. Others (structures, sparse matrices) are left out.
+        As of :func:`load_mat`, and None for what is no real numbers. With `text`, text is a vector of its rows.
 
     Raises
     ------
     DataError
-        Missing, not a MATLAB file, or a truncated or damaged one.
+        Not a MATLAB file, or a truncated or damaged one.
     """
-    content, order, version = _opened(existing_file(path))
-    if version == 2:
-        return _own_variables_of_hdf5(path)
-    found = {}
-    for name, values in _read_variables(path, content, order, text=True).items():
-        if values is not None and values.dtype.hasobject:
-            parts = [part for part in values.ravel(order="F") if part is not None]
-            words = ["".join(part.ravel().tolist()) for part in parts if part.dtype.kind == "U" or part.size == 0]
-            values = np.array(words, dtype=str) if len(words) == values.size else None
-        if values is not None:
-            found[name] = values
-    return found
-
-
-def _own_variables_of_hdf5(path: Path) -> dict[str, np.ndarray]:
-    """Read arrays of numbers, which HDF5 has transposed, text, and cells of text, which are references to it."""
-    found = {}
-    with open_hdf5(path) as file, hdf5_errors(path, "MATLAB 7.3"):
-        for name, node in file.items():
-            kind = word(node, "MATLAB_class")
-            if kind == "char":
-                found[name] = _hdf5_text(node, path)
-            elif kind == "cell":
-                parts = [file[reference] for reference in numbers(node, path).ravel()]
-                if all(word(part, "MATLAB_class") == "char" for part in parts):
-                    found[name] = np.array(["".join(_hdf5_text(part, path).tolist()) for part in parts], dtype=str)
-            elif kind != "struct" and getattr(node, "dtype", np.dtype(object)).kind in "uifb":
-                found[name] = numbers(node, path).T
-    return found
-
-
-def _hdf5_text(node: Any, path: Path) -> np.ndarray:
-    if "MATLAB_empty" in node.attrs:
-        return np.array([""], dtype=str)
-    return _rows_of_text(numbers(node, path).T)
-
-
-def _rows_of_text(codes: np.ndarray) -> np.ndarray:
-    """Return rows of character codes as a vector of str, without the blanks that fill rows up."""
-    return np.array(["".join(map(chr, row)).rstrip() for row in codes.tolist()], dtype=str)
-
-
-def _opened(path: Path) -> tuple[memoryview, str, int]:
-    """Return the content of a file, its byte order and the number of its format."""
     content = memoryview(path.read_bytes())
     order = {b"IM": "<", b"MI": ">"}.get(bytes(content[126:_HEADER]))
     if order is None:
         raise DataError(f"{path}: not a readable MATLAB file of version 5 to 7; it is truncated or of another kind")
-    return content, order, struct.unpack_from(order + "H", content, 124)[0] >> 8
-
-
-def _read_variables(path: Path, content: memoryview, order: str, text: bool = False) -> dict[str, np.ndarray | None]:
+    if struct.unpack_from(order + "H", content, 124)[0] >> 8 == 2:
+        return None
     try:
         return dict(_variables(content[_HEADER:], order, text))
     except (ValueError, struct.error, zlib.error, OverflowError) as error:
         raise DataError(f"{path}: not a readable MATLAB file ({error}); it is truncated or damaged") from error
+
+
+def rows_of_text(codes: np.ndarray) -> np.ndarray:
+    """Return rows of character codes as a vector of str, without the blanks that fill rows up."""
+    return np.array(["".join(map(chr, row)).rstrip() for row in codes.tolist()], dtype=str)
 
 
 def integer_values(values: np.ndarray, path: Path, name: str) -> np.ndarray:
@@ -217,7 +170,7 @@ def _matrix(content: memoryview, order: str, depth: int, with_text: bool) -> tup
         return text, cells.reshape(shape, order="F")
     if with_text and word & 0xFF == _CHAR and n == 2:
         kind, part, _ = _element(content, at, order)
-        return text, _rows_of_text(_codes(kind, part, order, size).reshape(shape, order="F"))
+        return text, rows_of_text(_codes(kind, part, order, size).reshape(shape, order="F"))
     if word & 0xFF not in _CLASSES or word & _COMPLEX:
         return text, None
     kind, part, _ = _element(content, at, order)

@@ -8,14 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from mklearn.atomic import existing_file
-from mklearn.datasets.readers.tabular import (
-    SEPARATORS,
-    Table,
-    numeric_values,
-    read_labels,
-    row_order,
-    unlabelled_note,
-)
+from mklearn.datasets.readers.table_files import Table, read_labels
+from mklearn.datasets.readers.tabular import SEPARATORS, numeric_values, row_order, unlabelled_note
 from mklearn.datasets.samples import MEASURES, SampleSet
 from mklearn.errors import ConfigError, DataError
 
