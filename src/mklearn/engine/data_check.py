@@ -118,7 +118,9 @@ def _folder(
     kept = [file for file in files if file.parent.name not in excluded]
     labels = [file.parent.name for file in kept]
     ids = [file.relative_to(root).as_posix() for file in kept]
-    return broken, pd.DataFrame({"id": ids, "y": np.unique(labels, return_inverse=True)[1], "label": labels})
+    return list(dict.fromkeys(broken)), pd.DataFrame(
+        {"id": ids, "y": np.unique(labels, return_inverse=True)[1], "label": labels}
+    )
 
 
 def _broken_files(dataset: PlannedDataset) -> list[str]:

@@ -79,7 +79,8 @@ def folder(tmp_path: Path, plain_figures: None) -> Path:
 def test_samples_that_lack_a_view_score_as_in_the_library(folder: Path) -> None:
     paths = tables(folder, LACK)
     entry = {"kind": "feature_tables", "tables": paths, "missing_views": "mean"}
-    study = run(folder, entry, kernels=KERNELS)
+    methods = METHODS | {"product": {"kind": "kernel_fda", "kernels": ["p"]}}
+    study = run(folder, entry, kernels=KERNELS | {"p": {"kind": "product", "of": "all"}}, methods=methods)
     assert (scores(folder) > 0.8).all()
     assert "5 of 90 samples lack a table and are at the mean" in page(folder)
     views: dict[str, Any] = {}
@@ -99,6 +100,17 @@ def test_samples_that_lack_a_view_score_as_in_the_library(folder: Path) -> None:
         assert labels == dict(zip(part["sample"], np.unique(LABELS)[part["predicted"]], strict=True))
     [fit] = [job for job in study.jobs if job["step"] == "fit" and job["spec"]["method"]["id"] == "svc"]
     assert [kernel["missing_views"] for kernel in fit["spec"]["kernels"]] == ["mean", "mean"]
+
+
+def test_a_fold_without_samples_that_have_the_view_is_a_row_with_its_reason(folder: Path) -> None:
+    paths = tables(folder, {"upper": np.arange(2, 90)})
+    entry = {"kind": "feature_tables", "tables": paths, "missing_views": "mean"}
+    methods = {"kfd": METHODS["kfd"], "pca": {"kind": "pca", "descriptor": "upper"}}
+    run(folder, entry, methods=methods, kernels={"g": KERNELS["g"] | {"descriptor": "upper"}})
+    rows = pd.read_parquet(folder / "results" / "own" / "scores.parquet").query("method == 'kfd'")
+    failed = rows[rows["status"] == "not_applicable"]
+    assert failed["fold"].nunique() >= 1
+    assert failed["message"].str.contains("training samples have its view; at least two are needed").all()
 
 
 def test_samples_that_lack_a_view_are_dropped(folder: Path) -> None:
