@@ -116,7 +116,7 @@ class Table:
         return values.ndim == 2 and (self.path.suffix != ".mat" or min(values.shape) > 1)
 
 
-def column_names(path: Path, array: str | None = None) -> tuple[str, ...]:
+def column_names(path: Path) -> tuple[str, ...]:
     """Return the names of a table's columns, or of a file's arrays, with the index of a table if it has a name."""
     if path.suffix == ".npz":
         return tuple(_with_sparse(read_npz(path), path))
