@@ -13,9 +13,10 @@ from mklearn.errors import DataError
 from mklearn.kernels.completion import Mask, lacking, present_rows, refuse_lacking
 from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
 from mklearn.kernels.features import are_names, as_features, in_form_of, is_sparse, select_columns
+from mklearn.kernels.imputation import FeatureImputer
 from mklearn.kernels.views import Views
 
-FEATURE_KEYS = ("view", "columns", "preprocessing", "feature_scaling", "missing_views")
+FEATURE_KEYS = ("view", "columns", "preprocessing", "impute", "feature_scaling", "missing_views")
 """Keys of a spec that say what its kernel is computed from."""
 
 
@@ -25,7 +26,7 @@ class SelectedFeatures:
     Parameters
     ----------
     spec : mapping
-        A kernel's spec, of which "columns", "preprocessing" and "missing_views" are read.
+        A kernel's spec, of which "columns", "preprocessing", "impute" and "missing_views" are read.
     view : str, optional
         Name of the view; None if there is one table.
 
@@ -41,19 +42,21 @@ class SelectedFeatures:
         self.view = view
         self._columns = spec.get("columns")
         self._preprocessing = spec.get("preprocessing")
+        self._imputer = FeatureImputer(spec.get("impute", "none"))
         self.completes = spec.get("missing_views") == "mean"
         """Whether samples may lack the view."""
 
     @property
-    def key(self) -> tuple[str | None, str, int, bool]:
+    def key(self) -> tuple[str | None, str, int, str, bool]:
         """Equal for kernels that read the same features."""
         columns = self._columns if isinstance(self._columns, slice | None) else np.asarray(self._columns).tolist()
-        return self.view, repr(columns), id(self._preprocessing), self.completes
+        return self.view, repr(columns), id(self._preprocessing), self._imputer.strategy, self.completes
 
     @property
     def reads_tables(self) -> bool:
         """Whether they need a table as it was given, with its column names or with entries that are no numbers."""
-        return self._preprocessing is not None or are_names(self._columns) or self.completes
+        takes_gaps = self.completes or self._imputer.strategy != "none"
+        return self._preprocessing is not None or are_names(self._columns) or takes_gaps
 
     def fit(self, X: Any) -> Self:
         """Fit the preprocessing on the training samples: one table or `Views`."""
@@ -64,6 +67,8 @@ class SelectedFeatures:
             self._preprocessing = copy.deepcopy(self._preprocessing)  # the user's own stays unfitted
             with _data_errors():
                 table = self._preprocessing.fit(table).transform(table)
+        with _data_errors("impute"):
+            table = self._imputer.fit(table).transform(table)
         self.train_ = self._as_features(table)
         return self
 
@@ -78,6 +83,8 @@ class SelectedFeatures:
         if self._preprocessing is not None:
             with _data_errors():
                 table = self._preprocessing.transform(table)
+        with _data_errors("impute"):
+            table = self._imputer.transform(table)
         features = self._as_features(table)
         if features.shape[1] != self.train_.shape[1]:
             raise DataError(
@@ -187,9 +194,9 @@ def _forms(X: Any) -> Iterator[tuple[str | None, tuple[int, tuple[str, ...] | No
 
 
 @contextmanager
-def _data_errors() -> Iterator[None]:
-    """Raise what a user's transformer says of the data as `DataError`."""
+def _data_errors(key: str = "preprocessing") -> Iterator[None]:
+    """Raise what a user's transformer, or another one, says of the data as `DataError`."""
     try:
         yield
     except ValueError as error:
-        raise DataError(f"`preprocessing` failed: {error}") from error
+        raise DataError(f"`{key}` failed: {error}") from error

@@ -23,7 +23,7 @@ from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
 from mklearn.kernels.feature_source import FEATURE_KEYS, FeatureSource, SelectedFeatures, TableForms
 from mklearn.kernels.features import is_sparse, squared_norms
 from mklearn.kernels.gaussian import GaussianKernel
-from mklearn.kernels.imputation import Impute, impute_features
+from mklearn.kernels.imputation import FeatureImputer, Impute, impute_features
 from mklearn.kernels.linear import LinearKernel
 from mklearn.kernels.polynomial import PolynomialKernel
 from mklearn.kernels.precomputed import PrecomputedKernel
@@ -290,6 +290,7 @@ class StackTransform:
           (default: all);
         - "preprocessing": a transformer with ``fit`` and ``transform``. A copy is fitted to these features of the
           training samples, without labels. It may change their number, and take what is no number;
+        - "impute": "mean" or "median" fills in values that are NaN, by the training samples (default: "none");
         - "feature_scaling" of what results (default: "none"; see `mklearn.kernels.feature_scaling.FeatureScaler`);
         - "missing_views": what is done with samples that lack the view, rows in which all of these features are NaN.
           "error" (default) refuses them. "mean" puts them at the mean of the training samples that have the view, to
@@ -501,7 +502,7 @@ def spec_parameters(spec: KernelSpec) -> dict[str, Any]:
     declared = inspect.signature(_kernel_class(given)).parameters.items()
     defaults = {key: None if each.default is each.empty else each.default for key, each in declared if key != "name"}
     kind = {} if "implementation" in given else {"kind": "gaussian"}
-    of_features = dict.fromkeys(FEATURE_KEYS) | {"feature_scaling": "none", "missing_views": "error"}
+    of_features = dict.fromkeys(FEATURE_KEYS) | {"impute": "none", "feature_scaling": "none", "missing_views": "error"}
     return {**kind, **of_features, **defaults, **given}
 
 
@@ -542,6 +543,7 @@ def _entry(spec: KernelSpec, number: int, source_keys: Sequence[str]) -> _Entry:
     check_keys(spec, tuple(valid), f"kernel {name!r}")
     with _error_prefix(name):
         check_missing_views(spec.get("missing_views", "error"))
+        FeatureImputer(spec.get("impute", "none"))
     missing = [key for key, parameter in parameters.items() if parameter.default is parameter.empty and key not in spec]
     if missing:
         raise ConfigError(f"kernel {name!r} needs a value for {', '.join(f'`{key}`' for key in missing)}")

@@ -201,6 +201,24 @@ def test_imputation_is_fitted_to_the_training_samples() -> None:
         build_stack({"d": np.zeros((2, 2))}, [{"id": "k", "pairwise": "d", "impute": "mean"}], [0], [1])
 
 
+def test_the_library_imputes_as_studies_do() -> None:
+    holes = WHOLE.copy()
+    holes[RNG.random(holes.shape) < 0.2] = np.nan
+    holes[0] = WHOLE[0]
+    holes[5] = np.nan  # lacks the view
+    for X, name in ((holes, None), (pd.DataFrame(holes), None), ({"v": holes}, "v")):
+        spec: dict[str, Any] = {"impute": "median", "feature_scaling": "standard", "missing_views": "mean"}
+        halves = [Views(X)[part] if name else X[part] for part in (slice(0, N), slice(N, None))]
+        fitted = StackTransform([{**spec, "view": name} if name else spec]).fit(halves[0])
+        train, rows, _ = build_stack({}, [{"id": "k", "features": "a", **spec}], TRAIN, TEST, {"a": holes})
+        np.testing.assert_allclose(fitted.stack_train_.matrices, train.matrices, atol=1e-12)
+        np.testing.assert_allclose(fitted.transform(halves[1]).matrices, rows.matrices, atol=1e-12)
+    with pytest.raises(DataError, match=r"kernel '0': `impute` failed: .* does not take sparse features"):
+        StackTransform([{"impute": "mean", "view": "v"}]).fit({"v": sp.csr_array(WHOLE)})
+    with pytest.raises(ConfigError, match="kernel '0': invalid value 'knn' for `impute`"):
+        StackTransform([{"impute": "knn"}])
+
+
 def test_what_lacks_a_view() -> None:
     missing = [[None, pd.NA], [1, None], ["a", 2], [np.nan, float("nan")]]
     expected = [True, False, False, True]
