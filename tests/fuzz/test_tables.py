@@ -9,11 +9,14 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import strategies as st
+from scipy.io import savemat
+from scipy.sparse import csc_matrix, csr_matrix
 from tests.fuzz.mutations import CELLS, damaged, mistaken
 from tests.fuzz.trials import a_sentence, amounts, run_trials
 
@@ -54,6 +57,26 @@ def as_npz(compressed: bool = False, **arrays: Any) -> bytes:
     return stream.getvalue()
 
 
+def as_h5ad(**options: Any) -> bytes:
+    stream = io.BytesIO()
+    with h5py.File(stream, "w") as file:
+        file.create_dataset("X", data=X, **options)
+        file["obs/_index"], file["obs/label"] = IDS.astype(object), LABELS.astype(object)
+        file["obs"].attrs["_index"] = "_index"
+    return stream.getvalue()
+
+
+def as_mat(**options: Any) -> bytes:
+    stream = io.BytesIO()
+    savemat(stream, {"id": IDS.astype(object)[:, None], "label": LABELS, "X": X}, **options)
+    return stream.getvalue()
+
+
+def as_sparse(matrix: Any) -> bytes:
+    parts = {name: getattr(matrix, name) for name in ("data", "indices", "indptr", "shape")}
+    return as_npz(id=IDS, label=LABELS, format=matrix.format.encode(), **parts)
+
+
 def in_file(content: bytes, path: Path) -> tuple[list[str], list[str], np.ndarray]:
     """Ids, labels and numbers of a table, read without mklearn: in the order of the file."""
     if path.suffix == ".npz":
@@ -61,12 +84,23 @@ def in_file(content: bytes, path: Path) -> tuple[list[str], list[str], np.ndarra
             members = {name.removesuffix(".npy"): archive.read(name) for name in archive.namelist()}
         arrays = {name: np.lib.format.read_array(io.BytesIO(member)) for name, member in members.items()}
         ids, labels = arrays.pop("id"), arrays.pop("label")
+        if "indptr" in arrays:
+            kind = csr_matrix if arrays["format"].item() == b"csr" else csc_matrix
+            shape = tuple(arrays["shape"].tolist())
+            values = kind((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape).toarray()
+            return text_of(ids), text_of(labels), values
         [values] = [array for array in arrays.values() if array.ndim == 2]
         return text_of(ids), text_of(labels), values
+    if path.suffix == ".h5ad":
+        with h5py.File(path) as file:
+            return text_of(file["obs/_index"][()]), text_of(file["obs/label"][()]), file["X"][()]
     if path.suffix == ".parquet":
         columns = pq.read_table(io.BytesIO(content)).to_pydict()
     else:
-        rows = [row for row in csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")) if "".join(row).strip()]
+        lines = io.StringIO(content.decode("utf-8-sig"), newline="")
+        rows = [
+            row for row in csv.reader(lines, delimiter="\t" if path.suffix == ".tsv" else ",") if "".join(row).strip()
+        ]
         columns = {name: [row[number] for row in rows[1:]] for number, name in enumerate(rows[0])}
     ids, labels = (text_of(columns.pop(name)) for name in ("id", "label"))
     return ids, labels, np.array([[number_of(cell) for cell in column] for column in columns.values()]).T
@@ -82,15 +116,23 @@ def number_of(cell: Any) -> float:
 
 def feature_table(content: bytes, path: Path) -> None:
     samples = feature_tables.read({"one": path})
+    if path.suffix == ".mat":  # SciPy's reader is not made for damaged files
+        assert samples.tables["one"].shape[0] == len(set(samples.ids.tolist())) == len(samples.y)
+        return
     ids, labels, values = in_file(content, path)
-    assert samples.ids.tolist() == ids
-    assert samples.classes[samples.y].tolist() == labels
-    np.testing.assert_allclose(samples.tables["one"], values.astype(float), rtol=1e-14)
+    labelled = [number for number, label in enumerate(labels) if label]
+    assert samples.ids.tolist() == [ids[number] for number in labelled]
+    assert samples.classes[samples.y].tolist() == [labels[number] for number in labelled]
+    np.testing.assert_allclose(samples.tables["one"], values.astype(float)[labelled], rtol=1e-14)
 
 
 TABLES: dict[str, st.SearchStrategy[bytes]] = {
     "csv": mistaken([as_csv(FRAME)], CELLS) | damaged([as_csv(FRAME).encode()]),
     "parquet": damaged([as_parquet(FRAME), as_parquet(FRAME.assign(label=pd.Categorical(LABELS), f0=range(N)))]),
+    "tsv": mistaken([as_csv(FRAME).replace(",", "\t")], CELLS) | damaged([as_csv(FRAME).replace(",", "\t").encode()]),
+    "h5ad": damaged([as_h5ad(), as_h5ad(compression="gzip")]),
+    "mat": damaged([as_mat(), as_mat(do_compression=True)]),
+    "sparse.npz": damaged([as_sparse(csr_matrix(X)), as_sparse(csc_matrix(X))]),
     "npz": damaged([as_npz(id=IDS, label=LABELS, X=X), as_npz(True, id=IDS.astype("S"), label=np.arange(N) % 3, X=X)]),
 }
 
@@ -111,6 +153,10 @@ def test_feature_tables(trials: int, tmp_path: Path, suffix: str) -> None:
 KERNELS: dict[str, st.SearchStrategy[bytes]] = {
     "csv": mistaken([as_csv(SQUARE), pd.DataFrame(K).to_csv(index=False, header=False)], CELLS),
     "parquet": damaged([as_parquet(SQUARE)]),
+    "tsv": mistaken([as_csv(FRAME).replace(",", "\t")], CELLS) | damaged([as_csv(FRAME).replace(",", "\t").encode()]),
+    "h5ad": damaged([as_h5ad(), as_h5ad(compression="gzip")]),
+    "mat": damaged([as_mat(), as_mat(do_compression=True)]),
+    "sparse.npz": damaged([as_sparse(csr_matrix(X)), as_sparse(csc_matrix(X))]),
     "npz": damaged([as_npz(id=IDS, K=K), as_npz(K=K.astype(np.float32))]),
 }
 

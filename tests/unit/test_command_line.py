@@ -7,9 +7,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import yaml
+from PIL import Image
 from tests.workflow.conftest import SMOKE
 
 from mklearn.__main__ import main
@@ -234,13 +237,56 @@ def test_own_tables_are_read_and_what_is_odd_in_them_is_noted(
     path = write(
         tmp_path / "own.yaml", study | {"datasets": {"mine": {"kind": "feature_tables", "tables": {"t": "t.csv"}}}}
     )
-    rows = "".join(f"s{k},{'ab'[k % 2]},{k % 2},{0.1 * k}\n" for k in range(12))
+    rows = "".join(f"s{k},{'ab'[k % 2]},{k % 2},{0.1 * k}\n" for k in range(16))
     (tmp_path / "t.csv").write_text(f"id,label,target,x\n{rows}")
     assert main(["validate", path]) == 0
     assert "note: t.csv: columns 'target' have one value for each class" in capsys.readouterr().out
     (tmp_path / "t.csv").write_text(f"id,label,target,\n{rows}")
     assert main(["validate", path]) == 1
     assert "t.csv: column 4 has no name" in capsys.readouterr().err
+
+
+def test_every_broken_file_is_listed_and_classes_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("cat", "dog"):
+        (tmp_path / "photos" / name).mkdir(parents=True)
+        for number in range(3):
+            Image.fromarray(np.full((8, 8), 40 * number, dtype=np.uint8)).save(f"photos/{name}/{number}.png")
+    rows = "".join(f"s{k},{'abc'[k % 2 if k else 2]},{k * 0.1}\n" for k in range(11))
+    (tmp_path / "good.csv").write_text(f"id,label,x\n{rows}")
+    for name in ("one.npz", "two.h5ad"):
+        (tmp_path / name).write_bytes(b"nonsense")
+    study = {key: SMOKE[key] for key in ("study", "methods")} | {"protocols": {"f": {"kind": "k_fold", "folds": 3}}}
+    good: dict[str, Any] = {"kind": "feature_tables", "tables": {"t": "good.csv"}}
+    broken = {"kind": "feature_tables", "tables": {"good": "good.csv", "one": "one.npz", "two": "two.h5ad"}}
+    photos = {"kind": "image_folder", "path": "photos"}
+    path = write(tmp_path / "own.yaml", study | {"datasets": {"good": good, "broken": broken, "photos": photos}})
+    assert main(["validate", path]) == 1
+    said = capsys.readouterr()
+    assert "photos: 6 samples of 2 classes: cat 3, dog 3" in said.out
+    assert "good: 11 samples of 3 classes: a 5, b 5, c 1" in said.out
+    assert "the data of" in said.err
+    assert "have 3 mistakes" in said.err
+    for words in (
+        "one.npz: not a readable NPZ",
+        "two.h5ad: not a readable HDF5",
+        "3 stratified folds: too few samples "
+        "in class c (1); use fewer folds, or leave out what is too small by exclude_classes: ['c'] in the",
+    ):
+        assert words in said.err
+    for number in (0, 2):
+        (tmp_path / "photos" / "dog" / f"{number}.png").write_bytes(b"nonsense")
+    kept = good | {"exclude_classes": ["c"]}
+    path = write(tmp_path / "own.yaml", study | {"datasets": {"good": kept, "photos": photos}})
+    assert main(["validate", path]) == 1
+    said = capsys.readouterr()
+    assert "good: 10 samples of 2 classes: a 5, b 5" in said.out
+    assert "have 2 mistakes" in said.err
+    assert all(f"photos/dog/{number}.png: not an image" in said.err for number in (0, 2))
+    path = write(tmp_path / "own.yaml", study | {"datasets": {"good": kept}})
+    assert main(["validate", path]) == 0
 
 
 def test_the_shipped_studies_are_valid(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:

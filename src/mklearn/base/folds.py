@@ -127,7 +127,8 @@ def group_folds(
         rarest = np.unique(labels)[int(np.argmin(counts))]
         name = rarest if classes is None else np.asarray(classes)[rarest]
         raise NotApplicable(
-            f"{n_folds} folds of whole groups: class {name!s} has {min(counts)} groups; use fewer folds"
+            f"{n_folds} folds of whole groups: class {name!s} has {min(counts)} groups; use fewer folds, or leave it "
+            f"out by exclude_classes: [{str(name)!r}] in the data set"
         )
     drawn = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed).split(labels, labels, names)
     folds = [(np.sort(known), np.sort(held)) for known, held in drawn]

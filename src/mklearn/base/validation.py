@@ -77,7 +77,12 @@ def checked_labels(estimator: BaseEstimator, y: ArrayLike | None, n: int) -> NDA
         check_classification_targets(labels)
         np.unique(labels)
     except (TypeError, ValueError) as error:
-        raise DataError(f"y must hold class labels: {error}") from error
+        advice = (
+            ". For regression, use scikit-learn's KernelRidge(kernel='precomputed') or himalaya's kernel ridge on "
+            "kernels of mklearn.kernels"
+        )
+        is_target = labels.dtype.kind == "f" and np.isfinite(labels).all()
+        raise DataError(f"y must hold class labels: {error}{advice if is_target else ''}") from error
     return labels
 
 

@@ -27,6 +27,10 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     init.add_argument(
         "--group", dest="group_column", default="", metavar="COLUMN", help="column of groups, e.g. persons"
     )
+    init.add_argument(
+        "--missing-views", choices=("error", "drop", "mean"), default="error",
+        help="what the study does with samples that lack a table (default: error)",
+    )  # fmt: skip
     init.set_defaults(run=_init)
 
 
@@ -41,7 +45,9 @@ def _init(options: argparse.Namespace) -> None:
     for what, given in (("id", options.id_column), ("label", options.label_column)):
         if found.tables:
             columns[f"{what}_column"] = _column(what, given, every)
-    made = new_study(found, name=options.name, group_column=options.group_column, **columns)
+    made = new_study(
+        found, name=options.name, group_column=options.group_column, missing_views=options.missing_views, **columns
+    )
     path = Path(options.output or f"{made.name}.yaml")
     if path.exists() and not options.force:
         raise ConfigError(f"{path}: there is such a file; --force replaces it, --output names another.")

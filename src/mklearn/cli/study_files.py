@@ -7,13 +7,10 @@ import sys
 
 from mklearn.errors import UserError
 
-OWN_TABLES = ("feature_tables", "precomputed")
-"""Readers of the user's own data that `validate` calls; images are only listed, as decoding takes long."""
-
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``validate`` and ``schema``."""
-    validate = commands.add_parser("validate", help="check a study file, and your own tables and matrices")
+    validate = commands.add_parser("validate", help="check a study file, and open your own data")
     validate.add_argument("file", nargs="+", help="study file (YAML)")
     validate.set_defaults(run=_validate)
     schema = commands.add_parser("schema", help="print the JSON schema of study files, for editors")
@@ -21,7 +18,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _validate(options: argparse.Namespace) -> int:
-    from mklearn.datasets.read import read_dataset
+    from mklearn.engine.data_check import check_data
     from mklearn.study.expansion.plan import plan_study
     from mklearn.study.reading import read_study
 
@@ -29,17 +26,23 @@ def _validate(options: argparse.Namespace) -> int:
     for file in options.file:
         try:
             plan = plan_study(read_study(file))
-            own = [dataset.read.as_dict() for dataset in plan.datasets.values() if not dataset.downloads]
-            notes = [note for spec in own if spec["reader"] in OWN_TABLES for note in read_dataset(spec).notes]
+            checked = check_data(plan)
         except UserError as error:
             print(f"mklearn: {error}", file=sys.stderr)
             failed = 1
             continue
-        print(
-            f"{file}: study {plan.study.study!r} is valid: {len(plan.datasets)} data sets, "
-            f"{len(plan.descriptors)} descriptors, {len(plan.pairwise)} distances, {len(plan.fits)} fits."
-        )
-        print("".join(f"note: {note}\n" for note in notes), end="")
+        if checked.mistakes:
+            failed = 1
+            listed = "\n".join(f"  {number}. {text}" for number, text in enumerate(checked.mistakes, start=1))
+            count = "1 mistake" if len(checked.mistakes) == 1 else f"{len(checked.mistakes)} mistakes"
+            print(f"mklearn: the data of {file} have {count}:\n{listed}", file=sys.stderr)
+        else:
+            print(
+                f"{file}: study {plan.study.study!r} is valid: {len(plan.datasets)} data sets, "
+                f"{len(plan.descriptors)} descriptors, {len(plan.pairwise)} distances, {len(plan.fits)} fits."
+            )
+        print("".join(f"{line}\n" for line in checked.counts), end="")
+        print("".join(f"note: {note}\n" for note in checked.notes), end="")
     return failed
 
 

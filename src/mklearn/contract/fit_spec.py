@@ -23,6 +23,8 @@ Components = Literal["all", "one_standard_error", "best"]
 standard error of the best, or those with the best score."""
 FeatureScaling = Literal["none", "standard", "minmax", "unit", "rank"]
 """See :class:`mklearn.kernels.feature_scaling.FeatureScaler`."""
+Impute = Literal["none", "mean", "median"]
+"""How missing values of features are filled in, by the training samples."""
 AUTO_SCALINGS: tuple[FeatureScaling, ...] = ("standard", "rank", "unit", "none")
 """What ``feature_scaling: auto`` chooses from; of equally good ones, the first."""
 PairTerm = Literal["absolute_difference", "product"]
@@ -48,6 +50,8 @@ class InputSpec(Strict):
     """Whether the input exists for training samples only, such as privileged features."""
     feature_scaling: FeatureScaling | Literal["auto"] = "none"
     """Scaling of features, fitted on the training samples."""
+    impute: Impute = "none"
+    """Filling of missing values, fitted on the training samples before that."""
 
     @property
     def descriptors(self) -> list[str]:

@@ -84,7 +84,8 @@ def validation_folds(
     if small:
         raise NotApplicable(
             f"a test part and {folds} folds: too few samples in {small[0]} ({len(strata[small[0]])})"
-            f"{f' and {len(small) - 1} more' if len(small) > 1 else ''}; use fewer folds or another test part"
+            f"{f' and {len(small) - 1} more' if len(small) > 1 else ''}; use fewer folds or another test part, or "
+            "leave classes out by exclude_classes in the data set"
         )
     splits: list[Split] = []
     for repeat in range(repeats):

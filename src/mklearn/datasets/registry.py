@@ -27,6 +27,8 @@ EXPECTED_OF_LABELS = ("n_samples", "n_classes", "per_class", "smallest_class")
 SELECTION = ("classes", "exclude_classes", "first_classes", "per_class", "draw")
 """Keys that select samples of a registered data set: :func:`mklearn.datasets.selection.chosen_rows`."""
 
+NEW_OPTIONS = {"missing_views": "error", "impute": "none"}
+"""Options of own tables that are left out at their default, so that they change no key of older results."""
 LABELS_KEY = "LABELS"
 """Key of the labels file among the paths of own tables; ids of descriptors and kernels are lower case."""
 
@@ -183,16 +185,26 @@ def dataset_spec(config: Mapping[str, Any]) -> dict[str, Any]:
         return spec
     if kind == "image_folder":
         options, paths = {"colour": given.get("colour", "grey")}, {"root": given["path"]}
-        return _plain({"reader": kind, "options": options, "paths": paths, "resize": given.get("resize")})
+        size = {"resize": given.get("resize")}
+        return _plain({"reader": kind, "options": options, "paths": paths, **size, **_excluded(given)})
     if kind in ("feature_tables", "precomputed"):
         tables = given["tables"] if kind == "feature_tables" else given["matrices"]
         options = {key: given[key] for key in ("id_column", "label_column", "group_column", "measure") if key in given}
+        options |= {key: given[key] for key, usual in NEW_OPTIONS.items() if given.get(key, usual) != usual}
+        arrays = {name: table["array"] for name, table in tables.items() if isinstance(table, Mapping)}
+        if arrays:
+            options["arrays"] = arrays
+        tables = {name: table["path"] if isinstance(table, Mapping) else table for name, table in tables.items()}
         if "labels" in given:
             options["labels"] = LABELS_KEY
             tables = {**tables, LABELS_KEY: given["labels"]}
-        return {"reader": kind, "options": options, "paths": tables}
+        return {"reader": kind, "options": options, "paths": tables, **_excluded(given)}
     valid = "registered, image_folder, feature_tables, precomputed"
     raise ConfigError(f"data set kind {kind!r} is unknown; valid: {valid}")
+
+
+def _excluded(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {"exclude_classes": given["exclude_classes"]} if "exclude_classes" in given else {}
 
 
 def selection_mistakes(known: Entry, given: Mapping[str, Any]) -> list[tuple[str, str]]:

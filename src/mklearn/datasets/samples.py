@@ -44,6 +44,8 @@ class SampleSet:
         Remarks for the user, such as files that were left out.
     groups : (n,) array of str or None
         Group of each sample, such as the person whom it shows; None where samples have no groups.
+    incomplete : tuple of str
+        Tables that may have NaN: values to be filled in, or a row of a sample that lacks the table.
 
     Raises
     ------
@@ -60,6 +62,7 @@ class SampleSet:
     measures: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     groups: np.ndarray | None = None
+    incomplete: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, kinds, dtype in (("ids", None, str), ("classes", None, str), ("y", "iu", np.int64)):
@@ -77,7 +80,9 @@ class SampleSet:
                 raise DataError(
                     f"table {name!r} has shape {table.shape}; expected ({len(self)}, number of features > 0)"
                 )
-            check_numbers(table, f"table {name!r}", self.ids, np.arange(table.shape[1]))
+            may_have_nan = name in self.incomplete and table.dtype.kind == "f"
+            known = np.nan_to_num(table, nan=0.0, posinf=np.inf, neginf=-np.inf) if may_have_nan else table
+            check_numbers(known, f"table {name!r}", self.ids, np.arange(table.shape[1]))
         self._check_matrices()
         if self.images is None and not self.tables and not self.matrices:
             raise DataError("a data set needs images, a feature table or a pairwise matrix; it has none of them")
@@ -192,6 +197,8 @@ class SampleSet:
         }
         if self.groups is not None:
             arrays["groups"] = self.groups
+        if self.incomplete:
+            arrays["incomplete"] = np.array(self.incomplete, dtype=str)
         if isinstance(self.images, np.ndarray):
             arrays["images"] = np.ascontiguousarray(self.images)
         elif self.images is not None:
@@ -235,6 +242,7 @@ class SampleSet:
                 measures=json.loads(str(arrays["measures"])),
                 notes=tuple(str(note) for note in arrays["notes"]),
                 groups=arrays.get("groups"),
+                incomplete=tuple(str(name) for name in arrays.get("incomplete", ())),
             )
         except DataError as error:
             raise DataError(f"{path}: {error}") from error

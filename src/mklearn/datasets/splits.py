@@ -252,7 +252,8 @@ def random_per_class(
     if small:
         raise NotApplicable(
             f"{max(sizes)} training samples per class and at least one test sample: too few samples in "
-            f"{_named(small, y, classes)}; lower train_size or exclude these classes"
+            f"{_named(small, y, classes)}; lower train_size, or leave out what is too small by "
+            f"{exclusion(small, classes)}"
         )
     splits = []
     for size, repeat in itertools.product(sizes, range(repeats)):
@@ -306,7 +307,10 @@ def k_fold(
     small = [y[group[0]] for group in groups if len(group) < folds]
     if small:
         few = f"{folds} stratified folds: too few samples in {_named(small, y, classes)}"
-        raise NotApplicable(f"{few if stratified else f'{folds} folds of {len(y)} samples'}; use fewer folds")
+        if not stratified:
+            raise NotApplicable(f"{folds} folds of {len(y)} samples; use fewer folds")
+        remedy = f"use fewer folds, or leave out what is too small by {exclusion(small, classes)}"
+        raise NotApplicable(f"{few}; {remedy}")
     splits = []
     for repeat in range(repeats):
         rng = generator(name, folds, repeat, seed)
@@ -390,6 +394,12 @@ def _from_frame(frame: Any, path: Path) -> tuple[Split, ...]:
     if not splits:
         raise DataError(f"{path}: contains no splits")
     return tuple(splits)
+
+
+def exclusion(codes: Sequence[Any] | np.ndarray, classes: np.ndarray | None) -> str:
+    """Return the line of a data set of a study that leaves classes out."""
+    names = [str(code if classes is None else classes[code]) for code in codes]
+    return f"exclude_classes: [{', '.join(map(repr, names))}] in the data set"
 
 
 def _named(codes: Sequence[Any], y: np.ndarray, classes: np.ndarray | None) -> str:

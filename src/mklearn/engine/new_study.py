@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mklearn.atomic import read_npz
 from mklearn.datasets.read import read_dataset
+from mklearn.datasets.readers.annotated_data import MUDATA, arrays_of
 from mklearn.datasets.readers.content import IMAGE_SUFFIXES, is_hidden
 from mklearn.datasets.readers.image_folder import find_images
-from mklearn.datasets.readers.tabular import SUFFIXES, read_frame
+from mklearn.datasets.readers.table_files import SUFFIXES, column_names
 from mklearn.datasets.registry import dataset_spec
 from mklearn.errors import ConfigError, DataError
 from mklearn.study.expansion.plan import plan_study
@@ -34,6 +34,8 @@ class FoundData:
     """Files by descriptor name; none where there are images."""
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Names of the columns or arrays of each table."""
+    arrays: Mapping[str, str] = field(default_factory=dict)
+    """Modality of each table that is one of a MuData file."""
 
 
 @dataclass(frozen=True)
@@ -67,15 +69,19 @@ def find_data(place: str | Path) -> FoundData:
             f"{path}: expected one sub-folder per class with images in it ({', '.join(IMAGE_SUFFIXES)}), or tables "
             f"({', '.join(SUFFIXES)})."
         )
-    tables = {slug(file.stem): file for file in files}
-    if len(tables) < len(files):
+    tables = {slug(file.stem): file for file in files if file.suffix != MUDATA}
+    modalities = [(slug(array), file, array) for file in files if file.suffix == MUDATA for array in arrays_of(file)[1]]
+    if len({*tables, *(name for name, _, _ in modalities)}) < len(modalities) + sum(f.suffix != MUDATA for f in files):
         raise ConfigError(f"{path}: names of tables differ in a-z, 0-9, '.', '_' and '-'; rename one of them.")
-    return FoundData(path, tables, {name: _columns(file) for name, file in tables.items()})
+    tables |= {name: file for name, file, _ in modalities}
+    columns = {name: column_names(file) for name, file in tables.items()}
+    return FoundData(path, tables, columns, {name: array for name, _, array in modalities})
 
 
 def new_study(
-    found: FoundData, *, name: str = "", id_column: str = "id", label_column: str = "label", group_column: str = ""
-) -> NewStudy:
+    found: FoundData, *, name: str = "", id_column: str = "id", label_column: str = "label", group_column: str = "",
+    missing_views: str = "error",
+) -> NewStudy:  # fmt: skip
     """Write a study of the data with the defaults of mklearn, and check it.
 
     Parameters
@@ -85,6 +91,8 @@ def new_study(
         Of the study and its data set; by default that of the folder or file.
     id_column, label_column, group_column : str
         Of tables; without a group column samples have no groups.
+    missing_views : {"error", "drop", "mean"}
+        What the study does with samples that lack a table.
 
     Raises
     ------
@@ -98,12 +106,17 @@ def new_study(
     if found.tables:
         text = {id_column, label_column, group_column}
         alone = [key for key, columns in found.columns.items() if set(columns) <= text]  # a file of labels
-        tables = {key: _shown(path) for key, path in found.tables.items() if alone != [key]}
+        tables = {
+            key: {"path": _shown(path), "array": found.arrays[key]} if key in found.arrays else _shown(path)
+            for key, path in found.tables.items()
+            if alone != [key]
+        }
         entry = {"kind": "feature_tables", "tables": tables}
         if len(alone) == 1 and tables:
             entry["labels"] = _shown(found.tables[alone[0]])
         given = {"id_column": id_column, "label_column": label_column, "group_column": group_column}
-        usual = {"id_column": "id", "label_column": "label", "group_column": ""}
+        given["missing_views"] = missing_views
+        usual = {"id_column": "id", "label_column": "label", "group_column": "", "missing_views": "error"}
         entry |= {key: value for key, value in given.items() if value != usual[key]}
         samples = read_dataset(dataset_spec(entry))
         labels, notes = [str(samples.classes[code]) for code in samples.y], list(samples.notes)
@@ -125,10 +138,6 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-._")[:60].strip("-._") or "data"
 
 
-def _columns(file: Path) -> tuple[str, ...]:
-    return tuple(read_npz(file) if file.suffix == ".npz" else map(str, read_frame(file).columns))
-
-
 def _has_class_folders(folder: Path) -> bool:
     inside = (
         file for part in folder.iterdir() if part.is_dir() and not is_hidden(part.name) for file in part.iterdir()
@@ -143,7 +152,7 @@ def _folds(labels: Sequence[str], groups: Sequence[str]) -> tuple[int, str]:
     unit = "group" if groups else "sample"
     about = f"{len(labels)} samples of {len(sizes)} classes; the smallest has {n} {unit}{'s' * (n != 1)}."
     if n < 2:
-        raise DataError(f"class {smallest!r} has 1 {unit}: cross-validation needs 2. Add some, or leave it out.")
+        raise DataError(f"class {smallest!r} has 1 {unit}: cross-validation needs 2. Add some, or leave the class out.")
     return min(FOLDS, n), about
 
 

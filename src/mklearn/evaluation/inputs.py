@@ -10,8 +10,9 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.contract.fit_spec import AUTO_SCALINGS, FeatureScaling
+from mklearn.contract.fit_spec import AUTO_SCALINGS, FeatureScaling, Impute
 from mklearn.kernels.feature_scaling import FeatureScaler
+from mklearn.kernels.imputation import impute_features
 from mklearn.kernels.specs import build_stack
 from mklearn.kernels.stack import KernelStack
 
@@ -100,17 +101,21 @@ def _with_scaling(kernel: Mapping[str, Any], scaling: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class SampleInput:
-    """Features (n, d), which may be scaled by the training samples, or images (n, rows, columns)."""
+    """Features (n, d), which may be completed and scaled by the training samples, or images (n, rows, columns)."""
 
     samples: NDArray[Any]
     training_only: bool = False
     feature_scaling: FeatureScaling | Literal["auto"] = "none"
+    impute: Impute = "none"
 
     def prepare(
         self, train: Indices, test: Indices, scaling: FeatureScaling | None = None
     ) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """Return the training samples and the test samples; ``scaling`` is that of automatically scaled features."""
         known, asked = self.samples[train], None if self.training_only else self.samples[test]
+        if self.impute != "none":
+            known, completed = impute_features(known, self.samples[test], self.impute)
+            asked = None if self.training_only else completed
         chosen = (scaling or AUTO_SCALINGS[0]) if self.feature_scaling == "auto" else self.feature_scaling
         if chosen == "none":
             return known, asked

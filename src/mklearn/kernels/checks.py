@@ -54,7 +54,9 @@ def as_float_matrix(values: ArrayLike, name: str) -> Array:
     return as_float_array(values, name, ndim=2)
 
 
-def as_float_array(values: ArrayLike, name: str, *, ndim: int, may_be_empty: bool = False) -> Array:
+def as_float_array(
+    values: ArrayLike, name: str, *, ndim: int, may_be_empty: bool = False, may_have_nan: bool = False
+) -> Array:
     """Return `values` as a floating array of `ndim` axes; float32 stays float32, everything else becomes float64.
 
     Raises
@@ -78,7 +80,7 @@ def as_float_array(values: ArrayLike, name: str, *, ndim: int, may_be_empty: boo
         raise DataError(f"{name} has shape {array.shape}; expected an array with {ndim} axes")
     if array.size == 0 and not may_be_empty:
         raise DataError(f"{name} is empty (shape {array.shape})")
-    finite = np.isfinite(array)
+    finite = ~np.isinf(array) if may_have_nan else np.isfinite(array)
     if not finite.all():
         where = tuple(int(i) for i in np.argwhere(~finite)[0])
         raise DataError(f"{name} has NaN or infinite entries, the first one at index {where}")

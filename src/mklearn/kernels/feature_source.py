@@ -10,11 +10,13 @@ from typing import Any, Self
 import numpy as np
 
 from mklearn.errors import DataError
+from mklearn.kernels.completion import Mask, lacking, present_rows, refuse_lacking
 from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
 from mklearn.kernels.features import are_names, as_features, in_form_of, is_sparse, select_columns
+from mklearn.kernels.imputation import FeatureImputer
 from mklearn.kernels.views import Views
 
-FEATURE_KEYS = ("view", "columns", "preprocessing", "feature_scaling")
+FEATURE_KEYS = ("view", "columns", "preprocessing", "impute", "feature_scaling", "missing_views")
 """Keys of a spec that say what its kernel is computed from."""
 
 
@@ -24,62 +26,90 @@ class SelectedFeatures:
     Parameters
     ----------
     spec : mapping
-        A kernel's spec, of which "columns" and "preprocessing" are read.
+        A kernel's spec, of which "columns", "preprocessing", "impute" and "missing_views" are read.
     view : str, optional
         Name of the view; None if there is one table.
 
     Attributes
     ----------
-    train_ : array or CSR array of shape (n, p)
-        Those of the training samples.
+    train_ : array or CSR array of shape (n_observed, p)
+        Those of the training samples; with "missing_views" of those that have the view.
+    observed_ : (n,) bool array
+        Which training samples have the view.
     """
 
     def __init__(self, spec: Mapping[str, Any], view: str | None) -> None:
         self.view = view
         self._columns = spec.get("columns")
         self._preprocessing = spec.get("preprocessing")
+        self._imputer = FeatureImputer(spec.get("impute", "none"))
+        self.completes = spec.get("missing_views") == "mean"
+        """Whether samples may lack the view."""
 
     @property
-    def key(self) -> tuple[str | None, str, int]:
+    def key(self) -> tuple[str | None, str, int, str, bool]:
         """Equal for kernels that read the same features."""
         columns = self._columns if isinstance(self._columns, slice | None) else np.asarray(self._columns).tolist()
-        return self.view, repr(columns), id(self._preprocessing)
+        return self.view, repr(columns), id(self._preprocessing), self._imputer.strategy, self.completes
 
     @property
     def reads_tables(self) -> bool:
         """Whether they need a table as it was given, with its column names or with entries that are no numbers."""
-        return self._preprocessing is not None or are_names(self._columns)
+        takes_gaps = self.completes or self._imputer.strategy != "none"
+        return self._preprocessing is not None or are_names(self._columns) or takes_gaps
 
     def fit(self, X: Any) -> Self:
         """Fit the preprocessing on the training samples: one table or `Views`."""
-        table = self._chosen(X)
+        table, self.observed_ = self._chosen(X)
+        if not self.observed_.any():
+            raise DataError(f"{self._name} is missing (NaN in every column) for all {len(self.observed_)} samples")
         if self._preprocessing is not None:
             self._preprocessing = copy.deepcopy(self._preprocessing)  # the user's own stays unfitted
             with _data_errors():
                 table = self._preprocessing.fit(table).transform(table)
-        self.train_ = as_features(table, self._name)
+        with _data_errors("impute"):
+            table = self._imputer.fit(table).transform(table)
+        self.train_ = self._as_features(table)
         return self
 
-    def transform(self, X: Any) -> Any:
-        """Return the features of new samples, dense or sparse as those of the training samples."""
-        table = self._chosen(X)
+    def transform(self, X: Any) -> tuple[Any, Mask]:
+        """Return the features of new samples that have the view, and which have it.
+
+        Features are dense or sparse as those of the training samples.
+        """
+        table, present = self._chosen(X)
+        if not present.any():
+            return self.train_[:0], present
         if self._preprocessing is not None:
             with _data_errors():
                 table = self._preprocessing.transform(table)
-        features = as_features(table, self._name)
+        with _data_errors("impute"):
+            table = self._imputer.transform(table)
+        features = self._as_features(table)
         if features.shape[1] != self.train_.shape[1]:
             raise DataError(
                 f"new samples have {features.shape[1]} features, but the training samples had {self.train_.shape[1]}"
             )
-        return in_form_of(features, self.train_)
+        return in_form_of(features, self.train_), present
 
     @property
     def _name(self) -> str:
         return "X" if self.view is None else f"view {self.view!r}"
 
-    def _chosen(self, X: Any) -> Any:
+    def _chosen(self, X: Any) -> tuple[Any, Mask]:
+        """Return the chosen columns of the samples that have the view, and which have it."""
         table = X if self.view is None else X[self.view]
-        return table if self._columns is None else select_columns(table, self._columns)
+        table = table if self._columns is None else select_columns(table, self._columns)
+        present = ~lacking(table) if self.completes else np.ones(table.shape[0], dtype=bool)
+        return (table if present.all() else present_rows(table, present)), present
+
+    def _as_features(self, table: Any) -> Any:
+        try:
+            return as_features(table, self._name)
+        except DataError:
+            if not self.completes and len(getattr(table, "shape", ())) == 2 and 0 not in table.shape:
+                refuse_lacking(np.flatnonzero(lacking(table)), self._name)
+            raise
 
 
 class FeatureSource:
@@ -114,12 +144,16 @@ class FeatureSource:
         return self.selected.key, "none" if self._scaler is None else self._scaler.scaling
 
     def training_features(self) -> Any:
-        """Return the training features as the kernel reads them, shape (n, p)."""
+        """Return the features of the observed training samples as the kernel reads them, shape (n_observed, p)."""
         return self._scaled(self.selected.train_)
 
-    def transform(self, X: Any) -> Any:
-        """Return the features of new samples as the kernel reads them, shape (m, p)."""
-        return self._scaled(self.selected.transform(X))
+    def transform(self, X: Any) -> tuple[Any, Mask]:
+        """Return the features of new samples as the kernel reads them, (m, p), and which samples have the view.
+
+        Only these have a row.
+        """
+        features, present = self.selected.transform(X)
+        return (self._scaled(features) if features.shape[0] else features), present
 
     def _scaled(self, features: Any) -> Any:
         return features if self._scaler is None else self._scaler.transform(features)
@@ -164,9 +198,9 @@ def _forms(X: Any) -> Iterator[tuple[str | None, tuple[int, tuple[str, ...] | No
 
 
 @contextmanager
-def _data_errors() -> Iterator[None]:
-    """Raise what a user's transformer says of the data as `DataError`."""
+def _data_errors(key: str = "preprocessing") -> Iterator[None]:
+    """Raise what a user's transformer, or another one, says of the data as `DataError`."""
     try:
         yield
     except ValueError as error:
-        raise DataError(f"`preprocessing` failed: {error}") from error
+        raise DataError(f"`{key}` failed: {error}") from error

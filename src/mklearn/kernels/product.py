@@ -12,7 +12,7 @@ from mklearn.kernels.checks import Array, check_keys
 from mklearn.kernels.gaussian import GaussianKernel, gaussian_kernel
 
 PARAMETERS = ("measure", "bandwidth", "bandwidth_rule")
-LABELS = ("id", "pairwise", "features", "feature_scaling")
+LABELS = ("id", "pairwise", "features", "feature_scaling", "impute")
 
 
 @dataclass(kw_only=True, eq=False)
@@ -25,8 +25,9 @@ class ProductKernel(Kernel):
     ----------
     factors : sequence of mappings
         For each factor "measure", "bandwidth" and "bandwidth_rule" as in `mklearn.kernels.gaussian.GaussianKernel`,
-        all optional; "id" names it in messages (default: its number), "pairwise", or "features" and "feature_scaling",
-        what it is computed from. Each gamma_m is fitted on the training samples as that of the single kernel.
+        all optional; "id" names it in messages (default: its number), "pairwise", or "features", "feature_scaling"
+        and "impute", what it is computed from. Each gamma_m is fitted on the training samples as that of the single
+        kernel.
     centre, normalise, psd, name
         See `mklearn.kernels.base.Kernel`.
 

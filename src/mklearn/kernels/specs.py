@@ -14,14 +14,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.contract.loading import load
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.base import Kernel
-from mklearn.kernels.checks import Array, as_float_matrix, check_choice, check_keys
+from mklearn.kernels.checks import Array, as_float_array, as_float_matrix, check_choice, check_keys
+from mklearn.kernels.completion import MeanCompletion, check_missing_views, lacking
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
 from mklearn.kernels.feature_source import FEATURE_KEYS, FeatureSource, SelectedFeatures, TableForms
 from mklearn.kernels.features import is_sparse, squared_norms
 from mklearn.kernels.gaussian import GaussianKernel
+from mklearn.kernels.imputation import FeatureImputer, Impute, impute_features
 from mklearn.kernels.linear import LinearKernel
 from mklearn.kernels.polynomial import PolynomialKernel
 from mklearn.kernels.precomputed import PrecomputedKernel
@@ -37,8 +39,8 @@ KERNELS: Mapping[str, type[Kernel]] = MappingProxyType(
 )
 """The kernel classes of mklearn by kind."""
 
-SOURCES = ("pairwise", "features", "feature_scaling")
-"""Keys of a spec, or of its factors, that name its input: a pairwise matrix, or features and their scaling."""
+SOURCES = ("pairwise", "features", "feature_scaling", "impute")
+"""Keys of a spec, or of its factors, that name its input: a pairwise matrix, or features and what is done to them."""
 
 KernelSpec = str | Mapping[str, Any]
 """A kind, or a mapping with "kind" or "implementation", the parameters of the kernel's class and its input."""
@@ -59,6 +61,11 @@ class _Entry:
         return found
 
     @property
+    def completes(self) -> bool:
+        """Whether samples may lack its views."""
+        return self.spec.get("missing_views") == "mean"
+
+    @property
     def source(self) -> dict[str, Any]:
         """What the kernel is computed from, as its spec names it; lists if it has factors."""
         keys = [key for key in SOURCES if any(key in part for part in self.parts)]
@@ -73,10 +80,19 @@ class _Sources:
         train: ArrayLike, test: ArrayLike,
     ) -> None:  # fmt: skip
         parts = [part for entry in entries for part in entry.parts]
+        incomplete = {
+            part.get("features")
+            for entry in entries
+            for part in entry.parts
+            if entry.completes or part.get("impute", "none") != "none"
+        }
         names = dict.fromkeys(part["pairwise"] for part in parts if "pairwise" in part)
         tables = dict.fromkeys(part["features"] for part in parts if "features" in part)
         self._matrices = {name: np.asarray(pairwise[name]) for name in names}
-        self._features = {name: as_float_matrix(features[name], f"the features {name!r}") for name in tables}
+        self._features = {
+            name: as_float_array(features[name], f"the features {name!r}", ndim=2, may_have_nan=name in incomplete)
+            for name in tables
+        }
         arrays = [*self._matrices.values(), *self._features.values()]
         n_samples = arrays[0].shape[0]
         self.train, self.test = _indices(train, n_samples, "train"), _indices(test, n_samples, "test")
@@ -94,28 +110,54 @@ class _Sources:
                     f"the features {name!r} are of {len(table)} samples, but the first input of {n_samples}"
                 )
         self.dtype = np.float32 if all(array.dtype == np.float32 for array in arrays) else np.float64
-        self._scaled: dict[tuple[str, FeatureScaling], tuple[Array, Array]] = {}
-        self._blocks: dict[tuple[str, FeatureScaling, str], tuple[Array, Array, Array]] = {}
+        self._scaled: dict[tuple[Any, ...], tuple[Array, Array]] = {}
+        self._blocks: dict[tuple[Any, ...], tuple[Array, Array, Array]] = {}
 
-    def blocks(self, part: Mapping[str, Any], measure: str) -> tuple[Array, Array, Array]:
-        """Return a measure among training samples, of test samples (rows) with these, and of each with itself."""
+    def present(self, entry: _Entry) -> NDArray[np.bool_] | None:
+        """Find the samples that have all views of a kernel; None if it takes no others."""
+        if not entry.completes:
+            return None
+        absent = [
+            lacking(self._matrices[part["pairwise"]] if "pairwise" in part else self._features[part["features"]])
+            for part in entry.parts
+        ]
+        return ~np.logical_or.reduce(absent)
+
+    def blocks(
+        self, part: Mapping[str, Any], measure: str, present: NDArray[np.bool_] | None
+    ) -> tuple[Array, Array, Array]:
+        """Return a measure among training samples, of test samples (rows) with these, and of each with itself.
+
+        Samples that are not present have no row and no column.
+        """
+        train, test = self._rows(present)
         if "pairwise" in part:
-            matrix, train, test = self._matrices[part["pairwise"]], self.train, self.test
+            matrix = self._matrices[part["pairwise"]]
             return matrix[np.ix_(train, train)], matrix[np.ix_(test, train)], matrix[test, test]
-        name, scaling = part["features"], part.get("feature_scaling", "none")
-        if (name, scaling, measure) not in self._blocks:
-            known, asked = self._scaled_features(name, scaling)
+        features = part["features"], part.get("feature_scaling", "none"), part.get("impute", "none")
+        key = (*features, None if present is None else present.tobytes())
+        if (*key, measure) not in self._blocks:
+            if key not in self._scaled:
+                self._scaled[key] = self._scaled_features(*features, train, test)
+            known, asked = self._scaled[key]
             compute = MEASURES[measure]
             rows = compute(asked, known) if len(asked) else np.empty((0, len(known)), dtype=known.dtype)
-            self._blocks[name, scaling, measure] = compute(known), rows, squared_norms(asked)
-        return self._blocks[name, scaling, measure]
+            self._blocks[*key, measure] = compute(known), rows, squared_norms(asked)
+        return self._blocks[*key, measure]
 
-    def _scaled_features(self, name: str, scaling: FeatureScaling) -> tuple[Array, Array]:
-        if (name, scaling) not in self._scaled:
-            known, asked = (self._features[name][index] for index in (self.train, self.test))
-            scaler = FeatureScaler(scaling).fit(known)
-            self._scaled[name, scaling] = scaler.transform(known), scaler.transform(asked) if len(asked) else asked
-        return self._scaled[name, scaling]
+    def _rows(self, present: NDArray[np.bool_] | None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        if present is None:
+            return self.train, self.test
+        return self.train[present[self.train]], self.test[present[self.test]]
+
+    def _scaled_features(
+        self, name: str, scaling: FeatureScaling, impute: Impute, train: NDArray[np.intp], test: NDArray[np.intp]
+    ) -> tuple[Array, Array]:
+        known, asked = self._features[name][train], self._features[name][test]
+        if impute != "none":
+            known, asked = impute_features(known, asked, impute)
+        scaler = FeatureScaler(scaling).fit(known)
+        return scaler.transform(known), scaler.transform(asked) if len(asked) else asked
 
 
 def build_stack(
@@ -132,7 +174,10 @@ def build_stack(
         Each has "id" (unique), "kind" (a key of `KERNELS`, default "gaussian"), "pairwise" (a key of `pairwise`) and
         the parameters of the kernel's class. In place of "pairwise", "features" (a key of `features`) with
         "feature_scaling" (default "none", see `mklearn.kernels.feature_scaling.FeatureScaler`) computes the kernel's
-        measure from features that are scaled by the training samples. In place of "kind", "implementation" names the
+        measure from features that are scaled by the training samples; "impute" ("mean" or "median", default "none")
+        fills in values that are NaN before that, by the training samples. "missing_views" ("mean", default "error")
+        takes samples whose row is NaN in an input of the kernel; see
+        `mklearn.kernels.completion.MeanCompletion`. In place of "kind", "implementation" names the
         class of another package, "module:Class", a subclass of `mklearn.kernels.base.Kernel`. A class with the
         parameter "factors" has its inputs in each factor (see `mklearn.kernels.product.ProductKernel`).
     train, test : array_like of int
@@ -149,7 +194,8 @@ def build_stack(
     test_stack : KernelStack
         M kernels, (m, n).
     infos : list of dict
-        `Kernel.info_` of each kernel, with its "id" and what it was computed from (lists if there are factors).
+        `Kernel.info_` of each kernel, with its "id" and what it was computed from (lists if there are factors); with
+        "missing_views" the number "n_missing" of training samples that lack it.
 
     Raises
     ------
@@ -158,6 +204,8 @@ def build_stack(
         a measure that is not computed from features, invalid parameters, a class that can't be loaded.
     DataError
         Indices out of range, or an input that a kernel can't be computed from; the message names the kernel.
+    NotApplicable
+        Fewer than two training samples have the view of a kernel, or all values of its features are missing.
     """
     entries = _parse(specs, SOURCES)
     features = features or {}
@@ -171,13 +219,31 @@ def build_stack(
     for number, entry in enumerate(entries):
         kernel = copy.copy(entry.kernel)
         with _error_prefix(entry.id):
-            measures = [measure for _, measure in kernel.inputs]
-            blocks, rows, own = zip(*map(sources.blocks, entry.parts, measures), strict=True)
+            present = sources.present(entry)
+            observed = None if present is None else present[sources.train]
+            if observed is not None and observed.sum() < 2:
+                raise NotApplicable(
+                    f"kernel {entry.id!r}: {observed.sum()} of the {n_train} training samples have its view; at least "
+                    "two are needed"
+                )
+            parts = [
+                sources.blocks(part, measure, present)
+                for part, (_, measure) in zip(entry.parts, kernel.inputs, strict=True)
+            ]
+            blocks, rows, own = zip(*parts, strict=True)
             kernel.fit(*blocks, spectrum=spectra)
-            train_kernels[number] = kernel.kernel_train_
-            if n_test:
-                test_kernels[number] = kernel.transform(*rows, own=own)
-        infos.append({"id": entry.id, **entry.source, **kernel.info_})
+            info = {"id": entry.id, **entry.source, **kernel.info_}
+            if present is None or observed is None:
+                train_kernels[number] = kernel.kernel_train_
+                if n_test:
+                    test_kernels[number] = kernel.transform(*rows, own=own)
+            else:
+                info["n_missing"] = int(n_train - observed.sum())
+                completion = MeanCompletion.of(kernel, observed)
+                train_kernels[number] = completion.training_kernel(kernel.kernel_train_)
+                kernel_rows = kernel.transform(*rows, own=own) if len(rows[0]) else rows[0]
+                test_kernels[number] = completion.rows(kernel_rows, present[sources.test])
+        infos.append(info)
         del kernel  # only one fitted kernel at a time in memory
     ids = [entry.id for entry in entries]
     return KernelStack(train_kernels, ids), KernelStack(test_kernels, ids), infos
@@ -192,8 +258,9 @@ def _check_sources(entry: _Entry, pairwise: Mapping[str, Any], features: Mapping
                     f"kernel {entry.id!r} needs the pairwise matrix {part.get('pairwise')!r}; "
                     f"available: {', '.join(map(repr, pairwise)) or 'none'}"
                 )
-            if "feature_scaling" in part:
-                raise ConfigError(f"kernel {entry.id!r}: `feature_scaling` needs `features` in place of `pairwise`")
+            for key in ("feature_scaling", "impute"):
+                if key in part:
+                    raise ConfigError(f"kernel {entry.id!r}: `{key}` needs `features` in place of `pairwise`")
         elif "pairwise" in part:
             raise ConfigError(f"kernel {entry.id!r} has `pairwise` and `features`; give one of the two")
         elif part["features"] not in features:
@@ -223,7 +290,12 @@ class StackTransform:
           (default: all);
         - "preprocessing": a transformer with ``fit`` and ``transform``. A copy is fitted to these features of the
           training samples, without labels. It may change their number, and take what is no number;
-        - "feature_scaling" of what results (default: "none"; see `mklearn.kernels.feature_scaling.FeatureScaler`).
+        - "impute": "mean" or "median" fills in values that are NaN, by the training samples (default: "none");
+        - "feature_scaling" of what results (default: "none"; see `mklearn.kernels.feature_scaling.FeatureScaler`);
+        - "missing_views": what is done with samples that lack the view, rows in which all of these features are NaN.
+          "error" (default) refuses them. "mean" puts them at the mean of the training samples that have the view, to
+          which alone the kernel is fitted: see `mklearn.kernels.completion.MeanCompletion`. In a sparse view these
+          are rows whose stored entries are all NaN.
 
         One spec alone stands for a kernel on X or, of several views, for a kernel on each.
 
@@ -285,6 +357,7 @@ class StackTransform:
             self._entries = _feature_entries([{**spec, "id": name, "view": name} for name in table.names])
         shared: dict[Any, SelectedFeatures] = {}
         self._sources: list[FeatureSource] = []
+        self._completions: list[MeanCompletion | None] = []
         matrices = []
         for entry in self._entries:
             with _error_prefix(entry.id):
@@ -295,7 +368,12 @@ class StackTransform:
                 source = FeatureSource(shared[key], entry.spec.get("feature_scaling", "none"))
                 features = source.training_features()
                 entry.kernel.fit(*(MEASURES[measure](features) for _, measure in entry.kernel.inputs), spectrum=False)
-                matrices.append(entry.kernel.kernel_train_)
+                kernel, completion = entry.kernel.kernel_train_, None
+                if selected.completes:
+                    completion = MeanCompletion.of(entry.kernel, shared[key].observed_)
+                    kernel = completion.training_kernel(kernel)
+                matrices.append(kernel)
+                self._completions.append(completion)
                 entry.kernel.drop_training_kernel()
                 self._sources.append(source)
         self._forms = TableForms(table, {selected.view for selected in shared.values()})
@@ -318,19 +396,23 @@ class StackTransform:
             raise DataError("this StackTransform is not fitted; call fit with the training features first")
         table = self._as_read(X)
         self._forms.check(table)
-        features: dict[Any, tuple[Any, Any]] = {}
+        features: dict[Any, tuple[Any, NDArray[np.bool_], Any]] = {}
         for entry, source in zip(self._entries, self._sources, strict=True):
             if source.key not in features:
                 with _error_prefix(entry.id):
-                    features[source.key] = source.transform(table), source.training_features()
-        tables = [each for pair in features.values() for each in pair]
-        shape = (len(self._entries), table.shape[0], tables[1].shape[0])
-        matrices: Array = np.empty(shape, dtype=np.result_type(*(each.dtype for each in tables)))
+                    features[source.key] = *source.transform(table), source.training_features()
+        shape = (len(self._entries), table.shape[0], len(self._sources[0].selected.observed_))
+        dtypes = [each.dtype for rows, _, columns in features.values() for each in (rows, columns)]
+        matrices: Array = np.empty(shape, dtype=np.result_type(*dtypes))
         for number, (entry, source) in enumerate(zip(self._entries, self._sources, strict=True)):
             with _error_prefix(entry.id):
-                rows, columns = features[source.key]
-                blocks = [MEASURES[measure](rows, columns) for _, measure in entry.kernel.inputs]
-                matrices[number] = entry.kernel.transform(*blocks, own=[squared_norms(rows)] * len(blocks))
+                rows, present, columns = features[source.key]
+                kernel: Array = np.empty((0, columns.shape[0]), dtype=columns.dtype)
+                if rows.shape[0]:
+                    blocks = [MEASURES[measure](rows, columns) for _, measure in entry.kernel.inputs]
+                    kernel = entry.kernel.transform(*blocks, own=[squared_norms(rows)] * len(blocks))
+                completion = self._completions[number]
+                matrices[number] = kernel if completion is None else completion.rows(kernel, present)
         return KernelStack(matrices, [entry.id for entry in self._entries])
 
     def _as_read(self, X: Any) -> Any:
@@ -420,7 +502,8 @@ def spec_parameters(spec: KernelSpec) -> dict[str, Any]:
     declared = inspect.signature(_kernel_class(given)).parameters.items()
     defaults = {key: None if each.default is each.empty else each.default for key, each in declared if key != "name"}
     kind = {} if "implementation" in given else {"kind": "gaussian"}
-    return {**kind, **dict.fromkeys(FEATURE_KEYS[:-1]), "feature_scaling": "none", **defaults, **given}
+    of_features = dict.fromkeys(FEATURE_KEYS) | {"impute": "none", "feature_scaling": "none", "missing_views": "error"}
+    return {**kind, **of_features, **defaults, **given}
 
 
 def _with_id(name: str, spec: Any) -> dict[str, Any]:
@@ -456,7 +539,11 @@ def _entry(spec: KernelSpec, number: int, source_keys: Sequence[str]) -> _Entry:
         kernel_class = _kernel_class(spec)
     parameters = {key: value for key, value in inspect.signature(kernel_class).parameters.items() if key != "name"}
     sources = [] if source_keys == SOURCES and "factors" in parameters else source_keys
-    check_keys(spec, ("id", "kind", "implementation", *sources, *parameters), f"kernel {name!r}")
+    valid = dict.fromkeys(("id", "kind", "implementation", *sources, "missing_views", *parameters))
+    check_keys(spec, tuple(valid), f"kernel {name!r}")
+    with _error_prefix(name):
+        check_missing_views(spec.get("missing_views", "error"))
+        FeatureImputer(spec.get("impute", "none"))
     missing = [key for key, parameter in parameters.items() if parameter.default is parameter.empty and key not in spec]
     if missing:
         raise ConfigError(f"kernel {name!r} needs a value for {', '.join(f'`{key}`' for key in missing)}")

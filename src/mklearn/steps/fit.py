@@ -126,7 +126,7 @@ def _read_inputs(spec: FitSpec, manifest: Path | None, matrices: list[Path], sou
             found[name] = KernelInput(pairwise, spec.kernels, features)
             continue
         samples = _read_features(paths) if entry.kind == "features" else _read_images(paths[0], spec.method.id)
-        found[name] = SampleInput(samples, entry.training_only, entry.feature_scaling)
+        found[name] = SampleInput(samples, entry.training_only, entry.feature_scaling, entry.impute)
     return Inputs(found)
 
 

@@ -10,6 +10,7 @@ from mklearn.artefacts import check_download, write_table
 from mklearn.contract.specs import ReadSpec
 from mklearn.datasets.read import read_dataset
 from mklearn.datasets.readers.image_folder import find_images
+from mklearn.datasets.samples import SampleSet
 from mklearn.provenance import digest, file_digest, input_digests, stamp
 from mklearn.steps.log import logger
 
@@ -31,10 +32,15 @@ def read(samples: Path, labels: Path, *, spec: ReadSpec, files: list[Path] | Non
     for note in data.notes:
         logger.info("note: %s", note)
     data.save(samples, record)
+    write_table(labels, labels_table(data), record)
+
+
+def labels_table(data: SampleSet) -> pd.DataFrame:
+    """Return ids, class codes and names of classes, and the groups where samples have one."""
     table = pd.DataFrame({"id": data.ids, "y": data.y, "label": data.classes[data.y]})
     if data.groups is not None:
         table["group"] = data.groups
-    write_table(labels, table, record)
+    return table
 
 
 def _images(spec: ReadSpec) -> dict[str, str]:

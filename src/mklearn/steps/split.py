@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from mklearn.artefacts import read_table
 from mklearn.contract.loading import load
 from mklearn.contract.specs import SplitSpec
-from mklearn.datasets.splits import given, released
+from mklearn.datasets.splits import Splits, given, released
 from mklearn.errors import ConfigError
 from mklearn.provenance import input_digests, stamp
 from mklearn.steps.log import logger
@@ -27,6 +29,32 @@ def split(labels: Path, splits: Path, *, spec: SplitSpec, files: list[Path] | No
     :func:`mklearn.datasets.splits.generator`.
     """
     table, _ = read_table(labels)
+    drawn = draw_splits(table, spec, files or [])
+    ids = table["id"].to_numpy(dtype=str)
+    first = drawn.splits[0]
+    logger.info("%d splits; the first has %d training and %d test samples", len(drawn.splits), len(first.train),
+                len(first.test))  # fmt: skip
+    drawn.save(splits, ids, stamp(spec.as_dict(), input_digests(labels=labels, files=files), code or []))
+
+
+def draw_splits(table: pd.DataFrame, spec: SplitSpec, files: Sequence[Path] = ()) -> Splits:
+    """Draw the splits of a data set, or read them.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns id, y, label and, where samples have one, group: see :func:`mklearn.steps.read.labels_table`.
+    spec : SplitSpec
+    files : sequence of Path
+        What the protocol reads.
+
+    Raises
+    ------
+    ConfigError
+        Unknown classes to exclude, fewer than two that remain, or no released splits.
+    NotApplicable
+        A class is too small for the protocol.
+    """
     groups = table["group"].to_numpy(dtype=str) if "group" in table else None
     ids, y = table["id"].to_numpy(dtype=str), table["y"].to_numpy()
     parameters = dict(spec.parameters)
@@ -60,10 +88,7 @@ def split(labels: Path, splits: Path, *, spec: SplitSpec, files: list[Path] | No
         if "ids" in taken:
             parameters["ids"] = ids[kept]
         if "files" in taken:
-            parameters = {name: value for name, value in parameters.items() if name != "path"} | {"files": files or []}
+            parameters = {name: value for name, value in parameters.items() if name != "path"} | {"files": list(files)}
         drawn = draw(y[kept], **parameters, seed=spec.seed, name=spec.dataset, classes=classes)
         drawn = drawn.among(kept, len(y)) if excluded else drawn
-    first = drawn.splits[0]
-    logger.info("%d splits; the first has %d training and %d test samples", len(drawn.splits), len(first.train),
-                len(first.test))  # fmt: skip
-    drawn.save(splits, ids, stamp(spec.as_dict(), input_digests(labels=labels, files=files), code or []))
+    return drawn

@@ -88,7 +88,14 @@ class RegisteredDataset(Dataset):
         return self
 
 
-class ImageFolder(Dataset):
+class OwnDataset(Dataset):
+    """The user's own data."""
+
+    exclude_classes: Annotated[list[str], Field(min_length=1)] | None = None
+    """All classes but these, such as those that are too small for the folds."""
+
+
+class ImageFolder(OwnDataset):
     """The user's own images: a folder with one sub-folder per class."""
 
     family: ClassVar[str] = "images"
@@ -102,24 +109,46 @@ class ImageFolder(Dataset):
     """Size of all images; null keeps their own sizes."""
 
 
-class FeatureTables(Dataset):
-    """The user's own features: one Parquet, NPZ or CSV table per descriptor, a row per sample."""
+class TableFile(Strict):
+    """A table in a file of several arrays: NPZ, MATLAB, AnnData (.h5ad) or MuData (.h5mu)."""
+
+    path: str
+    array: Annotated[str, Field(min_length=1)]
+    """Name of the array or variable; of AnnData ``X``, ``obsm/NAME`` or ``layers/NAME``; of MuData the modality, or
+    ``MODALITY/obsm/NAME``."""
+
+
+class FeatureTables(OwnDataset):
+    """The user's own features: one table per descriptor, a row per sample."""
 
     family: ClassVar[str] = "tables"
 
     kind: Literal["feature_tables"]
-    tables: Annotated[dict[Slug, str], Field(min_length=1)]
-    """Descriptor name: file."""
+    tables: Annotated[dict[Slug, str | TableFile], Field(min_length=1)]
+    """Descriptor name: file (Parquet, CSV, TSV, NPZ, MATLAB, .h5ad or .h5mu), or a mapping with ``path`` and ``array``
+    where the file has several arrays. Without ``array`` it is the only matrix; of .h5ad X, and of .h5mu the modality
+    with the name of the descriptor."""
     labels: str | None = None
     """A table with the ids and labels, if the feature tables do not hold the labels."""
     id_column: str = "id"
     label_column: str = "label"
     group_column: str | None = None
     """Column of the group of each sample, such as a person or a patient: in the labels file, or beside the labels."""
+    missing_views: Literal["error", "drop", "mean"] = "error"
+    """What is done with samples that lack a table, or have no value there: refused, left out, or put at the mean of the
+    training samples, in the feature space of each kernel. They are counted in the notes on the data set."""
+    impute: Literal["none", "mean", "median"] = "none"
+    """How single missing values are filled in: by the mean or median of the training samples of each split, before
+    features are scaled. Without it they are refused."""
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Path of each table."""
+        return {name: table if isinstance(table, str) else table.path for name, table in self.tables.items()}
 
 
-class Precomputed(Dataset):
-    """The user's own kernel or distance matrices: one square NPZ, Parquet or CSV per kernel."""
+class Precomputed(OwnDataset):
+    """The user's own kernel or distance matrices: one square NPZ, MATLAB, Parquet, CSV or TSV file per kernel."""
 
     family: ClassVar[str] = "matrices"
 

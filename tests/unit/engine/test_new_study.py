@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from PIL import Image
+from tests.unit.datasets.annotated_files import write_h5ad, write_h5mu
 
 from mklearn.__main__ import main
 from mklearn.engine.new_study import find_data, new_study, slug
@@ -147,3 +149,26 @@ def test_init_asks_on_a_terminal_for_what_it_can_not_find(
     monkeypatch.setattr("builtins.input", lambda question: "")
     assert main(["init"]) == 1
     assert "name a folder: mklearn init FOLDER." in capsys.readouterr().err
+
+
+def test_files_of_other_programs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ids = [f"c{number}" for number in range(12)]
+    obs = pd.DataFrame({"cell_type": ["T", "B"] * 6}, index=ids)
+    X = np.random.default_rng(0).random((12, 3))
+    write_h5ad(folder / "cells.h5ad", X, obs)
+    assert main(["init", "cells.h5ad", "--label", "cell_type"]) == 0
+    entry = yaml.safe_load((folder / "cells.yaml").read_text())["datasets"]["cells"]
+    assert entry == {"kind": "feature_tables", "tables": {"cells": "cells.h5ad"}, "label_column": "cell_type"}
+    parts = {"RNA": (X, obs.iloc[:, :0]), "adt": (X[:10], obs.iloc[:10, :0])}
+    write_h5mu(folder / "both.h5mu", parts, obs)
+    assert main(["init", "both.h5mu", "--label", "cell_type"]) == 1
+    assert "2 of 12 samples lack a table. If that is so, set missing_views" in capsys.readouterr().err
+    assert main(["init", "both.h5mu", "--label", "cell_type", "--missing-views", "mean"]) == 0
+    entry = yaml.safe_load((folder / "both.yaml").read_text())["datasets"]["both"]
+    assert entry["missing_views"] == "mean"
+    assert entry["tables"] == {name.lower(): {"path": "both.h5mu", "array": name} for name in ("RNA", "adt")}
+    capsys.readouterr()
+    assert main(["validate", "cells.yaml", "both.yaml"]) == 0
+    said = capsys.readouterr().out
+    assert "both: 12 samples of 2 classes: B 6, T 6" in said
+    assert "note: 2 of 12 samples lack a table and are at the mean" in said

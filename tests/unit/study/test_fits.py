@@ -32,7 +32,7 @@ DESCRIPTORS = {name: (f"{name}-0a", Pixels(kind="pixels")) for name in ("pixels"
 def planned(
     method: Any, kernels: Any = KERNELS, family: str = "images", descriptors: Any = DESCRIPTORS, **evaluation: Any
 ) -> list[PlannedFit]:
-    dataset: Any = SimpleNamespace(id="d", key="d-0c", family=family)
+    dataset: Any = SimpleNamespace(id="d", key="d-0c", family=family, impute="none", is_incomplete=False)
     protocols: Any = PROTOCOLS
     return planned_fits(dataset, "m", method, kernels, descriptors, protocols, Evaluation(**evaluation), 0)
 

@@ -1,4 +1,4 @@
-"""MATLAB files of versions 5 to 7: arrays of real numbers, and cells of them, with errors that name the file.
+"""MATLAB files of versions 5 to 7: arrays of real numbers, text, and cells of them, with errors that name the file.
 
 A mirror may send any bytes, and ``scipy.io.loadmat`` is not made for those: its own documentation says so, and a wrong
 type code makes it read outside its tables. Here each size is compared with the bytes that there are.
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import struct
+import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +25,10 @@ _HEADER = 128
 _INT8, _INT32, _UINT32, _MATRIX, _COMPRESSED = 1, 5, 6, 14, 15
 _STORED = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 """Types of numbers in the file, by code."""
-_CELL = 1
+_CELL, _CHAR = 1, 4
+_TEXT = {1: "u1", 2: "u1", 4: "u2", 17: "u2", 18: "u4"}
+"""Types of characters in the file, by code; 16 is UTF-8."""
+_UTF8 = 16
 _CLASSES = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"}
 """MATLAB's classes of arrays of numbers, by code; a double is stored as a smaller type where nothing is lost."""
 _COMPLEX = 0x800
@@ -54,16 +58,9 @@ def load_mat(path: Path, *alternatives: tuple[str, ...]) -> list[np.ndarray]:
     DataError
         Not a MATLAB file, a truncated one, of version 7.3 (which is HDF5), or without these variables as real numbers.
     """
-    content = memoryview(path.read_bytes())
-    order = {b"IM": "<", b"MI": ">"}.get(bytes(content[126:_HEADER]))
-    if order is None:
-        raise DataError(f"{path}: not a readable MATLAB file of version 5 to 7; it is truncated or of another kind")
-    if struct.unpack_from(order + "H", content, 124)[0] >> 8 == 2:
+    variables = all_variables(path)
+    if variables is None:
         raise DataError(f"{path}: a MATLAB file of version 7.3 (HDF5); save it with save(..., '-v7')")
-    try:
-        variables = dict(_variables(content[_HEADER:], order))
-    except (ValueError, struct.error, zlib.error, OverflowError) as error:
-        raise DataError(f"{path}: not a readable MATLAB file ({error}); it is truncated or damaged") from error
     numeric = {name: array for name, array in variables.items() if array is not None}
     for names in alternatives:
         if set(names) <= set(numeric):
@@ -71,6 +68,36 @@ def load_mat(path: Path, *alternatives: tuple[str, ...]) -> list[np.ndarray]:
     found = ", ".join(f"{name}{'' if name in numeric else ' (no real numbers)'}" for name in variables) or "none"
     expected = ", or ".join(" and ".join(names) for names in alternatives)
     raise DataError(f"{path}: has the variables {found}; expected {expected}")
+
+
+def all_variables(path: Path, *, text: bool = False) -> dict[str, np.ndarray | None] | None:
+    """Read every variable of a MATLAB file; return None for a file of version 7.3, which is HDF5.
+
+    Returns
+    -------
+    dict of str to array
+        As of :func:`load_mat`, and None for what is no real numbers. With `text`, text is a vector of its rows.
+
+    Raises
+    ------
+    DataError
+        Not a MATLAB file, or a truncated or damaged one.
+    """
+    content = memoryview(path.read_bytes())
+    order = {b"IM": "<", b"MI": ">"}.get(bytes(content[126:_HEADER]))
+    if order is None:
+        raise DataError(f"{path}: not a readable MATLAB file of version 5 to 7; it is truncated or of another kind")
+    if struct.unpack_from(order + "H", content, 124)[0] >> 8 == 2:
+        return None
+    try:
+        return dict(_variables(content[_HEADER:], order, text))
+    except (ValueError, struct.error, zlib.error, OverflowError) as error:
+        raise DataError(f"{path}: not a readable MATLAB file ({error}); it is truncated or damaged") from error
+
+
+def rows_of_text(codes: np.ndarray) -> np.ndarray:
+    """Return rows of character codes as a vector of str, without the blanks that fill rows up."""
+    return np.array(["".join(map(chr, row)).rstrip() for row in codes.tolist()], dtype=str)
 
 
 def integer_values(values: np.ndarray, path: Path, name: str) -> np.ndarray:
@@ -88,7 +115,7 @@ def is_8_bit(values: np.ndarray) -> bool:
     return bool(values.min() >= 0 and values.max() <= 255 and not np.mod(values, 1).any())
 
 
-def _variables(content: memoryview, order: str) -> Iterator[tuple[str, np.ndarray | None]]:
+def _variables(content: memoryview, order: str, text: bool) -> Iterator[tuple[str, np.ndarray | None]]:
     at = 0
     while at < len(content):
         kind, part, at = _element(content, at, order)
@@ -100,7 +127,7 @@ def _variables(content: memoryview, order: str) -> Iterator[tuple[str, np.ndarra
             kind, part, _ = _element(memoryview(unpacked), 0, order)
         if kind != _MATRIX:
             raise ValueError(f"an element of type {kind} where a variable should be")
-        yield _matrix(part, order, _DEEPEST)
+        yield _matrix(part, order, _DEEPEST, text)
 
 
 def _element(content: memoryview, at: int, order: str) -> tuple[int, memoryview, int]:
@@ -116,8 +143,11 @@ def _element(content: memoryview, at: int, order: str) -> tuple[int, memoryview,
     return kind, content[start : start + size], after
 
 
-def _matrix(content: memoryview, order: str, depth: int) -> tuple[str, np.ndarray | None]:
-    """Read a variable or an entry of a cell: its name, and its array, None for what is no real numbers."""
+def _matrix(content: memoryview, order: str, depth: int, with_text: bool) -> tuple[str, np.ndarray | None]:
+    """Read a variable or an entry of a cell: its name, and its array.
+
+    None for what is no real numbers; with `with_text`, text is a vector of its rows.
+    """
     flags_kind, flags, at = _element(content, 0, order)
     shape_kind, dimensions, at = _element(content, at, order)
     name_kind, name, at = _element(content, at, order)
@@ -136,8 +166,11 @@ def _matrix(content: memoryview, order: str, depth: int) -> tuple[str, np.ndarra
             kind, part, at = _element(content, at, order)
             if kind != _MATRIX:
                 raise ValueError(f"an element of type {kind} in a cell")
-            cells[number] = _matrix(part, order, depth - 1)[1] if len(part) else np.zeros((0, 0))
+            cells[number] = _matrix(part, order, depth - 1, with_text)[1] if len(part) else np.zeros((0, 0))
         return text, cells.reshape(shape, order="F")
+    if with_text and word & 0xFF == _CHAR and n == 2:
+        kind, part, _ = _element(content, at, order)
+        return text, rows_of_text(_codes(kind, part, order, size).reshape(shape, order="F"))
     if word & 0xFF not in _CLASSES or word & _COMPLEX:
         return text, None
     kind, part, _ = _element(content, at, order)
@@ -147,3 +180,16 @@ def _matrix(content: memoryview, order: str, depth: int) -> tuple[str, np.ndarra
     if len(stored) != size:
         raise ValueError(f"{len(stored)} numbers for a variable of shape {shape}")
     return text, stored.astype(_CLASSES[word & 0xFF]).reshape(shape, order="F")
+
+
+def _codes(kind: int, part: memoryview, order: str, size: int) -> np.ndarray:
+    """Return the codes of a number of characters."""
+    if kind == _UTF8:
+        codes = np.array([ord(character) for character in bytes(part).decode("utf-8")], dtype=np.uint32)
+    elif kind in _TEXT:
+        codes = np.frombuffer(part, dtype=order + _TEXT[kind])
+    else:
+        raise ValueError(f"text of the unknown type {kind}")
+    if len(codes) != size or codes.max(initial=0) > sys.maxunicode:
+        raise ValueError(f"{len(codes)} characters where {size} should be")
+    return codes

@@ -1,4 +1,4 @@
-"""Own kernel or distance matrices: one square NPZ, Parquet or CSV per matrix, and a file of ids and labels."""
+"""Own kernel or distance matrices: one square table or array per matrix, and a file of ids and labels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from mklearn.atomic import existing_file
-from mklearn.datasets.readers.tabular import Table, numeric_values, read_labels, row_order
+from mklearn.datasets.readers.table_files import Table, read_labels
+from mklearn.datasets.readers.tabular import SEPARATORS, numeric_values, row_order, unlabelled_note
 from mklearn.datasets.samples import MEASURES, SampleSet
 from mklearn.errors import ConfigError, DataError
 
@@ -31,12 +32,12 @@ def read(
     ----------
     paths : dict of str to Path
         Name -> file, and the file of labels.
-        CSV and Parquet: a row per sample; a column of ids and one column per sample, named by its id.
-        CSV without a header: numbers only, in the order of the labels file.
-        NPZ: one square array, and optionally an array of ids (without it, the order of the labels file).
+        CSV, TSV and Parquet: a row per sample; a column of ids and one column per sample, named by its id.
+        CSV and TSV without a header: numbers only, in the order of the labels file.
+        NPZ and MATLAB: one square array, and optionally an array of ids (without it, the order of the labels file).
     labels : str
         Key in `paths` of the table with ids and labels. Its order is used; rows and columns of the matrices are
-        brought to it by their ids.
+        brought to it by their ids. Samples without a label are left out, and counted in a note.
     measure : {"kernel", "distance", "squared_euclidean", "chi2"}
         Content of the matrices.
     id_column, label_column : str
@@ -73,6 +74,14 @@ def read(
                 notes.append(_spectrum_note(matrices[name], Path(path)))
     if not matrices:
         raise DataError("precomputed matrices: no matrix given, only labels")
+    labelled = np.flatnonzero(label_text != "")
+    if not len(labelled):
+        raise DataError(f"{labels_path}: no sample has a label (column {label_column!r})")
+    notes += unlabelled_note(len(ids) - len(labelled))
+    if len(labelled) < len(ids):
+        ids, label_text = ids[labelled], label_text[labelled]
+        groups = None if groups is None else groups[labelled]
+        matrices = {name: matrix[np.ix_(labelled, labelled)] for name, matrix in matrices.items()}
     try:
         measures = dict.fromkeys(matrices, measure)
         return SampleSet.from_labels(ids, label_text, matrices=matrices, measures=measures, groups=groups,
@@ -83,13 +92,13 @@ def read(
 
 def _read_matrix(path: Path, id_column: str, ids: np.ndarray, labels_path: Path) -> np.ndarray:
     """Read a matrix with its rows and columns in the order of `ids`."""
-    bare = path.suffix == ".csv" and _has_no_header(path)
-    table = Table(path, (id_column,), header=not bare)
+    bare = is_bare(path)
+    table = Table(path, id_column, header=not bare)
     numbers = table.numbers()
     rows, columns = numbers.shape
     if rows != columns:
         raise DataError(f"{path}: the matrix has {rows} rows and {columns} columns; it must be square")
-    if bare or (table.is_npz and id_column not in table):
+    if bare or (table.holds_arrays and id_column not in table):
         if rows != len(ids):
             raise DataError(
                 f"{path}: {rows} rows and no ids, but the labels file has {len(ids)} samples; "
@@ -97,17 +106,19 @@ def _read_matrix(path: Path, id_column: str, ids: np.ndarray, labels_path: Path)
             )
         return numeric_values(numbers, path, ids)
     own_ids = table.unique_ids(id_column)
-    if not table.is_npz:  # its columns have names, maybe in another order than the rows
+    if not table.holds_arrays:  # its columns have names, maybe in another order than the rows
         names = np.array([str(name) for name in numbers.columns])
         numbers = numbers.iloc[:, row_order(names, path, own_ids, path)]
     order = row_order(own_ids, path, ids, labels_path)
     return numeric_values(numbers, path, own_ids)[np.ix_(order, order)]
 
 
-def _has_no_header(path: Path) -> bool:
-    """Tell whether the first line has numbers only, so that the file may be a bare matrix."""
+def is_bare(path: Path) -> bool:
+    """Tell whether a CSV or TSV file begins with a line of numbers only, so that it is a matrix without ids."""
+    if path.suffix not in SEPARATORS:
+        return False
     with existing_file(path).open(encoding="utf-8", errors="replace") as stream:
-        cells = stream.readline().strip().split(",")
+        cells = stream.readline().strip().split(SEPARATORS[path.suffix])
     try:
         [float(cell) for cell in cells]
     except ValueError:

@@ -1,4 +1,4 @@
-"""Tables of ids, labels and numbers in Parquet, NPZ or CSV files, for the readers of own data."""
+"""Tables in Parquet, CSV or TSV files, and columns of ids, labels and numbers, for the readers of own data."""
 
 from __future__ import annotations
 
@@ -15,84 +15,51 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mklearn.atomic import existing_file, read_npz, read_parquet
+from mklearn.atomic import existing_file, read_parquet
 from mklearn.datasets.samples import check_numbers, check_text, check_unique, some
 from mklearn.errors import DataError
 from mklearn.kernels.checks import LARGEST_VALUE
 
-SUFFIXES = (".parquet", ".npz", ".csv")
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _WHOLE_IN_DOUBLE = 2**53
 """From here on, float64 does not tell one integer from the next."""
 _FEWEST_SAMPLES = 10
 """Of fewer samples, different whole numbers in a column mean nothing."""
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_MANY_TARGETS = 20
+"""So many different numbers with fractions are no classes."""
 _NAMELESS = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?")
 """A column without a name, and the name that pandas gives it."""
 
 
-class Table:
-    """A file of ids, labels and numbers: columns of a Parquet or CSV table, or arrays of an NPZ file.
-
-    `text_columns` are those of ids and labels, as far as the file has them; all others hold numbers. They are read as
-    text from CSV, so that an id "007" stays "007". `header` tells whether a CSV file begins with names of columns.
-
-    Raises
-    ------
-    DataError
-        The file is missing, empty, damaged or of an unknown kind.
-    """
-
-    def __init__(self, path: Path, text_columns: Sequence[str], header: bool = True) -> None:
-        self.path = path
-        self.is_npz = path.suffix == ".npz"
-        self._text_columns = text_columns
-        self._columns: Any = read_npz(path) if self.is_npz else read_frame(path, text_columns, header)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._columns
-
-    def text(self, name: str, ids: np.ndarray | None = None) -> np.ndarray:
-        """Return a column of ids or labels; see :func:`column_text`."""
-        what = "array" if self.is_npz else "column"
-        require_columns(self._columns, (name,), self.path, what)
-        return column_text(self._columns[name], self.path, name, ids)
-
-    def unique_ids(self, name: str) -> np.ndarray:
-        """Return a complete column of ids that differ; raise DataError otherwise."""
-        ids = self.text(name)
-        check_unique(ids, f"{self.path}: ids")
-        return ids
-
-    def numbers(self) -> pd.DataFrame:
-        """Return all columns but those of text; of an NPZ file, its one two-dimensional array."""
-        if not self.is_npz:
-            return self._columns.drop(columns=list(self._text_columns), errors="ignore")
-        found = [name for name, array in self._columns.items() if array.ndim == 2 and name not in self._text_columns]
-        if len(found) != 1:
-            raise DataError(f"{self.path}: expected one two-dimensional array, found {some(found) or 'none'}")
-        return pd.DataFrame(self._columns[found[0]])
-
-
 def read_frame(path: Path, text_columns: Sequence[str] = (), header: bool = True) -> pd.DataFrame:
-    """Read a Parquet or CSV table; see :class:`Table`. Every column has a name, and no two columns the same."""
+    """Read a Parquet, CSV or TSV table; the first of `text_columns` is that of ids.
+
+    Every column has a name, and no two columns the same.
+    """
     if path.suffix == ".parquet":
         frame = read_parquet(path)[0]
         _check_names([str(name) for name in frame.columns], path)
-        return frame
-    if path.suffix != ".csv":
-        raise DataError(f"{path}: unknown kind of table {path.suffix!r}; valid: {', '.join(SUFFIXES)}")
+        return _with_index(frame, text_columns[0]) if text_columns else frame
+    separator = SEPARATORS.get(path.suffix)
+    if separator is None:
+        valid = ", ".join((".parquet", *SEPARATORS))
+        raise DataError(f"{path}: unknown kind of table {path.suffix!r}; valid: {valid}")
     content = existing_file(path).read_bytes()
     if b"\0" in content:
         raise DataError(f"{path}: not a readable CSV table: it has NUL characters; save it as UTF-8 text")
     try:
         if header:
-            _check_header(content, path)
+            _check_header(content, path, separator)
         # An id "NA" or an empty label is text; missing numbers are reported column by column later.
         frame = pd.read_csv(
-            io.BytesIO(content), dtype=dict.fromkeys(text_columns, str), header="infer" if header else None
-        )
+            io.BytesIO(content), dtype=dict.fromkeys(text_columns, str), header="infer" if header else None,
+            sep=separator,
+        )  # fmt: skip
         kept = pd.read_csv(
-            io.BytesIO(content), usecols=lambda name: name in text_columns, dtype=str, keep_default_na=False
-        )
+            io.BytesIO(content), usecols=lambda name: name in text_columns, dtype=str, keep_default_na=False,
+            sep=separator,
+        )  # fmt: skip
     except DataError:
         raise
     except UnicodeDecodeError as error:
@@ -104,10 +71,20 @@ def read_frame(path: Path, text_columns: Sequence[str] = (), header: bool = True
     return frame
 
 
-def _check_header(content: bytes, path: Path) -> None:
+def _with_index(frame: pd.DataFrame, id_column: str) -> pd.DataFrame:
+    """Return a table with its index as the column of ids, if it is that."""
+    if id_column in frame.columns or frame.index.nlevels > 1 or isinstance(frame.index, pd.RangeIndex):
+        return frame
+    is_text = pd.api.types.is_string_dtype(frame.index.dtype) or frame.index.dtype == object
+    if frame.index.name != id_column and (frame.index.name is not None or not is_text):
+        return frame
+    return frame.rename_axis(id_column).reset_index()
+
+
+def _check_header(content: bytes, path: Path, separator: str) -> None:
     """Raise DataError if the first line does not name each column; pandas would take nameless ones for an index."""
     with io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="") as stream:
-        names, *first = itertools.islice(filter(None, csv.reader(stream)), 2) or [[]]
+        names, *first = itertools.islice(filter(None, csv.reader(stream, delimiter=separator)), 2) or [[]]
     _check_names(names, path)
     if first and len(first[0]) > len(names):
         raise DataError(
@@ -126,13 +103,45 @@ def _check_names(names: Sequence[str], path: Path) -> None:
     check_unique(np.array(names, dtype=str), f"{path}: names of columns")
 
 
-def read_labels(
-    path: Path, id_column: str, label_column: str, group_column: str | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Read ids, labels and groups, (n,) text each; None for groups without a column of them."""
-    table = Table(path, [column for column in (id_column, label_column, group_column) if column])
-    ids = table.unique_ids(id_column)
-    return ids, table.text(label_column, ids), table.text(group_column, ids) if group_column else None
+def class_names(labels: np.ndarray, path: Path, column: str) -> np.ndarray:
+    """Return labels as names of classes: whole numbers without ".0", as they are written beside missing ones.
+
+    Parameters
+    ----------
+    labels : (n,) array of str
+        Empty where a sample has none.
+
+    Raises
+    ------
+    DataError
+        All are numbers, some with fractions: no classes, but amounts.
+    """
+    given = [label for label in dict.fromkeys(labels.tolist()) if label]
+    if not any("." in label for label in given) or not all(_DECIMAL.fullmatch(label) for label in given):
+        return labels
+    fractions = [label for label in given if float(label) % 1]
+    if not fractions:
+        names = {label: str(int(float(label))) for label in given} | {"": ""}
+        return np.array([names[label] for label in labels.tolist()], dtype=str)
+    if len(given) > _MANY_TARGETS:
+        advice = (
+            "mklearn has classifiers only: for a regression target use KernelRidge(kernel='precomputed') of "
+            "scikit-learn, or kernel ridge regression of himalaya, on the kernels of mklearn.kernels"
+        )
+    else:
+        advice = "write the classes as whole numbers or as text, such as 'grade 2.5'"
+    raise DataError(
+        f"{path}: column {column!r} has numbers with fractions, such as {fractions[0]} ({len(given)} different "
+        f"numbers), and labels are the names of classes; {advice}"
+    )
+
+
+def unlabelled_note(n: int) -> tuple[str, ...]:
+    """Return a remark about samples without a label; none if there are none."""
+    if not n:
+        return ()
+    subject = "1 sample without a label is" if n == 1 else f"{n} samples without a label are"
+    return (f"{subject} left out; a final model labels them: mklearn predict",)
 
 
 def require_columns(columns: Any, required: Sequence[str], path: Path, what: str = "column") -> None:
@@ -144,8 +153,12 @@ def require_columns(columns: Any, required: Sequence[str], path: Path, what: str
         )
 
 
-def column_text(values: Any, path: Path, column: str, ids: np.ndarray | None = None) -> np.ndarray:
+def column_text(
+    values: Any, path: Path, column: str, ids: np.ndarray | None = None, *, may_be_empty: bool = False
+) -> np.ndarray:
     """Convert a column of ids or labels to text; whole numbers stored as floats lose their ".0".
+
+    With `may_be_empty` missing values are "".
 
     Raises
     ------
@@ -169,15 +182,17 @@ def column_text(values: Any, path: Path, column: str, ids: np.ndarray | None = N
     absent = series.isna().to_numpy()
     text = ["" if gone else _text(value, what) for value, gone in zip(series, absent, strict=True)]
     missing = np.array([not value for value in text], dtype=bool)
-    if missing.any():
+    if missing.any() and not may_be_empty:
         where = f"rows {some(np.nonzero(missing)[0])}" if ids is None else f"samples {some(ids[missing])}"
         raise DataError(f"{what} is empty in {where}")
     check_text(text, what)
     return np.array(text, dtype=str)
 
 
-def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray) -> np.ndarray:
+def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray, *, may_have_nan: bool = False) -> np.ndarray:
     """Convert a table of numbers to float64, shape (n, d); True is 1 and False is 0.
+
+    With `may_have_nan` values may be missing (NaN).
 
     Raises
     ------
@@ -197,15 +212,17 @@ def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray) -> np.ndarr
             f"for example {str(example)!r} in {str(wrong[0])!r}"
         )
     values = frame.to_numpy(dtype=np.float64, na_value=np.nan)
-    check_numbers(values, str(path), ids, frame.columns.to_numpy())
-    huge = np.abs(values).max(axis=0, initial=0.0) > LARGEST_VALUE
+    if not may_have_nan or np.isinf(values).any():
+        check_numbers(values, str(path), ids, frame.columns.to_numpy())
+    sizes = np.fmax.reduce(np.abs(values), axis=0, initial=0.0)
+    huge = sizes > LARGEST_VALUE
     if huge.any():
         raise DataError(
             f"{path}: values above {LARGEST_VALUE:g}, whose squares can't be computed with: columns "
             f"{some(frame.columns[huge])}; rescale them"
         )
     whole = np.array([dtype.kind in "ui" for dtype in frame.dtypes])
-    large = whole & (np.abs(values).max(axis=0, initial=0.0) >= _WHOLE_IN_DOUBLE)
+    large = whole & (sizes >= _WHOLE_IN_DOUBLE)
     if large.any():
         raise DataError(
             f"{path}: integers of 2**53 or more, which lose digits as numbers: columns {some(frame.columns[large])}; "

@@ -6,7 +6,9 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
+from mklearn.contract.fit_spec import Impute
 from mklearn.contract.specs import DownloadSpec, FileSpec, ReadSpec, ResizeSpec
 from mklearn.datasets.registry import MIRROR_VARIABLE, dataset_spec, entry
 from mklearn.errors import ConfigError
@@ -47,8 +49,17 @@ class PlannedDataset:
     """Name that the generator of its splits is seeded with."""
     released_splits: str | None = None
     """``"module:function"`` that reads the splits that its file brings."""
+    missing_views: Literal["error", "mean"] = "error"
+    """Whether samples may lack a table, and kernels complete them by the mean."""
+    impute: Impute = "none"
+    """How missing values of tables are filled in."""
     about: Mapping[str, str] = field(default_factory=dict)
     """Licence, citation, homepage and note of a registered data set: for the report, and in no key."""
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether its tables may have missing rows or values."""
+        return self.missing_views == "mean" or self.impute != "none"
 
 
 def planned_dataset(dataset_id: str, config: DatasetConfig, layout: Layout, mirror: str | None) -> PlannedDataset:
@@ -81,7 +92,10 @@ def planned_dataset(dataset_id: str, config: DatasetConfig, layout: Layout, mirr
         return _registered(planned, config, raw, layout, mirror)
     if isinstance(config, ImageFolder):
         return replace(planned, read=read.model_copy(update={"listing": _listing(dataset_id, config.path)}))
-    return replace(planned, files=_own_files(dataset_id, config))
+    planned = replace(planned, files=_own_files(dataset_id, config))
+    if not isinstance(config, FeatureTables):
+        return planned
+    return replace(planned, missing_views="mean" if config.missing_views == "mean" else "error", impute=config.impute)
 
 
 def splits_source(dataset_id: str, datasets: Mapping[str, DatasetConfig]) -> str:
@@ -134,8 +148,8 @@ def _registered(
 
 
 def _own_files(dataset_id: str, config: FeatureTables | Precomputed) -> list[str]:
-    named = config.tables if isinstance(config, FeatureTables) else config.matrices
-    files = [*named.values(), *([config.labels] if config.labels else [])]
+    named = config.files if isinstance(config, FeatureTables) else config.matrices
+    files = list(dict.fromkeys([*named.values(), *([config.labels] if config.labels else [])]))
     missing = [path for path in files if not Path(path).is_file()]
     if missing:
         raise ConfigError(f"datasets.{dataset_id}: there is no file {', '.join(missing)}.")

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mklearn.contract.fit_spec import AUTO_SCALINGS, EvaluationSpec, FitSpec, InputSpec, MethodSpec, Setting
+from mklearn.contract.fit_spec import AUTO_SCALINGS, EvaluationSpec, FitSpec, Impute, InputSpec, MethodSpec, Setting
 from mklearn.contract.method import KernelMethod, Method, ScaledFeatures
 from mklearn.contract.specs import KernelSetSpec
 from mklearn.descriptors.models import Descriptor
@@ -118,6 +118,11 @@ def _check_pairs(
 ) -> None:
     """Raise ConfigError if a method can't take pairs of samples, or there is no list of them."""
     where = f"protocols.{protocol.id} (methods.{method_id}, datasets.{dataset.id})"
+    if dataset.is_incomplete:
+        raise ConfigError(
+            f"{where}: pairs are compared by features of both samples; complete the tables first, or use "
+            "missing_views: drop without impute."
+        )
     if "path" not in protocol.spec.parameters and not dataset.pairs:
         raise ConfigError(
             f"protocols.{protocol.id}: data set {dataset.id!r} has no official lists of pairs; give `path`, a file "
@@ -165,8 +170,14 @@ def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors
         inputs[name] = InputSpec(
             kind=entry.kind, descriptor=descriptor, training_only=entry.training_only,
             feature_scaling=method.feature_scaling if isinstance(method, ScaledFeatures) else "none",
+            impute=_imputation(dataset) if entry.kind == "features" else "none",
         )  # fmt: skip
     return inputs
+
+
+def _imputation(dataset: PlannedDataset) -> Impute:
+    """Return how features are completed; those of a sample that lacks a table too, by default by the mean."""
+    return "mean" if dataset.impute == "none" and dataset.is_incomplete else dataset.impute
 
 
 def _descriptors(

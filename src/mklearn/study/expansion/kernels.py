@@ -26,7 +26,7 @@ POINT_SET_CODE = {
     "rows": "mklearn.kernels.point_set_distance:point_set_distance_rows",
 }
 """The distance between sets of points: all of them, and some rows of the upper triangle."""
-OF_A_FACTOR = ("id", "pairwise", "features", "feature_scaling", "measure", "bandwidth", "bandwidth_rule")
+OF_A_FACTOR = ("id", "pairwise", "features", "feature_scaling", "impute", "measure", "bandwidth", "bandwidth_rule")
 """What a product takes over from the Gaussian kernels that are its factors."""
 
 
@@ -92,7 +92,7 @@ def pairwise_of(kernel: KernelSpec) -> list[str]:
 
 def number_of_matrices(kernels: Sequence[KernelSpec]) -> int:
     """Count the matrices that kernels are made from: cached ones, and those of scaled features in the fit."""
-    named = ("pairwise", "features", "feature_scaling", "measure")
+    named = ("pairwise", "features", "feature_scaling", "impute", "measure")
     return len({tuple(part.get(field) for field in named) for part in kernel_parts(kernels)})
 
 
@@ -109,8 +109,8 @@ def _kernels_of_descriptors(
             descriptor = descriptors.get(named_kernel.descriptor)
             if descriptor is None:
                 continue
-            if named_kernel.feature_scaling != "none":
-                kernels.append(_kernel_on_scaled_features(kernel_id, kernel, named_kernel, descriptor))
+            if named_kernel.feature_scaling != "none" or dataset.is_incomplete:
+                kernels.append(_kernel_on_features(dataset, kernel_id, kernel, named_kernel, descriptor))
                 continue
             measure = kernel.measure_for(descriptor.config.measure)
             _check_measure(kernel_id, measure, descriptor)
@@ -129,9 +129,10 @@ def _default_kernel(descriptor: PlannedDescriptor) -> Gaussian:
     return Gaussian(kind="gaussian", descriptor=descriptor.id, feature_scaling=scaling)
 
 
-def _kernel_on_scaled_features(
-    kernel_id: str, kernel: DescriptorKernel, named: NamedKernel, descriptor: PlannedDescriptor
+def _kernel_on_features(
+    dataset: PlannedDataset, kernel_id: str, kernel: DescriptorKernel, named: NamedKernel, descriptor: PlannedDescriptor
 ) -> PlannedKernel:
+    """Return a kernel that the fit computes from features: they are scaled or completed by the training samples."""
     path = f"kernels.{kernel_id}.feature_scaling"
     if descriptor.config.point_sets:
         raise ConfigError(
@@ -145,7 +146,13 @@ def _kernel_on_scaled_features(
             "use squared_euclidean, or omit `measure`."
         )
     source = {"features": descriptor.key, "feature_scaling": named.feature_scaling}
-    return PlannedKernel(_spec(named, kernel, source, measure))
+    if dataset.impute != "none":
+        source["impute"] = dataset.impute
+    return PlannedKernel(_spec(named, kernel, source, measure) | _completion(dataset))
+
+
+def _completion(dataset: PlannedDataset) -> KernelSpec:
+    return {"missing_views": "mean"} if dataset.missing_views == "mean" else {}
 
 
 def _kernels_of_matrices(config: Precomputed, named: Mapping[str, Kernel]) -> list[PlannedKernel]:
@@ -189,7 +196,8 @@ def _products(dataset: PlannedDataset, named: Mapping[str, Kernel], kernels: lis
         factors = [
             {field: gaussians[name][field] for field in OF_A_FACTOR if field in gaussians[name]} for name in names
         ]
-        products.append(PlannedKernel({"id": kernel_id, **_code(product), "factors": factors, **product.parameters()}))
+        spec = {"id": kernel_id, **_code(product), "factors": factors, **product.parameters(), **_completion(dataset)}
+        products.append(PlannedKernel(spec))
     return products
 
 

@@ -1,0 +1,82 @@
+"""HDF5 files that users bring: opened, and their arrays read, with errors that name the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mklearn.atomic import existing_file
+from mklearn.errors import DataError, UserError
+from mklearn.extras import require
+
+MOST_BYTES = 2 << 30
+"""Size of one array in memory. A small file can claim a large one, and tables become dense."""
+
+
+@contextmanager
+def open_hdf5(path: Path) -> Iterator[Any]:
+    """Open an HDF5 file for reading; raise DataError if it is missing or no HDF5 file."""
+    require("h5py")
+    import h5py
+
+    existing_file(path)
+    try:
+        file = h5py.File(path, "r")
+    except OSError as error:
+        raise DataError(f"{path}: not a readable HDF5 file ({_short(error)}); it is truncated or damaged") from error
+    with file:
+        yield file
+
+
+@contextmanager
+def hdf5_errors(path: Path, kind: str) -> Iterator[None]:
+    """Raise DataError for whatever h5py and NumPy raise of damaged bytes."""
+    try:
+        yield
+    except (UserError, MemoryError):
+        raise
+    except Exception as error:
+        raise DataError(f"{path}: not a readable {kind} file ({_short(error)}); it is truncated or damaged") from error
+
+
+def numbers(node: Any, path: Path) -> np.ndarray:
+    """Read a dataset; raise DataError if it is none, or larger than `MOST_BYTES`."""
+    if not hasattr(node, "nbytes"):
+        raise DataError(f"{path}: {getattr(node, 'name', 'an entry')} is a group where an array should be")
+    check_size(node.shape, path, node.name, node.dtype.itemsize)
+    return np.asarray(node[()])
+
+
+def text(node: Any, path: Path) -> np.ndarray:
+    """Read a dataset of text, or of numbers as they are."""
+    import h5py
+
+    if hasattr(node, "dtype") and h5py.check_string_dtype(node.dtype) is not None:
+        check_size(node.shape, path, node.name, 16)
+        return np.asarray(node.asstr()[()], dtype=object)
+    return numbers(node, path)
+
+
+def word(node: Any, name: str) -> str:
+    """Return an attribute that is a word; "" if there is none."""
+    found = node.attrs.get(name, "")
+    return found.decode() if isinstance(found, bytes) else str(found)
+
+
+def check_size(shape: tuple[int, ...] | None, path: Path, name: str, itemsize: int = 8) -> None:
+    """Raise DataError for an array that is larger than `MOST_BYTES` in memory."""
+    size = float(np.prod(np.array(shape or (0,), dtype=float))) * itemsize
+    if size > MOST_BYTES:
+        raise DataError(
+            f"{path}: {name} has shape {tuple(shape or ())}, {size / 1e9:.1f} GB as a dense table; at most "
+            f"{MOST_BYTES / 1e9:.1f} GB are read. Keep fewer features (of genes, the highly variable ones), or name an "
+            "array of components, such as obsm/X_pca"
+        )
+
+
+def _short(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__

@@ -1,0 +1,159 @@
+"""Samples that lack a view: which they are, and their kernel rows by the mean of the observed training samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.errors import DataError
+from mklearn.kernels.base import Kernel
+from mklearn.kernels.checks import Array, check_choice
+from mklearn.kernels.features import is_sparse
+
+MissingViews = Literal["error", "mean"]
+"""What a kernel does with samples that lack its view."""
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class MeanCompletion:
+    """Completion of a kernel by the mean: a sample without the view lies at the mean of the observed training samples.
+
+    With the feature map phi of the fitted kernel and its n observed training samples,
+    ``phi(x) = (1/n) sum_i phi(x_i)`` for every sample x that lacks the view. Hence
+
+    - ``k(x, x_j) = (1/n) sum_i k(x_i, x_j)`` for a sample j that has the view,
+    - ``k(x, x') = (1/n^2) sum_ij k(x_i, x_j)`` for two samples that lack it.
+
+    The completed training kernel is ``A K A'``, K that of the observed training samples and each row of A a unit
+    vector or ``1'/n``: it is positive semidefinite if K is. The mean of all training samples is that of the observed
+    ones, so that a centred K stays centred, and the rows of samples that lack the view are zero then. A linear kernel
+    is that of the features with each column's mean filled in.
+
+    Everything that is fitted (bandwidth, means, repair, scaling) is fitted to the observed training samples alone, and
+    k is the kernel after it. In particular a sample that lacks the view has no unit diagonal with
+    ``normalise="unit_diagonal"``, and after the repair "shift" phi has the dimensions that the shift adds.
+
+    Parameters
+    ----------
+    observed : (n_train,) bool array
+        Training samples that have the view.
+    row : (n_observed,) array
+        Kernel between the mean and each observed training sample.
+    square : float
+        Kernel of the mean with itself.
+    """
+
+    observed: Mask
+    row: Array
+    square: float
+
+    @classmethod
+    def of(cls, kernel: Kernel, observed: Mask) -> MeanCompletion:
+        """Return the completion of a kernel that is fitted to the observed training samples."""
+        K = kernel.kernel_train_
+        if kernel.centre and kernel.repair_.shift == 0:
+            return cls(observed, np.zeros(len(K), dtype=K.dtype), 0.0)  # without the rounding errors of the mean
+        row = K.mean(axis=0, dtype=np.float64)
+        return cls(observed, row.astype(K.dtype), float(row.mean()))
+
+    def training_kernel(self, K: Array) -> Array:
+        """Complete the kernel of the observed training samples, (n_observed, n_observed), to (n_train, n_train)."""
+        completed = self.rows(K, self.observed)
+        if not self.observed.all():  # exactly symmetric: means of rows and of columns differ by rounding
+            completed[np.ix_(self.observed, ~self.observed)] = self.row[:, None]
+        return completed
+
+    def rows(self, K: Array, present: Mask) -> Array:
+        """Complete rows of samples that have the view.
+
+        Parameters
+        ----------
+        K : (n_present, n_observed) array
+            Kernel between the samples that have the view and the observed training samples.
+        present : (m,) bool array
+            Which samples have the view.
+
+        Returns
+        -------
+        (m, n_train) array
+        """
+        if present.all() and self.observed.all():
+            return K
+        is_centred = self.square == 0 and not self.row.any()
+        completed = np.zeros((len(present), len(self.observed)), dtype=self.row.dtype)
+        completed[np.ix_(present, self.observed)] = K
+        if not is_centred:
+            completed[np.ix_(present, ~self.observed)] = K.mean(axis=1, dtype=np.float64, keepdims=True)
+            completed[np.ix_(~present, self.observed)] = self.row
+            completed[np.ix_(~present, ~self.observed)] = self.square
+        return completed
+
+
+def lacking(table: Any) -> Mask:
+    """Find the samples that lack a view: rows in which every entry is missing (NaN, None or NA).
+
+    Parameters
+    ----------
+    table : array, DataFrame or sparse matrix of shape (n, d), or array of shape (n,)
+        In a sparse matrix, rows with stored entries that are all NaN.
+
+    Returns
+    -------
+    (n,) bool array
+
+    Notes
+    -----
+    Only rows without their first entry are looked at further, so that complete tables cost O(n).
+    """
+    if is_sparse(table):
+        rows = table.tocsr()
+        if rows.dtype.kind != "f" or not np.isnan(rows.data).any():
+            return np.zeros(table.shape[0], dtype=bool)
+        stored = np.diff(rows.indptr)
+        of_row = np.repeat(np.arange(len(stored)), stored)
+        absent = np.bincount(of_row, weights=np.isnan(rows.data), minlength=len(stored))
+        return (stored > 0) & (absent == stored)
+    if hasattr(table, "iloc"):
+        found = table.iloc[:, 0].isna().to_numpy(dtype=bool, copy=True)
+        if found.any():
+            found[found] = table.iloc[np.flatnonzero(found)].isna().all(axis=1).to_numpy(dtype=bool)
+        return found
+    values = np.asarray(table).reshape(len(table), -1)
+    found = _absent(values[:, 0])
+    if found.any():
+        found[found] = _absent(values[found]).all(axis=1)
+    return found
+
+
+def present_rows(table: Any, present: Mask) -> Any:
+    """Return the rows of the samples that have a view."""
+    rows = np.flatnonzero(present)
+    return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
+
+
+def check_missing_views(value: Any) -> None:
+    """Raise ConfigError unless it is one of `MissingViews`."""
+    check_choice(value, "missing_views", get_args(MissingViews))
+
+
+def refuse_lacking(samples: Any, name: str) -> None:
+    """Raise DataError that names samples without a view, if there are any, and what to do."""
+    if len(samples):
+        listed = ", ".join(map(str, samples[:5])) + (f", ... ({len(samples)} in all)" if len(samples) > 5 else "")
+        raise DataError(
+            f"{name} is missing (NaN in every column) for the samples {listed}. Set missing_views='mean' in the spec "
+            "of the kernel, which puts them at the mean of the training samples that have it, or leave them out"
+        )
+
+
+def _absent(values: NDArray[Any]) -> Mask:
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind != "O":
+        return np.zeros(values.shape, dtype=bool)
+    flat = [value is None or type(value).__name__ in ("NAType", "NaTType") or value != value for value in values.flat]
+    return np.array(flat, dtype=bool).reshape(values.shape)

@@ -1,0 +1,81 @@
+"""Missing values of features, filled in by what the training samples are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.errors import NotApplicable
+from mklearn.kernels.checks import check_choice
+from mklearn.kernels.features import is_sparse
+
+Impute = Literal["none", "mean", "median"]
+
+
+@dataclass(eq=False)
+class FeatureImputer:
+    """Filling of missing values by the mean or median of each feature over the training samples.
+
+    Features that no training sample has are left out. Otherwise this is scikit-learn's ``SimpleImputer``.
+
+    Parameters
+    ----------
+    strategy : {"none", "mean", "median"}
+        "none" changes nothing.
+
+    Raises
+    ------
+    ConfigError
+        Another value of `strategy`.
+    """
+
+    strategy: Impute = "none"
+
+    def __post_init__(self) -> None:
+        check_choice(self.strategy, "impute", get_args(Impute))
+
+    def fit(self, X: Any) -> Self:
+        """Fit on the features of the training samples, shape (n, d), with NaN where a value is missing.
+
+        Raises
+        ------
+        NotApplicable
+            No training sample has any value, or the features are sparse.
+        """
+        if self.strategy == "none":
+            return self
+        if is_sparse(X):
+            raise NotApplicable("`impute` does not take sparse features; pass a dense table")
+        from sklearn.impute import SimpleImputer
+
+        values = _floats(X)
+        self._held = ~np.isnan(values).all(axis=0)
+        if not self._held.any():
+            raise NotApplicable(f"all values of the {len(values)} training samples are missing")
+        self._imputer = SimpleImputer(strategy=self.strategy).fit(values[:, self._held])
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Fill in missing values; return a new array of shape (m, p), or X itself where nothing is to be done."""
+        if self.strategy == "none":
+            return X
+        values = _floats(X)
+        held = values if self._held.all() else values[:, self._held]
+        return self._imputer.transform(held) if np.isnan(held).any() else held
+
+
+def impute_features(known: NDArray[Any], asked: NDArray[Any], strategy: Impute) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Fill in missing values of training samples, (n, d), and of others, (m, d), by the training samples.
+
+    See :class:`FeatureImputer`.
+    """
+    imputer = FeatureImputer(strategy).fit(known)
+    return imputer.transform(known), imputer.transform(asked)
+
+
+def _floats(X: Any) -> NDArray[Any]:
+    values: NDArray[Any] = X.to_numpy(dtype=np.float64, na_value=np.nan) if hasattr(X, "iloc") else np.asarray(X)
+    return values if values.dtype.kind == "f" else values.astype(np.float64)

@@ -1,0 +1,230 @@
+"""Samples that lack a view: kernels completed by the mean, against explicit features, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+from mklearn.classifiers import KernelSVC
+from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.kernels import StackTransform, Views, build_stack, compute_stack
+from mklearn.kernels.completion import lacking
+from mklearn.subspace import KernelFDA
+
+RNG = np.random.default_rng(0)
+N, M = 20, 7
+TRAIN, TEST = np.arange(N), np.arange(N, N + M)
+GONE = np.array([2, 3, 11, N + 1, N + 4])
+"""Three training samples and two new ones."""
+PRESENT = np.setdiff1d(np.arange(N), GONE)
+WHOLE = RNG.normal(size=(N + M, 4)) + 1
+HOLED = WHOLE.copy()
+HOLED[GONE] = np.nan
+FILLED = SimpleImputer().fit(HOLED[:N]).transform(HOLED)
+LINEAR: dict[str, Any] = {"kind": "linear", "missing_views": "mean"}
+PLAIN = {"centre": False, "normalise": "none", "psd": "none"}
+SPECS: dict[str, dict[str, Any]] = {
+    "linear": LINEAR | PLAIN,
+    "gaussian": {"kind": "gaussian"} | PLAIN,
+    "unit": {"kind": "polynomial", "normalise": "unit_diagonal", "centre": False},
+    "centred": {"kind": "gaussian", "feature_scaling": "standard"},
+    "shift": {"kind": "polynomial", "psd": "shift"},
+    "rank": {"kind": "gaussian", "feature_scaling": "rank", "centre": False},
+}
+
+
+def stacks(table: Any, spec: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Training kernel and rows of new samples."""
+    fitted = StackTransform([spec | {"missing_views": "mean"}]).fit(table[:N])
+    return fitted.stack_train_.matrices[0], fitted.transform(table[N:]).matrices[0]
+
+
+def test_a_linear_kernel_is_that_of_features_with_the_mean_filled_in() -> None:
+    train, rows = stacks(HOLED, LINEAR | PLAIN)
+    np.testing.assert_allclose(train, FILLED[:N] @ FILLED[:N].T, atol=1e-12)
+    np.testing.assert_allclose(rows, FILLED[N:] @ FILLED[:N].T, atol=1e-12)
+    centred = FILLED - FILLED[:N].mean(axis=0)
+    train, rows = stacks(HOLED, LINEAR | {"normalise": "none"})
+    np.testing.assert_allclose(train, centred[:N] @ centred[:N].T, atol=1e-12)
+    np.testing.assert_allclose(rows, centred[N:] @ centred[:N].T, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_missing_samples_lie_at_the_mean_in_feature_space(name: str) -> None:
+    train, rows = stacks(HOLED, SPECS[name])
+    observed = np.ix_(PRESENT, PRESENT)
+    alone = compute_stack(WHOLE[PRESENT], [SPECS[name]]).matrices[0]
+    np.testing.assert_array_equal(train[observed], alone)
+    np.testing.assert_array_equal(train, train.T)
+    assert np.linalg.eigvalsh(train).min() > -1e-12 * np.abs(train).max()
+    values, vectors = np.linalg.eigh(alone)  # an explicit map: K = F F'
+    features = np.full((N, len(PRESENT)), np.nan)
+    features[PRESENT] = vectors * np.sqrt(np.maximum(values, 0))
+    features = np.where(np.isnan(features), np.nanmean(features, axis=0), features)
+    np.testing.assert_allclose(train, features @ features.T, atol=1e-9)
+    new = np.setdiff1d(TEST, GONE) - N
+    expected = StackTransform([SPECS[name]]).fit(WHOLE[PRESENT]).transform(WHOLE[N:]).matrices[0]
+    np.testing.assert_allclose(rows[np.ix_(new, PRESENT)], expected[new], atol=1e-12)
+    for row in GONE[GONE >= N] - N:
+        np.testing.assert_allclose(rows[row], train[GONE[0]], atol=1e-12)
+    if name == "centred":
+        assert not train[GONE[GONE < N]].any()
+        assert not rows[GONE[GONE >= N] - N].any()
+        np.testing.assert_allclose(train.mean(axis=0), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_without_missing_samples_nothing_changes(name: str) -> None:
+    spec = {key: value for key, value in SPECS[name].items() if key != "missing_views"}
+    usual = StackTransform([spec]).fit(WHOLE[:N])
+    train, rows = stacks(WHOLE, spec)
+    np.testing.assert_array_equal(train, usual.stack_train_.matrices[0])
+    np.testing.assert_array_equal(rows, usual.transform(WHOLE[N:]).matrices[0])
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_kernels_of_studies_are_those_of_the_library(name: str) -> None:
+    spec = {"id": "k", "features": "a", "missing_views": "mean"} | SPECS[name]
+    train, rows, [info] = build_stack({}, [spec], TRAIN, TEST, {"a": HOLED})
+    for found, expected in zip((train, rows), stacks(HOLED, SPECS[name]), strict=True):
+        np.testing.assert_allclose(found.matrices[0], expected, atol=1e-12)
+    assert (info["n_missing"], info["n_train"]) == (3, N - 3)
+    alone = build_stack({}, [spec], TRAIN, np.array([], dtype=int), {"a": HOLED})
+    np.testing.assert_array_equal(alone[0].matrices, train.matrices)
+    assert alone[1].shape == (1, 0, N)
+
+
+def test_pairwise_matrices_and_products_complete_too() -> None:
+    distances = ((HOLED[:, None] - HOLED[None]) ** 2).sum(axis=-1)
+    other = ((WHOLE[:, None, :2] - WHOLE[None, :, :2]) ** 2).sum(axis=-1)
+    single: dict[str, Any] = {"id": "a", "pairwise": "a", "missing_views": "mean"}
+    factors = {"id": "p", "kind": "product", "factors": [{"pairwise": "a"}, {"pairwise": "b"}]}
+    product = factors | {"missing_views": "mean"}
+    train, rows, infos = build_stack({"a": distances, "b": other}, [single, product], TRAIN, TEST)
+    np.testing.assert_allclose(train["a"], stacks(HOLED, {"kind": "gaussian"})[0], atol=1e-9)
+    observed, new = np.ix_(PRESENT, PRESENT), np.setdiff1d(TEST, GONE)
+    alone, alone_rows, _ = build_stack({"a": distances, "b": other}, [factors], PRESENT, new)
+    np.testing.assert_array_equal(train["p"][observed], alone["p"])
+    np.testing.assert_array_equal(rows["p"][np.ix_(new - N, PRESENT)], alone_rows["p"])
+    assert not train["p"][2].any()
+    assert [info["n_missing"] for info in infos] == [3, 3]
+
+
+def test_the_same_views_as_frames_sparse_tables_and_columns() -> None:
+    expected = stacks(HOLED, LINEAR)
+    frame = pd.DataFrame(HOLED, columns=list("abcd"))
+    both = np.hstack([WHOLE, HOLED])
+    stored = sp.csr_array(WHOLE)
+    stored.data = HOLED.ravel()
+    for X, spec in (
+        ({"v": frame}, {"view": "v"}),
+        ({"v": HOLED, "w": WHOLE}, {"view": "v"}),
+        ({"v": stored}, {"view": "v"}),
+        (frame, {"columns": ["a", "b", "c", "d"]}),
+        (both, {"columns": [4, 5, 6, 7]}),
+        (HOLED.astype(object), {"preprocessing": SimpleImputer()}),
+    ):
+        halves = [Views(X)[part] if isinstance(X, dict) else X[part] for part in (slice(0, N), slice(N, None))]
+        fitted = StackTransform([LINEAR | spec]).fit(halves[0])
+        np.testing.assert_allclose(fitted.stack_train_.matrices[0], expected[0], atol=1e-12)
+        np.testing.assert_allclose(fitted.transform(halves[1]).matrices[0], expected[1], atol=1e-12)
+
+
+def test_estimators_and_searches() -> None:
+    y = np.arange(N + M) % 3
+    X = np.where(np.isnan(HOLED), np.nan, HOLED + 2 * y[:, None])
+    views = Views({"holed": X, "whole": WHOLE + y[:, None]})
+    kernels = {"holed": {"missing_views": "mean"}, "whole": "gaussian"}
+    model = KernelSVC(kernels=kernels).fit(views[TRAIN], y[TRAIN])
+    assert model.score(views[TEST], y[TEST]) > 0.7
+    only_missing = Views({"holed": np.full((2, 4), np.nan), "whole": WHOLE[:2]})
+    assert model.predict(only_missing).shape == (2,)
+    search = GridSearchCV(
+        KernelFDA(kernels=kernels), {"kernels__holed__bandwidth": [0.5, 2.0]}, cv=3, error_score="raise"
+    )
+    assert search.fit(views, y).best_score_ > 0.7
+    with pytest.raises(DataError, match="missing_views='mean'"):
+        KernelFDA(kernels="gaussian").fit(views, y)
+    one_table = KernelFDA(kernels=[{"columns": slice(0, 4), "missing_views": "mean"}, {"columns": slice(4, 8)}])
+    table = np.hstack([X, WHOLE + y[:, None]])
+    assert cross_val_score(one_table, table, y, cv=3, error_score="raise").mean() > 0.7
+
+
+def test_refuses() -> None:
+    spec = [{"kind": "gaussian", "view": "v"}]
+    views = Views({"v": HOLED[:N], "w": WHOLE[:N]})
+    with pytest.raises(DataError, match=r"kernel '0': view 'v' is missing .* samples 2, 3, 11\. Set missing_views"):
+        StackTransform(spec).fit(views)
+    completes = [{**spec[0], "missing_views": "mean"}]
+    partly = HOLED[:N].copy()
+    partly[0, 1] = np.nan
+    with pytest.raises(DataError, match="view 'v' has NaN"):
+        StackTransform(completes).fit({"v": partly})
+    with pytest.raises(DataError, match=r"view 'v' is missing \(NaN in every column\) for all 2 samples"):
+        StackTransform(completes).fit(views[[2, 3]])
+    with pytest.raises(ConfigError, match="kernel '0': invalid value 'median' for `missing_views`"):
+        StackTransform([{**spec[0], "missing_views": "median"}])
+    study = [{"id": "k", "features": "a", "missing_views": "mean"}]
+    with pytest.raises(NotApplicable, match="kernel 'k': 1 of the 3 training samples have its view"):
+        build_stack({}, study, [2, 3, 4], TEST, {"a": HOLED})
+    with pytest.raises(DataError, match="NaN"):
+        build_stack({}, [{"id": "k", "features": "a"}], TRAIN, TEST, {"a": HOLED})
+    with pytest.raises(DataError, match="NaN"):
+        build_stack({}, study, TRAIN, TEST, {"a": np.where(np.arange(4) == 1, np.nan, WHOLE)})
+
+
+def test_imputation_is_fitted_to_the_training_samples() -> None:
+    holes = WHOLE.copy()
+    holes[RNG.random(holes.shape) < 0.2] = np.nan
+    holes[0] = WHOLE[0]
+    for strategy in ("mean", "median"):
+        spec = {"id": "k", "features": "a", "impute": strategy, "feature_scaling": "standard"}
+        train, rows, [info] = build_stack({}, [spec], TRAIN, TEST, {"a": holes})
+        filled = SimpleImputer(strategy=strategy).fit(holes[:N]).transform(holes)
+        expected = build_stack({}, [{**spec, "impute": "none"}], TRAIN, TEST, {"a": filled})
+        np.testing.assert_array_equal(train.matrices, expected[0].matrices)
+        np.testing.assert_array_equal(rows.matrices, expected[1].matrices)
+        assert info["impute"] == strategy
+    holes[:N, 2] = np.nan  # a feature that no training sample has
+    train, _, _ = build_stack({}, [{"id": "k", "features": "a", "impute": "mean"}], TRAIN, TEST, {"a": holes})
+    without = build_stack({}, [{"id": "k", "features": "a", "impute": "mean"}], TRAIN, TEST, {"a": holes[:, [0, 1, 3]]})
+    np.testing.assert_allclose(train.matrices, without[0].matrices, atol=1e-12)
+    with pytest.raises(NotApplicable, match="all values of the 20 training samples are missing"):
+        build_stack({}, [{"id": "k", "features": "a", "impute": "mean"}], TRAIN, TEST, {"a": holes * np.nan})
+    with pytest.raises(ConfigError, match="`impute` needs `features`"):
+        build_stack({"d": np.zeros((2, 2))}, [{"id": "k", "pairwise": "d", "impute": "mean"}], [0], [1])
+
+
+def test_the_library_imputes_as_studies_do() -> None:
+    holes = WHOLE.copy()
+    holes[RNG.random(holes.shape) < 0.2] = np.nan
+    holes[0] = WHOLE[0]
+    holes[5] = np.nan  # lacks the view
+    for X, name in ((holes, None), (pd.DataFrame(holes), None), ({"v": holes}, "v")):
+        spec: dict[str, Any] = {"impute": "median", "feature_scaling": "standard", "missing_views": "mean"}
+        halves = [Views(X)[part] if name else X[part] for part in (slice(0, N), slice(N, None))]
+        fitted = StackTransform([{**spec, "view": name} if name else spec]).fit(halves[0])
+        train, rows, _ = build_stack({}, [{"id": "k", "features": "a", **spec}], TRAIN, TEST, {"a": holes})
+        np.testing.assert_allclose(fitted.stack_train_.matrices, train.matrices, atol=1e-12)
+        np.testing.assert_allclose(fitted.transform(halves[1]).matrices, rows.matrices, atol=1e-12)
+    with pytest.raises(DataError, match=r"kernel '0': `impute` failed: .* does not take sparse features"):
+        StackTransform([{"impute": "mean", "view": "v"}]).fit({"v": sp.csr_array(WHOLE)})
+    with pytest.raises(ConfigError, match="kernel '0': invalid value 'knn' for `impute`"):
+        StackTransform([{"impute": "knn"}])
+
+
+def test_what_lacks_a_view() -> None:
+    missing = [[None, pd.NA], [1, None], ["a", 2], [np.nan, float("nan")]]
+    expected = [True, False, False, True]
+    assert lacking(np.array(missing, dtype=object)).tolist() == expected
+    assert lacking(pd.DataFrame(missing)).tolist() == expected
+    assert not lacking(np.zeros((3, 2), dtype=int)).any()
+    assert lacking(np.array([np.nan, 1.0])).tolist() == [True, False]
+    stored = sp.csr_array(np.array([[np.nan, 0.0], [np.nan, 1.0], [0.0, 0.0], [np.nan, np.nan]]))
+    assert lacking(stored).tolist() == expected
