@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -80,8 +81,19 @@ def others() -> dict[str, str]:
         "datasets": lambda: importlib.import_module("mklearn.datasets"),
         "report": lambda: importlib.import_module("mklearn.report"),
         "study": lambda: importlib.import_module("mklearn.study.model"),
+        "models": _save,
     }
     return {name: ending(work) for name, work in asked.items()}
+
+
+def _save() -> None:
+    from sklearn.preprocessing import StandardScaler
+
+    from mklearn.saved_models import load_model, save_model
+
+    with tempfile.TemporaryDirectory() as folder:
+        save_model(StandardScaler(), f"{folder}/x.mklearn", {})
+        load_model(f"{folder}/x.mklearn")
 
 
 if __name__ == "__main__":

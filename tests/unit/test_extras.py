@@ -75,6 +75,7 @@ def test_every_part_names_its_extra(core_alone: dict[str, dict[str, str]]) -> No
         "datasets": sentence("pandas", "workflow"),
         "report": sentence("pandas", "workflow"),
         "study": sentence("pydantic", "workflow"),
+        "models": sentence("skops", "models"),
     }
 
 

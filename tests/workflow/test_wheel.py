@@ -111,13 +111,19 @@ def test_the_core_is_small_and_has_the_estimators(environment: Callable[[str], E
     assert {name for name, text in endings["estimators"].items() if text != "ok"} == {
         "LMKLSVC", "RSVMPlusMu", "KernelRSVMPlusMu"
     }  # fmt: skip
-    assert missing(endings["others"]) == {"sdp", "numba", "images", "workflow"}
+    assert missing(endings["others"]) == {"sdp", "numba", "images", "workflow", "models"}
     assert 'pip install "mklearn[workflow]"' in core.run("mklearn", "run", folder=core.folder, code=1).stderr
 
 
 @pytest.mark.parametrize(
     ("extra", "parts"),
-    [("sdp", {"sdp"}), ("numba", {"chi2"}), ("images", {"chi2", "hog", "sift_grid"}), ("report", {"report"})],
+    [
+        ("sdp", {"sdp"}),
+        ("numba", {"chi2"}),
+        ("images", {"chi2", "hog", "sift_grid"}),
+        ("report", {"report"}),
+        ("models", {"models"}),
+    ],
 )
 def test_an_extra_alone_has_its_part(
     extra: str, parts: set[str], environment: Callable[[str], Environment], script: Path

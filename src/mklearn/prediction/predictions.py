@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
-from mklearn.classifiers import NearestNeighbours
+from mklearn.classifiers.nearest_neighbours import NearestNeighbours
 from mklearn.errors import ConfigError, DataError
 from mklearn.prediction.new_samples import NewSamples
 from mklearn.saved_models import SavedModel
