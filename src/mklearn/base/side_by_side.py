@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.parameters import fit_context, one_of
 from mklearn.errors import DataError
-from mklearn.kernels.checks import as_float_matrix
+from mklearn.kernels.checks import as_float_array
 from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
+from mklearn.kernels.imputation import FeatureImputer, Impute
 from mklearn.kernels.views import as_views
 
 
@@ -27,6 +28,9 @@ class SideBySide(TransformerMixin, BaseEstimator):
     feature_scaling : {"none", "standard", "minmax", "unit", "rank"}, default="none"
         See `mklearn.kernels.feature_scaling.FeatureScaler`: of all features together, so that "unit" brings the whole
         row of a sample to length 1.
+    impute : {"none", "mean", "median"}, default="none"
+        Filling of missing values by the training samples, before scaling: also of samples that lack a view, whose
+        row is NaN there. Features that no training sample has are left out.
 
     Attributes
     ----------
@@ -45,11 +49,15 @@ class SideBySide(TransformerMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "views": [None, list, tuple],
         "feature_scaling": [one_of(FeatureScaling)],
+        "impute": [one_of(Impute)],
     }
 
-    def __init__(self, views: Sequence[str] | None = None, feature_scaling: FeatureScaling = "none") -> None:
+    def __init__(
+        self, views: Sequence[str] | None = None, feature_scaling: FeatureScaling = "none", impute: Impute = "none"
+    ) -> None:
         self.views = views
         self.feature_scaling = feature_scaling
+        self.impute = impute
 
     @fit_context
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -63,6 +71,8 @@ class SideBySide(TransformerMixin, BaseEstimator):
         tables = self._tables(X, None)
         self.widths_ = {name: int(table.shape[1]) for name, table in tables.items()}
         features = np.concatenate(list(tables.values()), axis=1)
+        self._imputer = FeatureImputer(self.impute).fit(features)
+        features = self._imputer.transform(features)
         self._scaler = FeatureScaler(self.feature_scaling).fit(features)
         self.n_features_out_ = features.shape[1]
         return self
@@ -77,14 +87,18 @@ class SideBySide(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         tables = self._tables(X, self.widths_)
-        return self._scaler.transform(np.concatenate(list(tables.values()), axis=1))
+        return self._scaler.transform(self._imputer.transform(np.concatenate(list(tables.values()), axis=1)))
 
     def _tables(self, X: Any, widths: dict[str, int] | None) -> dict[str, NDArray[Any]]:
         views = as_views(X)
         if views is None:
             raise DataError("X is one table; expected several views, such as a dict of tables by name")
         names = widths or (views.names if self.views is None else self.views)
-        tables = {str(name): as_float_matrix(views[name], f"view {name!r}") for name in names}
+        may_have_nan = self.impute != "none"
+        tables = {
+            str(name): as_float_array(views[name], f"view {name!r}", ndim=2, may_have_nan=may_have_nan)
+            for name in names
+        }
         for name, table in tables.items():
             if widths is not None and table.shape[1] != widths[name]:
                 raise DataError(

@@ -26,6 +26,8 @@ class FinalView(Strict):
     """Whether it has learned from images."""
     column_table: str | None = None
     """Path of the user's table that the features are the columns of."""
+    column_array: str | None = None
+    """Name of its array, where the file has several."""
 
 
 class FinalCandidate(Strict):

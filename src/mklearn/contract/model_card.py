@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from mklearn.contract.fit_spec import Impute
 from mklearn.contract.model import Strict
 
 
@@ -16,6 +17,8 @@ class CardView(Strict):
     parameters: dict[str, Any] = {}
     """Parameters of the descriptor; of a table its name in the study."""
     n_features: int
+    array: str | None = None
+    """Name of the array of a table's file, where it has several."""
     columns: list[str] | None = None
     """Names of the features of a table, in order; None where they are not known."""
     learned: list[str] = []
@@ -66,6 +69,8 @@ class CardMethod(Strict):
     """Its kernels by name; empty for methods on features."""
     parameters: dict[str, Any] = {}
     """Parameters that the estimator is constructed with, without ``kernels``."""
+    impute: Impute = "none"
+    """How missing values of features are filled in; a sample may then lack some."""
     feature_scaling: str | None = None
     """The scaling that inner cross-validation has chosen; None where there was nothing to choose."""
 

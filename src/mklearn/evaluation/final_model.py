@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
 
 from mklearn.base.side_by_side import SideBySide
-from mklearn.contract.fit_spec import AUTO_SCALINGS, FeatureScaling, FitSpec
+from mklearn.contract.fit_spec import AUTO_SCALINGS, FeatureScaling, FitSpec, Impute
 from mklearn.contract.loading import load
 from mklearn.evaluation.inputs import Input, Inputs, KernelInput, SampleInput
 from mklearn.evaluation.split import SCALING, Candidate, candidates, choose_on_training_samples
@@ -37,11 +37,14 @@ class FinalParameters:
         Specs of its kernels by name, as the library takes them; empty for a method on features or images.
     feature_scaling : str or None
         The scaling that was chosen for kernels' or methods' features with ``auto``.
+    impute : str
+        How missing values are filled in.
     """
 
     parameters: dict[str, Any]
     kernels: dict[str, dict[str, Any]] = field(default_factory=dict)
     feature_scaling: FeatureScaling | None = None
+    impute: Impute = "none"
 
 
 def final_parameters(
@@ -85,7 +88,10 @@ def final_parameters(
     elif sweep.has_components and position not in (None, -1):
         parameters = parameters | {"n_components": position + 1}
     kernels = _library_kernels(spec.kernels, candidate, views)
-    return FinalParameters(parameters, kernels, candidate.feature_scaling)
+    imputed: list[Impute] = [kernel.get("impute", "none") for kernel in spec.kernels]
+    imputed += [entry.impute for entry in spec.method.inputs.values()]
+    impute: Impute = next((strategy for strategy in imputed if strategy != "none"), "none")
+    return FinalParameters(parameters, kernels, candidate.feature_scaling, impute)
 
 
 def final_estimator(spec: FitSpec, chosen: FinalParameters, views: Mapping[str, str]) -> Any:
@@ -101,7 +107,7 @@ def final_estimator(spec: FitSpec, chosen: FinalParameters, views: Mapping[str, 
         return implementation(**chosen.parameters)
     scaling = entry.feature_scaling if entry.feature_scaling != "auto" else chosen.feature_scaling
     names = [views[key] for key in entry.descriptors]
-    return make_pipeline(SideBySide(names, scaling or "none"), implementation(**chosen.parameters))
+    return make_pipeline(SideBySide(names, scaling or "none", entry.impute), implementation(**chosen.parameters))
 
 
 def _inputs(spec: FitSpec, features: Mapping[str, NDArray[Any]], images: NDArray[Any] | None) -> dict[str, Input]:
@@ -112,7 +118,7 @@ def _inputs(spec: FitSpec, features: Mapping[str, NDArray[Any]], images: NDArray
             found[name] = KernelInput({}, spec.kernels, own, spectra=False)
         else:
             (samples,) = _sample_arrays(spec, features, images)
-            found[name] = SampleInput(samples, entry.training_only, entry.feature_scaling)
+            found[name] = SampleInput(samples, entry.training_only, entry.feature_scaling, entry.impute)
     return found
 
 

@@ -13,17 +13,12 @@ from numpy.typing import NDArray
 
 from mklearn.contract.loading import load
 from mklearn.contract.model_card import CardImages, CardTables, CardView, ModelCard
+from mklearn.datasets.readers.annotated_data import MUDATA
 from mklearn.datasets.readers.content import IMAGE_SUFFIXES, decode_image, is_hidden
-from mklearn.datasets.readers.tabular import (
-    SUFFIXES,
-    Table,
-    column_text,
-    numeric_values,
-    read_frame,
-    require_columns,
-)
+from mklearn.datasets.readers.table_files import SUFFIXES, Table
+from mklearn.datasets.readers.tabular import numeric_values, require_columns
 from mklearn.datasets.resizing import resize_images
-from mklearn.datasets.samples import check_unique, natural_key, some
+from mklearn.datasets.samples import natural_key, some
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.views import Views
 from mklearn.study.registry import registered
@@ -130,10 +125,10 @@ def read_unlabelled(files: Mapping[str, Path], label_table: Path | None, card: M
     labels = np.full(len(samples), "", dtype=object) if samples.labels is None else samples.labels.astype(object)
     said = card.tables or CardTables()
     if label_table is not None:
-        text = [name for name in (said.id_column, said.label_column, said.group_column) if name]
-        frame = read_frame(label_table, text)
-        named = column_text(frame[said.id_column], label_table, said.id_column)
-        known = dict(zip(named, _labels(frame[said.label_column], label_table, said.label_column), strict=True))
+        text = [name for name in (said.label_column, said.group_column) if name]
+        table = Table(label_table, said.id_column, text)
+        named = table.unique_ids(said.id_column)
+        known = dict(zip(named, table.labels(said.label_column, named), strict=True))
         labels = np.array([known.get(name, "") or label for name, label in zip(samples.ids, labels, strict=True)])
     rows = np.flatnonzero(labels == "")
     return samples.chosen(rows) if rows.size else None
@@ -241,26 +236,17 @@ class _Rows:
         return [str(name) for name in self.features.columns]
 
     @classmethod
-    def read(cls, path: Path, said: CardTables) -> _Rows:
+    def read(cls, path: Path, said: CardTables, array: str | None = None) -> _Rows:
         """Read a table; its ids and labels may be missing."""
-        text = [name for name in (said.id_column, said.label_column, said.group_column) if name]
-        if path.suffix == ".npz":
-            table = Table(path, text)
-            features = table.numbers()
-            columns = {name: table.text(name) for name in text if name in table}
-            frame = features.assign(**columns) if columns else features
-        else:
-            frame = read_frame(path, text)
-            features = frame.drop(columns=text, errors="ignore")
-        if not len(frame):
+        text = [name for name in (said.label_column, said.group_column) if name]
+        table = Table(path, said.id_column, text, array=array)
+        features = table.numbers()
+        if not len(features):
             raise DataError(f"{path}: no rows")
-        if said.id_column in frame:
-            ids = column_text(frame[said.id_column], path, said.id_column)
-            check_unique(ids, f"{path}: ids")
-        else:
-            ids = np.arange(1, len(frame) + 1).astype(str)
-        labels = _labels(frame[said.label_column], path, said.label_column) if said.label_column in frame else None
-        return cls(path, ids, labels, features, path.suffix != ".npz")
+        has_ids = said.id_column in table
+        ids = table.unique_ids(said.id_column) if has_ids else np.arange(1, len(features) + 1).astype(str)
+        labels = table.labels(said.label_column, ids) if said.label_column in table else None
+        return cls(path, ids, labels, features, not table.holds_arrays)
 
     def of_view(self, view: CardView) -> pd.DataFrame:
         """Return the features of a view, in the order of the training samples' columns."""
@@ -276,17 +262,17 @@ class _Rows:
         return self.features
 
 
-def _labels(column: pd.Series, path: Path, name: str) -> NDArray[np.str_]:
-    """Return labels as text, "" where there is none."""
-    given = (column.notna() & column.astype(str).str.strip().ne("")).to_numpy()
-    labels = np.full(len(column), "", dtype=object)
-    if given.any():
-        labels[given] = column_text(column[given], path, name)
-    return labels.astype(str)
-
-
 def _from_tables(files: Mapping[str, Path], card: ModelCard) -> NewSamples:
-    tables = {path: _Rows.read(path, card.tables or CardTables()) for path in dict.fromkeys(files.values())}
+    said = card.tables or CardTables()
+    arrays = {
+        view.name: view.array or (view.name if files[view.name].suffix == MUDATA else None)
+        for view in card.views
+        if view.name in files
+    }
+    tables = {
+        (path, array): _Rows.read(path, said, array)
+        for path, array in dict.fromkeys((files[name], array) for name, array in arrays.items())
+    }
     ids = np.array(list(dict.fromkeys(name for rows in tables.values() for name in rows.ids)))
     place = {name: number for number, name in enumerate(ids)}
     labels: NDArray[np.str_] | None = None
@@ -302,16 +288,18 @@ def _from_tables(files: Mapping[str, Path], card: ModelCard) -> NewSamples:
     for view in card.views:
         values = np.full((len(ids), view.n_features), np.nan)
         if view.name in files:
-            rows = tables[files[view.name]]
+            rows = tables[files[view.name], arrays[view.name]]
             frame = rows.of_view(view)
             there = np.flatnonzero(frame.notna().any(axis=1).to_numpy())  # an empty row lacks the view
             if there.size:
-                numbers = numeric_values(frame.iloc[there], rows.path, rows.ids[there])
+                numbers = numeric_values(
+                    frame.iloc[there], rows.path, rows.ids[there], may_have_nan=card.method.impute != "none"
+                )
                 values[[place[name] for name in rows.ids[there]]] = numbers
         views[view.name] = values
-        lacking = int(np.isnan(values[:, 0]).sum())
+        lacking = int(np.isnan(values).all(axis=1).sum())
         if lacking:
             missing[view.name] = lacking
     if missing and len(missing) == len(views) and all(count == len(ids) for count in missing.values()):
-        raise DataError(f"{some([str(path) for path in tables])}: no features of any sample")
+        raise DataError(f"{some([str(path) for path, _ in tables])}: no features of any sample")
     return NewSamples(ids, Views(views), labels, missing)

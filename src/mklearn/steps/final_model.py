@@ -15,7 +15,8 @@ from mklearn.artefacts import read_arrays, read_table
 from mklearn.atomic import write_text
 from mklearn.contract.final_spec import BEST, FinalCandidate, FinalSpec, FinalView
 from mklearn.contract.model_card import CardData, CardExpectation, CardImages, CardMethod, CardView, ModelCard
-from mklearn.datasets.readers.tabular import Table
+from mklearn.datasets.readers.annotated_data import MUDATA
+from mklearn.datasets.readers.table_files import Table
 from mklearn.datasets.samples import SampleSet
 from mklearn.datasets.splits import Splits
 from mklearn.errors import DataError, NotApplicable
@@ -161,7 +162,7 @@ def _samples(
         known[view.name] = {str(name): held[str(name)] for name in held["names"]}
     columns: dict[str, list[str] | None] = {}
     for view, path in zip([view for view in spec.views if view.column_table is not None], tables, strict=True):
-        columns[view.name] = _columns(path, spec, features[view.descriptor].shape[1])
+        columns[view.name] = _columns(path, view, spec, features[view.descriptor].shape[1])
     pictures = None if images is None else SampleSet.load(images).images
     form = None
     if spec.images is not None and pictures is not None:
@@ -177,13 +178,14 @@ def _samples(
     )  # fmt: skip
 
 
-def _columns(path: Path, spec: FinalSpec, width: int) -> list[str] | None:
+def _columns(path: Path, view: FinalView, spec: FinalSpec, width: int) -> list[str] | None:
     """Return the names of a table's features; None of an array without names."""
     assert spec.tables is not None
-    text = [spec.tables.id_column, spec.tables.label_column, spec.tables.group_column]
-    table = Table(path, [column for column in text if column])
+    text = [column for column in (spec.tables.label_column, spec.tables.group_column) if column]
+    array = view.column_array or (view.name if path.suffix == MUDATA else None)
+    table = Table(path, spec.tables.id_column, text, array=array)
     names = [str(name) for name in table.numbers().columns]
-    return None if table.is_npz or len(names) != width else names
+    return None if table.holds_arrays or len(names) != width else names
 
 
 def _groups_kept_together(splits: Path, data: _Samples) -> NDArray[np.str_] | None:
@@ -242,7 +244,8 @@ def _card(
     views = [
         CardView(
             name=view.name, kind=view.kind, parameters=view.parameters,
-            n_features=int(data.features[view.descriptor].shape[1]), columns=data.columns.get(view.name),
+            n_features=int(data.features[view.descriptor].shape[1]),
+            array=view.column_array, columns=data.columns.get(view.name),
             learned=sorted(data.learned_of([view])),
         )
         for view in used
@@ -259,7 +262,7 @@ def _card(
         method=CardMethod(
             name=candidate.fit.method.id, title=candidate.title, kind=candidate.kind,
             input="images" if images else "views", kernels=chosen.kernels, parameters=chosen.parameters,
-            feature_scaling=chosen.feature_scaling,
+            feature_scaling=chosen.feature_scaling, impute=chosen.impute,
         ),
         expected=expected,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from mklearn.contract.model_card import CardImages, CardTables
 from mklearn.descriptors.models import Table
 from mklearn.errors import ConfigError
 from mklearn.extras import require
-from mklearn.study.datasets import FeatureTables
+from mklearn.study.datasets import FeatureTables, TableFile
 from mklearn.study.expansion.datasets import PlannedDataset
 from mklearn.study.expansion.descriptors import PlannedDescriptor
 from mklearn.study.expansion.fits import PlannedFit
@@ -131,12 +131,14 @@ def _takes_images(fit: FitSpec) -> bool:
     return any(entry.kind == "images" for entry in fit.method.inputs.values())
 
 
-def _view(descriptor: PlannedDescriptor, own_tables: Mapping[str, str]) -> FinalView:
+def _view(descriptor: PlannedDescriptor, own_tables: Mapping[str, str | TableFile]) -> FinalView:
     config = descriptor.config
     table = own_tables.get(config.table) if isinstance(config, Table) else None
     return FinalView(
         name=descriptor.id, descriptor=descriptor.key, kind=descriptor.spec.kind,
-        parameters=descriptor.spec.parameters, learns=bool(descriptor.spec.learns), column_table=table,
+        parameters=descriptor.spec.parameters, learns=bool(descriptor.spec.learns),
+        column_table=table.path if isinstance(table, TableFile) else table,
+        column_array=table.array if isinstance(table, TableFile) else None,
     )  # fmt: skip
 
 
