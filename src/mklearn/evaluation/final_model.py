@@ -49,7 +49,7 @@ class FinalParameters:
 
 def final_parameters(
     spec: FitSpec, features: Mapping[str, NDArray[Any]], images: NDArray[Any] | None, y: NDArray[np.int64],
-    views: Mapping[str, str], groups: NDArray[np.str_] | None = None,
+    views: Mapping[str, str], groups: NDArray[np.str_] | None = None, *, completes: bool = False,
 ) -> FinalParameters:  # fmt: skip
     """Choose the parameters of a method by its inner cross-validation on all samples.
 
@@ -65,6 +65,8 @@ def final_parameters(
         Name of the view by the key of the descriptor.
     groups : (n,) array of str, optional
         The inner cross-validation holds out whole groups.
+    completes : bool
+        Whether kernels complete samples that lack a view, see `mklearn.kernels.completion`.
 
     Raises
     ------
@@ -88,6 +90,8 @@ def final_parameters(
     elif sweep.has_components and position not in (None, -1):
         parameters = parameters | {"n_components": position + 1}
     kernels = _library_kernels(spec.kernels, candidate, views)
+    if completes:
+        kernels = {name: kernel | {"missing_views": "mean"} for name, kernel in kernels.items()}
     imputed: list[Impute] = [kernel.get("impute", "none") for kernel in spec.kernels]
     imputed += [entry.impute for entry in spec.method.inputs.values()]
     impute: Impute = next((strategy for strategy in imputed if strategy != "none"), "none")

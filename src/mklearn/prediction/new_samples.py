@@ -211,6 +211,8 @@ def _tables_by_view(sources: Sequence[str], card: ModelCard) -> dict[str, Path]:
         raise DataError(f"{source}: no such file or folder")
     if len(names) == 1:
         return {names[0]: source}
+    if source.suffix == MUDATA or all(view.array for view in card.views):
+        return dict.fromkeys(names, source)
     columns = set(map(str, _Rows.read(source, card.tables or CardTables()).columns))
     found = {view.name: source for view in card.views if view.columns and set(view.columns) <= columns}
     if not found:

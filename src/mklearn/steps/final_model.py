@@ -74,7 +74,9 @@ def final_model(
     pictures = None if data.images is None else data.images[kept]
     names = {view.descriptor: view.name for view in spec.views}
     y = np.unique(data.y[kept], return_inverse=True)[1].astype(np.int64)
-    chosen = final_parameters(fit, features, pictures, y, names, None if groups is None else groups[kept])
+    chosen = final_parameters(
+        fit, features, pictures, y, names, None if groups is None else groups[kept], completes=spec.tables is not None
+    )
     logger.info("parameters: %s", chosen.parameters)
     estimator = final_estimator(fit, chosen, names)
     used = [view for view in spec.views if view.descriptor in fit.descriptors]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from PIL import Image
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
-from tests.unit.prediction.conftest import METHODS, cells, digits
+from tests.unit.prediction.conftest import METHODS, cells, digits, make
 from tests.unit.steps.small_study import working_in
 
 from mklearn.__main__ import main
@@ -225,16 +226,38 @@ def test_tables_that_lack_something(tables: Path, tmp_path: Path, capsys: pytest
     assert "no such file or folder" in refusal(capsys, model, tmp_path / "x.csv")
 
 
-def test_a_missing_view_is_said_clearly(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where kernels of samples without a view can't be computed, it is an error with the view's name; else a note."""
-    model = tables / "results/cells/model.mklearn"
-    words = ["predict", str(model), f"upper={tables / 'new' / 'upper.csv'}"]
-    status, said = main(words), capsys.readouterr()
-    if status:
-        assert "missing views: 'lower' of 20 samples; this model needs all views of each sample" in said.err
-    else:
-        assert "view 'lower' is missing of 20 samples" in said.err
-        assert len(said.out.splitlines()) == 21
+def test_a_missing_view_is_completed_as_by_the_library(
+    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of all samples, or of some: a row without numbers."""
+    path = tables / "results/cells/model.mklearn"
+    upper, lower = (pd.read_csv(tables / "new" / f"{name}.csv") for name in ("upper", "lower"))
+    numbers = {"upper": upper.drop(columns=["id", "label"]).to_numpy(), "lower": lower.drop(columns="id").to_numpy()}
+    kernels = {
+        f"gauss-{name}": {"view": name, "feature_scaling": "standard", "missing_views": "mean"} for name in numbers
+    }
+    train = {name: pd.read_csv(tables / "train" / f"{name}.csv") for name in numbers}
+    known = {name: table.drop(columns=["id", "label"], errors="ignore").to_numpy() for name, table in train.items()}
+    fitted = KernelSVC(kernels=kernels).fit(known, train["upper"]["label"].to_numpy())
+    for lacking in (np.ones(20, dtype=bool), np.arange(20) < 7):
+        numbers["lower"] = np.where(lacking[:, None], np.nan, lower.drop(columns="id").to_numpy())
+        there = lower[~lacking]
+        sources = [f"upper={tables / 'new' / 'upper.csv'}"]
+        if len(there):
+            there.to_csv(tmp_path / "lower.csv", index=False)
+            sources.append(f"lower={tmp_path / 'lower.csv'}")
+        assert main(["predict", str(path), *sources]) in (0, None)
+        said = capsys.readouterr()
+        frame = pd.read_csv(io.StringIO(said.out)).set_index("id").loc[upper["id"]]
+        assert frame["label"].tolist() == fitted.predict(numbers).tolist()
+        assert f"view 'lower' is missing of {lacking.sum()} samples" in said.err
+
+
+def test_a_method_on_features_needs_all_views(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study = cells() | {"study": "sides", "methods": {"lda": {"kind": "standardised_shrinkage_lda"}}}
+    model = make(study, tables)
+    said = refusal(capsys, model, f"upper={tables / 'new' / 'upper.csv'}")
+    assert "missing views: 'lower' of 20 samples; this model needs all views of each sample" in said
 
 
 def test_every_model_of_the_fixture_is_tried() -> None:

@@ -98,8 +98,9 @@ def planned_final(
 def _key_of(fit: PlannedFit, study: Study) -> str:
     """Return the key in the study of a planned fit's method, of which there may be one fit for each kernel."""
     keys = [key for key in study.methods if fit.method_id == key or fit.method_id.startswith(f"{key}-")]
-    exact = [key for key in keys if fit.method_id == key and getattr(study.methods[key], "kernels", "") != "each"]
-    return exact[0] if exact else max((k for k in keys if getattr(study.methods[k], "kernels", "") == "each"), key=len)
+    several = {key for key in keys if getattr(study.methods[key], "kernels", "") in ("each", "all_but_each")}
+    exact = [key for key in keys if fit.method_id == key and key not in several]
+    return exact[0] if exact else max(several, key=len)
 
 
 def _unsuited_kernels(kernels: Sequence[dict[str, Any]]) -> str:
