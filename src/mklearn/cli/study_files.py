@@ -35,10 +35,9 @@ def _validate(options: argparse.Namespace) -> int:
             print(f"mklearn: {error}", file=sys.stderr)
             failed = 1
             continue
-        print(
-            f"{file}: study {plan.study.study!r} is valid: {len(plan.datasets)} data sets, "
-            f"{len(plan.descriptors)} descriptors, {len(plan.pairwise)} distances, {len(plan.fits)} fits."
-        )
+        parts = {"data set": plan.datasets, "descriptor": plan.descriptors, "distance": plan.pairwise, "fit": plan.fits}
+        counts = ", ".join(f"{len(part)} {name}{'' if len(part) == 1 else 's'}" for name, part in parts.items())
+        print(f"{file}: study {plan.study.study!r} is valid: {counts}.")
         print("".join(f"note: {note}\n" for note in notes), end="")
     return failed
 
