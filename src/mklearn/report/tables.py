@@ -15,7 +15,7 @@ from mklearn.evaluation.selection import UPPER_BOUND
 from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
 from mklearn.report import wording
 from mklearn.report.frames import Results, Setting, protocol_family, records
-from mklearn.report.records import StageCost
+from mklearn.report.records import MethodMistakes, StageCost
 
 STAGE_TITLES = {
     "read": "Read the data sets",
@@ -235,7 +235,7 @@ def _difference(row: dict[str, Any]) -> Cell:
         return number_cell(text, value, note="fewer splits than an interval takes")
     if value == low == high == 0:
         return number_cell("0", 0)
-    text += f" [{wording.points(low)}, {wording.points(high)}]"
+    text += f" [{wording.points(low)},\u00a0{wording.points(high)}]"
     if low > 0:
         return number_cell(f"{text} ▲", value, kind="up", note="the interval lies above 0")
     if high < 0:
@@ -313,6 +313,28 @@ def failure_table(results: Results) -> Table:
         Column("Message", numeric=False),
     )
     return Table("Fits that did not end well", columns, rows)
+
+
+def wrong_table(found: MethodMistakes) -> Table:
+    """Tabulate the samples that a method gets wrong."""
+    columns = (
+        Column("Sample", numeric=False),
+        Column("True class", numeric=False),
+        Column("Taken for", numeric=False),
+        Column("Wrong", "in how many of the splits that test it"),
+        Column("Nearest training sample", numeric=False),
+    )
+    rows = [
+        (
+            Cell(one.sample),
+            Cell(one.true),
+            Cell(one.predicted),
+            number_cell(f"{one.n_wrong:,} of {wording.plural(one.n_tested, 'split')}", one.n_wrong / one.n_tested),
+            Cell(one.nearest or wording.DASH),
+        )
+        for one in found.samples
+    ]
+    return Table(f"Samples that {found.method} gets wrong", columns, rows)
 
 
 def stage_table(stages: Sequence[StageCost]) -> Table | None:

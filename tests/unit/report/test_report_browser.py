@@ -28,6 +28,17 @@ HOSTILE = {
 }
 
 
+DRAWN = "html[data-figures=drawn]"
+UNFOLD = """() => {
+    for (const select of document.querySelectorAll("#setting, #rule")) {
+        select.value = "";
+        select.dispatchEvent(new Event("change"));
+    }
+    for (const fold of document.querySelectorAll("details")) fold.open = true;
+}"""
+"""Shows everything that the page has: all settings, all rules, all folds."""
+
+
 @pytest.fixture(scope="module")
 def page_file(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
@@ -57,7 +68,7 @@ def open_page(browser):
     """Opens a page, waits for its figures, and fails if it logged an error or asked for anything but itself."""
     contexts, troubles = [], []
 
-    def opened(path, **options):
+    def opened(path, unfold=True, **options):
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
@@ -72,7 +83,14 @@ def open_page(browser):
             ),
         )
         page.goto(path.as_uri())
-        page.wait_for_selector("html[data-figures=drawn]", state="attached", timeout=60_000)
+        page.wait_for_selector(DRAWN, state="attached", timeout=60_000)
+        if unfold:
+            page.evaluate(UNFOLD)
+            page.wait_for_function(
+                "[...document.querySelectorAll('.chart')].every(box => box.querySelector('svg, .problem'))",
+                timeout=60_000,
+            )
+            page.wait_for_selector(DRAWN, state="attached", timeout=60_000)
         return page
 
     yield opened
@@ -106,7 +124,7 @@ def test_marks_follow_the_numbers(open_page, page_file):
     """The dots of the difference figure lie in the order of the differences that the table shows."""
     page = open_page(page_file, viewport={"width": 1280, "height": 900})
     shown = page.eval_on_selector_all(
-        "#difference .chart:first-child svg",
+        ".difference .chart svg",
         """svgs => [...svgs[0].querySelectorAll(".mark-symbol.role-mark path")].map(path => [
             Number(path.getAttribute("aria-label").replaceAll("\\u2212", "-").match(/difference, points: ([^;]+)/)[1]),
             path.getBoundingClientRect().x + path.getBoundingClientRect().width / 2])""",
@@ -125,22 +143,22 @@ def test_columns_sort_by_click_and_by_keyboard(open_page, page_file):
         return table.locator(f"tbody tr > :nth-child({number + 1})").all_inner_texts()
 
     heads = table.locator("thead th")
-    assert heads.nth(2).get_attribute("aria-sort") == "descending"
-    first = [float(text.split()[0]) for text in column(2) if text != "–"]
+    assert heads.nth(1).get_attribute("aria-sort") == "descending"
+    first = [float(text.split()[0]) for text in column(1) if text != "–"]
     assert first == sorted(first, reverse=True)
-    heads.nth(2).locator("button").click()
-    assert heads.nth(2).get_attribute("aria-sort") == "ascending"
-    assert [float(text.split()[0]) for text in column(2) if text != "–"] == sorted(first)
-    assert column(2)[-1] == "–", "cells without a value stay last"
+    heads.nth(1).locator("button").click()
+    assert heads.nth(1).get_attribute("aria-sort") == "ascending"
+    assert [float(text.split()[0]) for text in column(1) if text != "–"] == sorted(first)
+    assert column(1)[-1] == "–", "cells without a value stay last"
     heads.nth(0).locator("button").focus()
     page.keyboard.press("Enter")
     assert heads.nth(0).get_attribute("aria-sort") == "ascending"
-    assert heads.nth(2).get_attribute("aria-sort") is None
+    assert heads.nth(1).get_attribute("aria-sort") is None
     names = column(0)
     assert [name.lower() for name in names] == sorted(name.lower() for name in names)
-    difference = heads.nth(4).locator("button")
+    difference = heads.nth(2).locator("button")
     difference.click()
-    signs = [float(t.split()[0].replace("−", "-")) for t in column(4) if t != "–"]
+    signs = [float(t.split()[0].replace("−", "-")) for t in column(2) if t != "–"]
     assert signs == sorted(signs, reverse=True)
 
 
@@ -153,8 +171,8 @@ def test_legend_highlights_in_every_figure(open_page, page_file):
     button.click()
     page.wait_for_function(f"({faint})().every(count => count === 3)")
     assert button.get_attribute("aria-pressed") == "true"
-    assert page.locator("#time .legend button", has_text="MKL-DR (exact)").get_attribute("aria-pressed") == "true"
-    page.locator("#dimension .legend .clear").click()
+    assert page.locator("#train-size .legend button", has_text="MKL-DR (exact)").get_attribute("aria-pressed") == "true"
+    page.locator("nav .clear").click()
     page.wait_for_function(f"({faint})().every(count => count === 0)")
 
 
