@@ -35,8 +35,9 @@ def _validate(options: argparse.Namespace) -> int:
             print(f"mklearn: {error}", file=sys.stderr)
             failed = 1
             continue
-        parts = {"data set": plan.datasets, "descriptor": plan.descriptors, "distance": plan.pairwise, "fit": plan.fits}
-        counts = ", ".join(f"{len(part)} {name}{'' if len(part) == 1 else 's'}" for name, part in parts.items())
+        parts = [("data set", len(plan.datasets)), ("descriptor", len(plan.descriptors))]
+        parts += [("distance", len(plan.pairwise)), ("fit", len(plan.fits))]
+        counts = ", ".join(f"{number} {name}{'' if number == 1 else 's'}" for name, number in parts)
         print(f"{file}: study {plan.study.study!r} is valid: {counts}.")
         print("".join(f"note: {note}\n" for note in notes), end="")
     return failed

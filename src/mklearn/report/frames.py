@@ -16,7 +16,7 @@ from mklearn.report.wording import setting_title
 Ranked = TypeVar("Ranked")
 
 MAX_CURVE_POINTS = 120
-MAX_EMBEDDING_POINTS = 2500
+MAX_EMBEDDING_POINTS = 1200
 LEAST_SHARE = 1e-9
 """Eigenvalues below this share of the sum are rounding errors, and left out."""
 SHORTEST = 1e-4

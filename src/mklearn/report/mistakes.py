@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -45,8 +46,8 @@ def wrong_samples(
     found : WrongSamples or None
         The most accurate method first, then the reference, then the others by accuracy. None without predictions.
     """
-    known = {method: rows[rows["predicted"].notna()] for method, rows in predictions.items()}
-    shares = {method: float(rows["predicted"].ne(rows["true"]).mean()) for method, rows in known.items() if len(rows)}
+    known = {method: _outcomes(rows) for method, rows in predictions.items()}
+    shares = {method: float(rows.wrong.mean()) for method, rows in known.items() if len(rows.wrong)}
     if not shares:
         return None
     ranked = sorted(shares, key=lambda method: shares[method])
@@ -58,25 +59,47 @@ def wrong_samples(
     return _with_images(found, data, position, pixels)
 
 
-def _mistakes(
-    method: str, rows: pd.DataFrame, classes: Sequence[object] | NDArray[np.str_], position: Mapping[str, int]
-) -> MethodMistakes:
+class _Outcomes(NamedTuple):
+    """The predictions of a method that has chosen without the test samples, as arrays; samples are codes of ``ids``."""
+
+    ids: list[str]
+    sample: NDArray[np.intp]
+    true: NDArray[np.int64]
+    predicted: NDArray[np.int64]
+    nearest: NDArray[np.object_]
+
+    @property
+    def wrong(self) -> NDArray[np.bool_]:
+        return np.asarray(self.predicted != self.true)
+
+
+def _outcomes(rows: pd.DataFrame) -> _Outcomes:
+    known = rows["predicted"].notna().to_numpy()
+    samples, nearest = rows["sample"].cat, rows["nearest"].cat
+    names = np.append(nearest.categories.astype(str).to_numpy(object), "")
+    return _Outcomes(
+        [str(name) for name in samples.categories],
+        samples.codes.to_numpy().astype(np.intp)[known],
+        rows["true"].to_numpy(np.int64)[known],
+        rows["predicted"].to_numpy(np.int64, na_value=-1)[known],
+        names[nearest.codes.to_numpy(np.intp)[known]],
+    )
+
+
+def _mistakes(method: str, rows: _Outcomes, classes: NDArray[np.str_], position: Mapping[str, int]) -> MethodMistakes:
     """Find what one method gets wrong; of samples that are wrong equally often, the first of the data set."""
-    wrong = rows[rows["predicted"].ne(rows["true"])].astype({"sample": str, "nearest": str})
-    tested = rows["sample"].astype(str).value_counts()
-    counts = wrong.groupby("sample")["true"].size().rename("wrong").to_frame()
-    counts["tested"] = tested.reindex(counts.index)
-    counts["share"] = counts["wrong"] / counts["tested"]
-    counts["position"] = [position[name] for name in counts.index]
-    worst = counts.sort_values(["share", "wrong", "position"], ascending=[False, False, True]).head(MOST_SAMPLES)
-    groups = dict(iter(wrong[wrong["sample"].isin(worst.index)].groupby("sample")))
+    tested = np.bincount(rows.sample, minlength=len(rows.ids))
+    wrong = np.bincount(rows.sample[rows.wrong], minlength=len(rows.ids))
+    codes = sorted(np.flatnonzero(wrong), key=lambda k: (-wrong[k] / tested[k], -wrong[k], position[rows.ids[k]]))
     samples = []
-    for name, n_wrong, n_tested in zip(worst.index, worst["wrong"], worst["tested"], strict=True):
-        own = groups[name]
-        taken = own[own["predicted"].eq(own["predicted"].mode()[0])].iloc[0]
-        true, predicted = (str(classes[int(taken[column])]) for column in ("true", "predicted"))
-        samples.append(WrongSample(str(name), true, predicted, int(n_wrong), int(n_tested), taken["nearest"]))
-    return MethodMistakes(method, len(wrong), len(rows), tuple(samples))
+    for code in codes[:MOST_SAMPLES]:
+        own = np.flatnonzero(rows.wrong & (rows.sample == code))
+        taken = int(np.bincount(rows.predicted[own]).argmax())
+        first = own[rows.predicted[own] == taken][0]
+        true, predicted = str(classes[rows.true[first]]), str(classes[taken])
+        counts = int(wrong[code]), int(tested[code])
+        samples.append(WrongSample(rows.ids[code], true, predicted, *counts, rows.nearest[first]))
+    return MethodMistakes(method, int(rows.wrong.sum()), len(rows.wrong), tuple(samples))
 
 
 def _with_images(

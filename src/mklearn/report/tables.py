@@ -116,10 +116,10 @@ def result_table(results: Results, setting: Setting) -> Table:
         Column("Fit, s", "mean seconds of one fit"),
         Column("Status", numeric=False),
     ]
-    pairs = [
-        {str(row["selection"]): row for row in records(pair)}
-        for _, pair in rows.groupby(["label", "neighbour"], sort=False, dropna=False)
-    ]
+    by_method: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    for row in records(rows):
+        by_method.setdefault((row["label"], row["neighbour"]), {})[str(row["selection"])] = row
+    pairs = list(by_method.values())
     pairs.sort(key=_height, reverse=True)
     best = max((pair["inner_cv"]["mean"] for pair in pairs if "inner_cv" in pair), default=None)
     messages: list[str] = []

@@ -30,7 +30,7 @@ from mklearn.report.wording import setting_title
 from mklearn.stamps import BESIDE, load_beside, write_beside
 from mklearn.steps.log import logger
 from mklearn.steps.scores import read_study_table, read_tables
-from mklearn.study.schema import yaml_text
+from mklearn.study.yaml_file import yaml_text
 
 
 def report(
