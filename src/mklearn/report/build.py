@@ -28,7 +28,7 @@ from mklearn.report.published import published_part
 from mklearn.report.records import DataSetRecord, FitRecord, RunRecord, WrongPairs, WrongSamples
 from mklearn.report.rendering import write_figure
 from mklearn.report.solutions import solution_tables
-from mklearn.report.tables import failure_table, kernel_table, metric_tables, result_table, stage_table
+from mklearn.report.tables import Table, failure_table, kernel_table, metric_tables, result_table, stage_table
 from mklearn.report.theme import LIGHT, vega_config
 from mklearn.report.times import time_ratio_table
 from mklearn.report.wording import enumeration, in_order, plural
@@ -48,6 +48,7 @@ def build_report(
     summary: pd.DataFrame,
     wrong_pairs: Sequence[WrongPairs] = (),
     wrong_samples: Sequence[WrongSamples] = (),
+    comparison: Sequence[Table] = (),
     figure_files: bool = True,
 ) -> list[Path]:
     """Write the page, ``summary.md``, ``summary.csv``, ``answer.txt``, ``figures/*.svg|png`` and ``reproduction.csv``.
@@ -72,6 +73,8 @@ def build_report(
         Of settings that verify pairs; their images are on the page alone.
     wrong_samples : sequence of WrongSamples
         Of settings that classify samples; on the page alone.
+    comparison : sequence of Table
+        Of :mod:`mklearn.report.comparison`; they come first on the page.
     figure_files : bool, default=True
         Whether to write ``figures/``.
 
@@ -81,7 +84,7 @@ def build_report(
         The files written, ``index.html`` first.
     """
     results = results_of(scores, summary, fits, study.reference or "average", study.learned)
-    content = _content(results, study, run, data, wrong_pairs, wrong_samples)
+    content = _content(results, study, run, data, wrong_pairs, wrong_samples, comparison)
     texts = {
         "index.html": render(content, {"summary.csv": _csv(summary)}),
         "summary.md": markdown_report(content),
@@ -105,7 +108,7 @@ def build_report(
 
 def _content(
     results: Results, study: ReportSpec, run: RunRecord, data: Sequence[DataSetRecord], wrong: Sequence[WrongPairs],
-    wrong_samples: Sequence[WrongSamples],
+    wrong_samples: Sequence[WrongSamples], comparison: Sequence[Table],
 ) -> Content:  # fmt: skip
     """Word, tabulate and draw everything that the report shows."""
     names = FigureNames()
@@ -134,6 +137,7 @@ def _content(
         names=names,
         wrong_pairs=wrong,
         wrong_samples=[_labelled(found, results) for found in wrong_samples],
+        comparison=comparison,
         rules=_rules(results),
         settings=[setting.chart_title for setting in results.settings],
     )

@@ -59,6 +59,7 @@ class Content:
     names: FigureNames
     wrong_pairs: Sequence[WrongPairs] = ()
     wrong_samples: Sequence[WrongSamples] = ()
+    comparison: Sequence[Table] = ()
     rules: Sequence[str] = ()
     """Nearest-neighbour rules to choose from, the one of the headline first."""
     settings: Sequence[str] = ()

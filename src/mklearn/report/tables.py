@@ -194,7 +194,7 @@ def _result_row(
     cells = [
         Cell(str(row["label"])),
         number_cell(wording.percent_spread(inner.get("mean"), inner.get("std")), inner.get("mean")),
-        _difference(inner),
+        difference_cell(inner),
         number_cell(wording.percent_interval(inner.get("ci_low"), inner.get("ci_high")), inner.get("ci_low")),
         Cell(wording.rule_title(str(row["neighbour"]))),
         number_cell(wording.count(inner.get("dimension")), inner.get("dimension")),
@@ -226,7 +226,8 @@ def _result_row(
     ]
 
 
-def _difference(row: dict[str, Any]) -> Cell:
+def difference_cell(row: dict[str, Any]) -> Cell:
+    """Format a difference with its interval in points: columns ``difference, difference_low, difference_high``."""
     value, low, high = (row.get(name) for name in ("difference", "difference_low", "difference_high"))
     text = wording.points(value)
     if pd.isna(value):

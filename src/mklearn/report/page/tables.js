@@ -26,7 +26,7 @@ window.tables = (() => {
   function filter(text, rule) {
     const wanted = text.trim().toLocaleLowerCase();
     let shown = 0, all = 0;
-    for (const head of document.querySelectorAll("tbody th[data-series]")) {
+    for (const head of document.querySelectorAll("tbody th[data-series], tbody tr[data-rule] > th")) {
       const row = head.parentElement;
       const named = head.textContent.toLocaleLowerCase().includes(wanted);
       const ruled = !rule || !row.dataset.rule || row.dataset.rule === rule;
