@@ -394,7 +394,7 @@ def test_methods_are_filtered_and_highlighted_by_name(open_page, page_file):
 
 def saved(page, button):
     """What a button saves, as name and bytes."""
-    with page.expect_download() as download:
+    with page.expect_download(timeout=90_000) as download:
         button.click()
     return download.value.suggested_filename, download.value.path().read_bytes()
 
@@ -459,7 +459,8 @@ def test_the_saved_figure_is_the_figure_file(open_page, tmp_path):
     study = make_study(repeats=2)
     paths = build_report(tmp_path, **study)
     page = open_page(paths[0])
-    for box in page.locator(".chart").all():
+    for section in ("#results", "#dimension", "#objective", "#weights", "#embedding", "#time"):
+        box = page.locator(f"{section} .chart").first
         slug = box.get_attribute("data-figure")
         _, svg = saved(page, box.locator("xpath=..").locator("button", has_text="SVG"))
         own, file = (
