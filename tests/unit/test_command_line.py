@@ -211,7 +211,7 @@ def test_a_valid_study_is_reported_as_valid(tmp_path: Path, capsys: pytest.Captu
     path = write(tmp_path / "smoke.yaml", SMOKE)
     assert main(["validate", path]) == 0
     said = capsys.readouterr().out
-    assert f"{path}: study 'smoke' is valid: 1 data sets, 2 descriptors, 2 distances, 4 fits." in said
+    assert f"{path}: study 'smoke' is valid: 1 data set, 2 descriptors, 2 distances, 4 fits." in said
 
 
 def test_every_file_is_checked_even_after_a_bad_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -136,7 +136,9 @@ def test_code_that_a_sweep_names_is_code_of_the_fit() -> None:
 
 
 def test_templates_are_part_of_the_report() -> None:
-    assert {"index.html.j2", "style.css", "report.js"} <= {Path(path).name for path in step_code("report")}
+    assert {"index.html.j2", "style.css", "figures.js", "tables.js", "page.js"} <= {
+        Path(path).name for path in step_code("report")
+    }
 
 
 @pytest.mark.parametrize("reader", READERS)

@@ -7,7 +7,17 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mklearn.cli import explanations, listings, new_study, predictions, runs, single_step, study_files, verification
+from mklearn.cli import (
+    comparisons,
+    explanations,
+    listings,
+    new_study,
+    predictions,
+    runs,
+    single_step,
+    study_files,
+    verification,
+)
 from mklearn.errors import UserError
 
 
@@ -37,6 +47,9 @@ def _parser() -> argparse.ArgumentParser:
         description="Learning from many kernels: write, check and run a study, and ask about its results.",
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for subject in (new_study, study_files, runs, predictions, explanations, verification, listings, single_step):
+    subjects = (
+        new_study, study_files, runs, predictions, comparisons, explanations, verification, listings, single_step,
+    )  # fmt: skip
+    for subject in subjects:
         subject.add_to(commands)
     return parser

@@ -37,10 +37,10 @@ def _validate(options: argparse.Namespace) -> int:
             count = "1 mistake" if len(checked.mistakes) == 1 else f"{len(checked.mistakes)} mistakes"
             print(f"mklearn: the data of {file} have {count}:\n{listed}", file=sys.stderr)
         else:
-            print(
-                f"{file}: study {plan.study.study!r} is valid: {len(plan.datasets)} data sets, "
-                f"{len(plan.descriptors)} descriptors, {len(plan.pairwise)} distances, {len(plan.fits)} fits."
-            )
+            parts = [("data set", len(plan.datasets)), ("descriptor", len(plan.descriptors))]
+            parts += [("distance", len(plan.pairwise)), ("fit", len(plan.fits))]
+            counts = ", ".join(f"{number} {name}{'' if number == 1 else 's'}" for name, number in parts)
+            print(f"{file}: study {plan.study.study!r} is valid: {counts}.")
         print("".join(f"{line}\n" for line in checked.counts), end="")
         print("".join(f"note: {note}\n" for note in checked.notes), end="")
     return failed

@@ -20,7 +20,7 @@ from mklearn.errors import ConfigError, DataError
 from mklearn.study.expansion.plan import plan_study
 from mklearn.study.model import DEFAULT_PROTOCOLS
 from mklearn.study.reading import check_study
-from mklearn.study.schema import yaml_text
+from mklearn.study.yaml_file import yaml_text
 
 FOLDS = int(DEFAULT_PROTOCOLS["5-fold"]["folds"])
 

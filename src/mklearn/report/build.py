@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +19,19 @@ from mklearn.report.answer import answer
 from mklearn.report.charts import standalone
 from mklearn.report.confusion import FEW_CLASSES, confused, pairs_table
 from mklearn.report.figure_names import FigureNames
-from mklearn.report.findings import findings, splits_of
+from mklearn.report.findings import by_one_rule, findings, splits_of
 from mklearn.report.frames import Results, results_of
 from mklearn.report.gallery import Panel, panels
 from mklearn.report.page import Content, markdown_report, render
 from mklearn.report.picks import picks, picks_tables
 from mklearn.report.published import published_part
-from mklearn.report.records import DataSetRecord, FitRecord, RunRecord, WrongPairs
+from mklearn.report.records import DataSetRecord, FitRecord, RunRecord, WrongPairs, WrongSamples
 from mklearn.report.rendering import write_figure
 from mklearn.report.solutions import solution_tables
-from mklearn.report.tables import failure_table, kernel_table, metric_tables, result_table, stage_table
+from mklearn.report.tables import Table, failure_table, kernel_table, metric_tables, result_table, stage_table
 from mklearn.report.theme import LIGHT, vega_config
 from mklearn.report.times import time_ratio_table
-from mklearn.report.wording import enumeration, plural
+from mklearn.report.wording import enumeration, in_order, plural
 from mklearn.stamps import BESIDE, load_beside
 
 _logger = logging.getLogger(__name__)
@@ -46,6 +47,8 @@ def build_report(
     scores: pd.DataFrame,
     summary: pd.DataFrame,
     wrong_pairs: Sequence[WrongPairs] = (),
+    wrong_samples: Sequence[WrongSamples] = (),
+    comparison: Sequence[Table] = (),
     figure_files: bool = True,
 ) -> list[Path]:
     """Write the page, ``summary.md``, ``summary.csv``, ``answer.txt``, ``figures/*.svg|png`` and ``reproduction.csv``.
@@ -68,6 +71,10 @@ def build_report(
         The tidy score table, and :func:`mklearn.evaluation.summary.summarise` of it.
     wrong_pairs : sequence of WrongPairs
         Of settings that verify pairs; their images are on the page alone.
+    wrong_samples : sequence of WrongSamples
+        Of settings that classify samples; on the page alone.
+    comparison : sequence of Table
+        Of :mod:`mklearn.report.comparison`; they come first on the page.
     figure_files : bool, default=True
         Whether to write ``figures/``.
 
@@ -77,9 +84,9 @@ def build_report(
         The files written, ``index.html`` first.
     """
     results = results_of(scores, summary, fits, study.reference or "average", study.learned)
-    content = _content(results, study, run, data, wrong_pairs)
+    content = _content(results, study, run, data, wrong_pairs, wrong_samples, comparison)
     texts = {
-        "index.html": render(content),
+        "index.html": render(content, {"summary.csv": _csv(summary)}),
         "summary.md": markdown_report(content),
         "summary.csv": _csv(summary),
         "answer.txt": answer(results, content.findings.headline),
@@ -100,8 +107,9 @@ def build_report(
 
 
 def _content(
-    results: Results, study: ReportSpec, run: RunRecord, data: Sequence[DataSetRecord], wrong: Sequence[WrongPairs]
-) -> Content:
+    results: Results, study: ReportSpec, run: RunRecord, data: Sequence[DataSetRecord], wrong: Sequence[WrongPairs],
+    wrong_samples: Sequence[WrongSamples], comparison: Sequence[Table],
+) -> Content:  # fmt: skip
     """Word, tabulate and draw everything that the report shows."""
     names = FigureNames()
     baselines = [results.reference, *study.best_single]
@@ -128,7 +136,28 @@ def _content(
         series=results.series,
         names=names,
         wrong_pairs=wrong,
+        wrong_samples=[_labelled(found, results) for found in wrong_samples],
+        comparison=comparison,
+        rules=_rules(results),
+        settings=[setting.chart_title for setting in results.settings],
     )
+
+
+def _labelled(found: WrongSamples, results: Results) -> WrongSamples:
+    """Name the methods as the rest of the report does."""
+    titles = results.method_titles()
+    methods = [
+        replace(shown, method=results.series.of_method(shown.method, titles.get(shown.method, shown.method)))
+        for shown in found.methods
+    ]
+    return replace(found, methods=methods)
+
+
+def _rules(results: Results) -> list[str]:
+    """List the nearest-neighbour rules of the study, the one that the headline is made by first."""
+    rules = [rule for rule in in_order(results.summary["neighbour"]) if rule]
+    headline = [rule for rule in dict.fromkeys(by_one_rule(results)["neighbour"]) if rule]
+    return sorted(rules, key=lambda rule: rule not in headline)
 
 
 def _lead(results: Results, study: ReportSpec, data: Sequence[DataSetRecord]) -> str:

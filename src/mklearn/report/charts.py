@@ -42,13 +42,21 @@ def chart(
 
 
 def standalone(figure: Chart, title: str) -> Chart:
-    """Return a figure for a file: with a fixed width, a title of its own and, if it has lines, a legend."""
+    """Return a figure for a file: with a fixed width, a title of its own and, if several lines need it, a legend.
+
+    The page draws files in the same way, by ``standalone`` of ``figures.js``.
+    """
     encoding = dict(figure["encoding"])
-    if "strokeDash" in encoding:
-        present = {row["s"] for layer in (figure, *figure["layer"]) for row in layer.get("data", {}).get("values", ())}
+    of_series = encoding.get("color", {}).get("field") == "s" and encoding.get("y", {}).get("field") != "s"
+    if of_series:
+        present = {
+            row.get("s") for layer in (figure, *figure["layer"]) for row in layer.get("data", {}).get("values", ())
+        }
         values = [label for label in encoding["color"]["scale"]["domain"] if label in present]
         legend = {"symbolType": "stroke", "symbolOpacity": 1, "symbolSize": 400, "values": values}
-        encoding |= {name: encoding[name] | {"legend": legend} for name in ("color", "strokeDash")}
+        if "strokeDash" in encoding or len(values) > 1:
+            drawn = [name for name in ("color", "strokeDash") if name in encoding]
+            encoding |= {name: encoding[name] | {"legend": legend} for name in drawn}
     return figure | {
         "width": FILE_WIDTH,
         "title": figure["title"] | {"text": title},

@@ -119,7 +119,7 @@ def pairs_table(found: Confused) -> Table:
     columns = [
         Column("True class", numeric=False),
         Column("Taken for", numeric=False),
-        Column(f"{best.label}, %", "share of the test samples of the true class, over all repeats"),
+        Column(f"{best.label}, %", "share of the test samples of the true class, over all splits"),
         Column("Samples", "how many of how many"),
         Column("Reverse, %", "share of the other class that is taken for this one"),
     ]

@@ -35,7 +35,7 @@ def kernel_weights(weights: pd.DataFrame, series: Series, *, label: str, domain:
     """
     order = list(dict.fromkeys(weights["kernel"]))
     mean = weights.groupby("kernel", sort=False)["weight"].mean().reset_index().assign(s=label)
-    tips = tooltip(("k:N", "kernel"), ("r:Q", "repeat"), ("x:Q", "weight", ".3f"))
+    tips = tooltip(("k:N", "kernel"), ("r:Q", "split"), ("x:Q", "weight", ".3f"))
     each = {"mark": {"type": "tick", "thickness": 1.5, "size": 14, "opacity": 0.55}, "encoding": {"tooltip": tips}}
     centre = {
         "data": {"values": charts.rows_of(mean, s="s", k="kernel", x="weight")},
@@ -79,7 +79,7 @@ def picked_kernels(found: Sequence[Picks], series: Series, *, label: str) -> Cha
             rows.append(cell | {"share": n / total, "text": str(n or "")})
     return _grid(
         rows, places, list(shown.values()), series, names=("setting", f"kernel: {prefix}…" if prefix else "kernel"),
-        title=label, subtitle="repeats that pick a kernel",
+        title=label, subtitle="splits that pick a kernel",
     )  # fmt: skip
 
 
@@ -192,7 +192,7 @@ def objective(history: pd.DataFrame, series: Series, *, title: str) -> Chart:
             "shape": field("step:N", **kinds, legend=legend if len(steps) > 1 else None),
             "tooltip": tooltip(
                 ("s:N", "method"),
-                ("r:N", "repeat"),
+                ("r:N", "split"),
                 ("x:Q", name),
                 ("y:Q", what, ".4g"),
                 *([] if known else [("bound:Q", "lower bound", ".4g")]),

@@ -14,7 +14,7 @@ import pandas as pd
 
 from mklearn.evaluation.statistics import FEWEST_SPLITS
 from mklearn.report.frames import Results, Setting, records
-from mklearn.report.wording import enumeration, in_order, percent_spread, plural, rule_title, signed
+from mklearn.report.wording import enumeration, fold_title, in_order, percent_spread, plural, points, rule_title, signed
 
 LEVEL = 0.05
 
@@ -133,12 +133,8 @@ def _highest(rows: pd.DataFrame, several: bool) -> str:
 def difference(row: dict[str, Any]) -> str:
     """Format as ``+0.3 [−0.5, +1.1]``, in points; without an interval as ``+0.3``."""
     if pd.isna(row["difference_low"]):
-        return _points(row["difference"])
-    return f"{_points(row['difference'])} [{_points(row['difference_low'])}, {_points(row['difference_high'])}]"
-
-
-def _points(fraction: float) -> str:
-    return signed(100.0 * fraction, 1)
+        return points(row["difference"])
+    return f"{points(row['difference'])} [{points(row['difference_low'])}, {points(row['difference_high'])}]"
 
 
 def _setting(setting: Setting, rows: pd.DataFrame, results: Results) -> str:
@@ -157,14 +153,14 @@ def _against_reference(best: dict[str, Any], results: Results) -> str:
         return ", the reference itself."
     if pd.isna(best["difference"]):
         return f"; {title} has no value under the same rule to compare with."
-    difference = f", {_points(best['difference'])} points from {title}"
+    change = f", {points(best['difference'])} points from {title}"
     if pd.isna(best["difference_low"]):
-        return f"{difference}; fewer than {FEWEST_SPLITS} splits have no interval."
-    low, high = _points(best["difference_low"]), _points(best["difference_high"])
+        return f"{change}; fewer than {FEWEST_SPLITS} splits have no interval."
+    low, high = points(best["difference_low"]), points(best["difference_high"])
     contains = (
         ", which contains 0: not distinguishable" if best["difference_low"] <= 0 <= best["difference_high"] else ""
     )
-    return f"{difference} (95 % interval {low} to {high}{contains})."
+    return f"{change} (95 % interval {low} to {high}{contains})."
 
 
 def _without_value(rows: pd.DataFrame) -> list[str]:
@@ -178,7 +174,7 @@ def _without_value(rows: pd.DataFrame) -> list[str]:
 
 
 def splits_of(setting: Setting, results: Results) -> str:
-    """Say over which splits a setting's means are: ``over 10 random splits``, ``over 5 folds``.
+    """Say over which splits a setting's means are: ``over 10 random splits``, ``by five-fold cross-validation``.
 
     Models of one repeat with the same test part: ``over 10 random splits with 8 models each``.
     """
@@ -190,7 +186,8 @@ def splits_of(setting: Setting, results: Results) -> str:
         return f"on one split {each}" if n_repeats == 1 else f"over {n_repeats:,} random splits {each}"
     if n_folds <= 1:
         return "on one split" if n_repeats == 1 else f"over {n_repeats:,} random splits"
-    return f"over {n_folds} folds" if n_repeats == 1 else f"over {n_repeats:,} repeats of {n_folds} folds"
+    validated = f"{fold_title(n_folds)} cross-validation"
+    return f"by {validated}" if n_repeats == 1 else f"over {n_repeats:,} repeats of {validated}"
 
 
 def _name(row: dict[str, Any]) -> str:

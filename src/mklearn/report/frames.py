@@ -16,7 +16,7 @@ from mklearn.report.wording import setting_title
 Ranked = TypeVar("Ranked")
 
 MAX_CURVE_POINTS = 120
-MAX_EMBEDDING_POINTS = 2500
+MAX_EMBEDDING_POINTS = 1200
 LEAST_SHARE = 1e-9
 """Eigenvalues below this share of the sum are rounding errors, and left out."""
 SHORTEST = 1e-4
@@ -32,6 +32,15 @@ class Setting:
     train_size: int | None
     title: str
     dataset_title: str = ""
+
+    @property
+    def chart_title(self) -> str:
+        """The title with the training size first, as a narrow figure cuts what comes last."""
+        size = f", training size {self.train_size}"
+        if self.train_size is None or size not in self.title:
+            return self.title
+        start, _, end = self.title.rpartition(size)
+        return f"Training size {self.train_size}: {start}{end}"
 
     @property
     def family(self) -> str:

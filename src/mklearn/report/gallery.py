@@ -59,7 +59,7 @@ def panels(
     for setting in results.settings:
         fits = setting.fits(results.fits)
         gallery.add_scores(setting)
-        gallery.add_roc(setting.title, fits)
+        gallery.add_roc(setting, fits)
         gallery.add_weights(setting.title, [record for record in fits if id(record) not in picked])
         gallery.add_objectives(setting.title, fits)
         gallery.add_kernels(setting.title, fits)
@@ -121,27 +121,29 @@ class _Gallery:
         if others["difference"].notna().any():
             reference = self.results.reference_title
             alt = f"Dots with intervals: difference of the accuracy of each method to {reference}."
-            draw = partial(figures.differences, others, series, reference_title=reference, title=title)
+            draw = partial(figures.differences, others, series, reference_title=reference, title=setting.chart_title)
             self.add("difference", title, "", alt, draw)
         curves = frames.curves(scores)
         for rule in _rules(curves[curves["dimension"].notna()]):
             alt = "Lines: mean accuracy of each method at each dimension."
             detail = rule_title(rule) if rule else ""
-            draw = partial(figures.accuracy_by_dimension, curves, series, neighbour=rule, title=detail or title)
+            draw = partial(
+                figures.accuracy_by_dimension, curves, series, neighbour=rule, title=detail or setting.chart_title
+            )
             self.add("dimension", title, detail, alt, draw)
         times = frames.fit_times(scores)
         if len(times):
             alt = "Dots on a logarithmic scale: seconds of each fit of each method."
-            self.add("time", title, "", alt, partial(figures.fit_times, times, series, title=title))
+            self.add("time", title, "", alt, partial(figures.fit_times, times, series, title=setting.chart_title))
         self._add_iterations(title, frames.iterations(scores))
 
-    def add_roc(self, title: str, fits: Sequence[FitRecord]) -> None:
+    def add_roc(self, setting: Setting, fits: Sequence[FitRecord]) -> None:
         """Add the mean ROC curves of methods that verify pairs."""
         known = [record.roc.assign(label=self._label(record)) for record in fits if record.roc is not None]
         if known:
             alt = "Lines: accepted pairs of the same class against accepted pairs of different classes."
-            draw = partial(figures.roc_curves, pd.concat(known), self.results.series, title=title)
-            self.add("roc", title, "", alt, draw)
+            draw = partial(figures.roc_curves, pd.concat(known), self.results.series, title=setting.chart_title)
+            self.add("roc", setting.title, "", alt, draw)
 
     def _add_iterations(self, title: str, curves: pd.DataFrame) -> None:
         alt = "Lines: mean accuracy of each method after each iteration."
@@ -160,7 +162,7 @@ class _Gallery:
         shown = [(record, frames.weights(record)) for record in fits if record.weights is not None]
         learned = [(record, weights) for record, weights in shown if frames.vary(weights)]
         ends = [0.0, *(end for _, weights in learned for end in (weights["weight"].min(), weights["weight"].max()))]
-        alt = "Ticks: weight of each kernel in each repeat, and their mean."
+        alt = "Ticks: weight of each kernel in each split, and their mean."
         for record, weights in learned:
             label, domain = self._label(record), (min(ends), max(ends))
             draw = partial(figures_of_fits.kernel_weights, weights, self.results.series, label=label, domain=domain)
@@ -214,7 +216,7 @@ class _Gallery:
     def add_picks(self, picks: Sequence[Picks]) -> None:
         """Add a panel for each method on each data set, with a row for each setting."""
         titles = {setting.dataset: setting.dataset_title for setting in self.results.settings}
-        alt = "Numbers in a grid: how many repeats pick each kernel, a row for each setting."
+        alt = "Numbers in a grid: how many splits pick each kernel, a row for each setting."
         for dataset, method in dict.fromkeys((record.dataset, record.method) for record, _ in picks):
             own = [item for item in picks if (item.record.dataset, item.record.method) == (dataset, method)]
             label = self._label(own[0].record)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,18 +18,21 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from mklearn.contract.table_specs import ReportSpec
+from mklearn.report.bibliography import bibtex
 from mklearn.report.figure_names import FigureNames
 from mklearn.report.findings import Findings
 from mklearn.report.gallery import Panel
 from mklearn.report.published import Published
-from mklearn.report.records import DataSetRecord, RunRecord, WrongPairs
+from mklearn.report.records import DataSetRecord, RunRecord, WrongPairs, WrongSamples
 from mklearn.report.rendering import vega_script
 from mklearn.report.sections import figure_sections, page_file
 from mklearn.report.series import Series
-from mklearn.report.tables import Table
+from mklearn.report.tables import Table, wrong_table
 from mklearn.report.theme import DARK, LIGHT, SCHEMES, vega_config
 from mklearn.report.thumbnails import data_uris
-from mklearn.report.wording import byte_size
+from mklearn.report.wording import byte_size, plural, rule_title, sentences
+
+SCRIPTS = ("figures.js", "tables.js", "page.js")
 
 
 @dataclass(frozen=True)
@@ -55,26 +58,32 @@ class Content:
     series: Series
     names: FigureNames
     wrong_pairs: Sequence[WrongPairs] = ()
+    wrong_samples: Sequence[WrongSamples] = ()
+    comparison: Sequence[Table] = ()
+    rules: Sequence[str] = ()
+    """Nearest-neighbour rules to choose from, the one of the headline first."""
+    settings: Sequence[str] = ()
+    """Titles of the result tables to choose from."""
 
     @property
     def title(self) -> str:
         return self.study.title or self.study.study
 
 
-def render(content: Content) -> str:
-    """Return the HTML of a report."""
+def render(content: Content, downloads: Mapping[str, str]) -> str:
+    """Return the HTML of a report; ``downloads`` are texts by the name of the file that the page offers."""
     series, study = content.series, content.study
     configs = {scheme.name: vega_config(scheme, series.colours(scheme)) for scheme in SCHEMES}
     looks = zip(series.labels, series.colours(LIGHT), series.colours(DARK), series.dashes(), strict=True)
-    specs = {panel.slug: panel.chart for panel in content.panels if panel.chart is not None}
+    specs = {panel.slug: compact(panel.chart) for panel in content.panels if panel.chart is not None}
     catalogue = {"Methods": study.methods, "Kernels": study.kernels, "Descriptors": study.descriptors}
     return _environment(autoescape=True).from_string(page_file("index.html.j2")).render(
         page=content,
-        sections=[
-            {"id": key, **section._asdict(), "groups": _groups(content.panels, key)}
-            for key, section in figure_sections().items()
-            if any(panel.section == key for panel in content.panels)
-        ],
+        sections=[_section(content, key) for key in figure_sections() if key != "difference" and _has(content, key)],
+        difference_panels=[panel for panel in content.panels if panel.section == "difference"],
+        series_names={label: content.names(label) for label in series.labels},
+        bibliography=bibtex(study, content.data),
+        downloads=script_json(downloads),
         published_panels=[panel for panel in content.panels if panel.section == "published"],
         legend=[
             {"label": label, "name": content.names(label), "light": light, "dark": dark, "dash": _dash(dash)}
@@ -82,7 +91,7 @@ def render(content: Content) -> str:
         ],
         catalogue={title: entries for title, entries in catalogue.items() if entries},
         style=Markup(page_file("style.css")),
-        script=Markup(page_file("report.js")),
+        scripts=[Markup(page_file(name)) for name in SCRIPTS],
         vega=Markup(vega_script()),
         figures=script_json({"specs": specs, "configs": configs}),
         # sorted, as a job that is repeated outside Snakemake has the keys of its specification in another order
@@ -121,8 +130,49 @@ def link(address: Any) -> str:
         return ""
 
 
+def compact(value: Any) -> Any:
+    """Return a figure's specification with its rows as columns, which ``figures.js`` turns back.
+
+    ``{"values": [{"x": 1, "s": "a"}, ...]}`` becomes ``{"columns": {"x": [1, ...], "s": {"of": ["a"], "at": [0, ...]}},
+    "rows": n}``: texts that come again are written once.
+    """
+    if isinstance(value, dict):
+        rows = value.get("values")
+        if set(value) == {"values"} and isinstance(rows, list) and len(rows) > 3 and _alike(rows):
+            return {"columns": {name: _column([row[name] for row in rows]) for name in rows[0]}, "rows": len(rows)}
+        return {name: compact(entry) for name, entry in value.items()}
+    return [compact(entry) for entry in value] if isinstance(value, list | tuple) else value
+
+
+def _alike(rows: Sequence[Any]) -> bool:
+    return all(isinstance(row, dict) and row.keys() == rows[0].keys() for row in rows)
+
+
+def _column(values: list[Any]) -> Any:
+    if not all(isinstance(entry, str) for entry in values):
+        return values
+    different = {entry: number for number, entry in enumerate(dict.fromkeys(values))}
+    return {"of": list(different), "at": [different[entry] for entry in values]}
+
+
 def _dash(pattern: Sequence[int]) -> str:
     return " ".join(map(str, pattern)) if pattern[1] else "none"
+
+
+def _has(content: Content, section: str) -> bool:
+    return any(panel.section == section for panel in content.panels)
+
+
+def _section(content: Content, key: str) -> dict[str, Any]:
+    """Return the texts and panels of a section, and ``what`` is in it."""
+    groups = _groups(content.panels, key)
+    tables: dict[str, Sequence[Any]] = {
+        "kernels": content.kernel_tables, "picks": content.picks, "confusion": content.confused,
+        "time": [table for table in (content.ratios, content.stages) if table is not None],
+    }  # fmt: skip
+    counts = {"figure": sum(len(group["panels"]) for group in groups), "table": len(tables.get(key, ()))}
+    what = ", ".join(plural(number, name) for name, number in counts.items() if number)
+    return {"id": key, **figure_sections()[key]._asdict(), "groups": groups, "what": what}
 
 
 def _groups(panels: Sequence[Panel], section: str) -> list[dict[str, Any]]:
@@ -145,5 +195,8 @@ def _environment(*, autoescape: bool) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"link": link, "byte_size": byte_size, "data_uris": data_uris, "markdown": escape_markdown}
+    environment.filters |= {
+        "link": link, "byte_size": byte_size, "data_uris": data_uris, "markdown": escape_markdown,
+        "sentences": sentences, "rule_title": rule_title, "counted": plural, "wrong_table": wrong_table,
+    }  # fmt: skip
     return environment

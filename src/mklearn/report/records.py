@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,6 +89,56 @@ class WrongPairs:
     captions: tuple[str, ...]
     title: str = ""
     """Title of the setting."""
+
+
+@dataclass(frozen=True)
+class WrongSample:
+    """A sample that a method gets wrong in ``n_wrong`` of the ``n_tested`` splits that test it.
+
+    ``predicted`` is the wrong class that most of them say, ``nearest`` the training sample that decided so in the first
+    of these; empty if none did.
+    """
+
+    sample: str
+    true: str
+    predicted: str
+    n_wrong: int
+    n_tested: int
+    nearest: str
+
+
+@dataclass(frozen=True)
+class MethodMistakes:
+    """What one method gets wrong: of ``n_tested`` predictions ``n_wrong``, and the worst samples first."""
+
+    method: str
+    n_wrong: int
+    n_tested: int
+    samples: tuple[WrongSample, ...]
+
+
+@dataclass(frozen=True)
+class WrongSamples:
+    """Samples that the methods of a setting get wrong.
+
+    Attributes
+    ----------
+    methods : sequence of MethodMistakes
+    numbers : mapping
+        Number of a sample's image in the sprite, by id; empty for data without images.
+    sprite : ndarray of shape (rows * height, columns * width), uint8, optional
+        Small images beside each other.
+    size : (int, int)
+        Height and width of an image in the sprite.
+    title : str
+        Title of the setting.
+    """
+
+    methods: Sequence[MethodMistakes]
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    sprite: NDArray[np.uint8] | None = None
+    size: tuple[int, int] = (0, 0)
+    title: str = ""
 
 
 @dataclass(frozen=True)

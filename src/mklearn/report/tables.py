@@ -15,7 +15,7 @@ from mklearn.evaluation.selection import UPPER_BOUND
 from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
 from mklearn.report import wording
 from mklearn.report.frames import Results, Setting, protocol_family, records
-from mklearn.report.records import StageCost
+from mklearn.report.records import MethodMistakes, StageCost
 
 STAGE_TITLES = {
     "read": "Read the data sets",
@@ -35,6 +35,7 @@ class Cell:
     """A cell of a table: its text, the value it sorts by, and CSS classes such as "number", "strong", "up", "warn".
 
     The note is read out, and shown on hover. ``below`` is a second line, ``detail`` a third one on the page only.
+    ``footnotes`` are numbers of the table's footnotes, from 1.
     """
 
     text: str
@@ -43,6 +44,7 @@ class Cell:
     note: str = ""
     below: str = ""
     detail: str = ""
+    footnotes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ class Table:
     """A table with a caption; the first cell of each row is its heading.
 
     ``sorted_by`` is the column by which the rows come sorted, descending. ``marked`` are the rows of the reference
-    method. ``note`` says above the table how to read it.
+    method. ``note`` says above the table how to read it. ``rules`` are the nearest-neighbour rules of the rows, where
+    a method has a row for each; empty for a method that decides itself.
     """
 
     caption: str
@@ -68,6 +71,8 @@ class Table:
     sorted_by: int | None = None
     marked: Sequence[bool] = ()
     note: str = ""
+    rules: Sequence[str] = ()
+    footnotes: Sequence[str] = ()
 
 
 def number_cell(text: str, value: Any, *, kind: str = "", note: str = "", below: str = "", detail: str = "") -> Cell:
@@ -93,13 +98,13 @@ def result_table(results: Results, setting: Setting) -> Table:
     has_published = bool(rows["published"].notna().any())
     columns = [
         Column("Method", numeric=False),
-        Column("Rule", "how a test sample is classified in the embedding", numeric=False),
-        Column("Inner CV, %", "mean ± std over repeats, dimension and parameters chosen by inner cross-validation"),
-        Column("95 % interval", "of the inner-CV mean, from the outcomes of the test samples"),
+        Column("Inner CV, %", "mean ± std over splits, dimension and parameters chosen by inner cross-validation"),
         Column(
             f"Difference to {results.reference_title}, points",
             "paired on the same test samples, with its 95 % interval",
         ),
+        Column("95 % interval", "of the inner-CV mean, from the outcomes of the test samples"),
+        Column("Rule", "how a test sample is classified in the embedding", numeric=False),
         Column("Dim.", "median of the dimensions that inner cross-validation chose"),
         Column("Oracle, %", "mean ± std at the best dimension of the mean test curve: chosen on the test samples"),
         Column("Oracle dim."),
@@ -107,26 +112,31 @@ def result_table(results: Results, setting: Setting) -> Table:
     if has_published:
         columns.append(Column("Published, %", "as printed in the source"))
     columns += [
-        Column("Repeats", "repeats with a value, and how many failed"),
+        Column("Splits", "splits with a value, and how many failed"),
         Column("Fit, s", "mean seconds of one fit"),
         Column("Status", numeric=False),
     ]
-    pairs = [
-        {str(row["selection"]): row for row in records(pair)}
-        for _, pair in rows.groupby(["label", "neighbour"], sort=False, dropna=False)
-    ]
+    by_method: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    for row in records(rows):
+        by_method.setdefault((row["label"], row["neighbour"]), {})[str(row["selection"])] = row
+    pairs = list(by_method.values())
     pairs.sort(key=_height, reverse=True)
     best = max((pair["inner_cv"]["mean"] for pair in pairs if "inner_cv" in pair), default=None)
-    lines = [_result_row(pair.get("inner_cv", {}), pair.get("oracle", {}), best, has_published) for pair in pairs]
+    messages: list[str] = []
+    lines = [
+        _result_row(pair.get("inner_cv", {}), pair.get("oracle", {}), best, has_published, messages) for pair in pairs
+    ]
     # Classifiers alone have no rule and no dimension: columns that say nothing are left out.
     nothing = {wording.DASH, wording.rule_title("")}
-    kept = [k for k in range(len(columns)) if k in (0, 2) or any(line[k].text not in nothing for line in lines)]
+    kept = [k for k in range(len(columns)) if k in (0, 1) or any(line[k].text not in nothing for line in lines)]
     return Table(
         setting.title,
         [columns[k] for k in kept],
         [[line[k] for k in kept] for line in lines],
-        sorted_by=kept.index(2),
+        sorted_by=kept.index(1),
         marked=[next(iter(pair.values()))["method"] == results.reference for pair in pairs],
+        rules=[str(next(iter(pair.values()))["neighbour"]) for pair in pairs],
+        footnotes=messages,
     )
 
 
@@ -140,7 +150,7 @@ def metric_tables(results: Results) -> list[Table]:
         Column("Method", numeric=False),
         Column("Rule", "how a test sample is classified in the embedding", numeric=False),
         *(
-            Column(f"{metric.title}{', %' if _is_share(metric) else ''}", "mean ± std over repeats")
+            Column(f"{metric.title}{', %' if _is_share(metric) else ''}", "mean ± std over splits")
             for metric in metrics
         ),
     ]
@@ -176,20 +186,23 @@ def _height(pair: dict[str, dict[str, Any]]) -> float:
     return -1.0
 
 
-def _result_row(inner: dict[str, Any], oracle: dict[str, Any], best: Any, has_published: bool) -> list[Cell]:
+def _result_row(
+    inner: dict[str, Any], oracle: dict[str, Any], best: Any, has_published: bool, messages: list[str]
+) -> list[Cell]:
+    """Format a row; messages of its status are added to ``messages``, the footnotes of the table."""
     row = inner or oracle
     cells = [
         Cell(str(row["label"])),
-        Cell(wording.rule_title(str(row["neighbour"]))),
         number_cell(wording.percent_spread(inner.get("mean"), inner.get("std")), inner.get("mean")),
+        difference_cell(inner),
         number_cell(wording.percent_interval(inner.get("ci_low"), inner.get("ci_high")), inner.get("ci_low")),
-        _difference(inner),
+        Cell(wording.rule_title(str(row["neighbour"]))),
         number_cell(wording.count(inner.get("dimension")), inner.get("dimension")),
         number_cell(wording.percent_spread(oracle.get("mean"), oracle.get("std")), oracle.get("mean")),
         number_cell(wording.count(oracle.get("dimension")), oracle.get("dimension")),
     ]
     if inner.get("mean") == best:
-        cells[2] = replace(cells[2], kind="number strong", note="highest of this table")
+        cells[1] = replace(cells[1], kind="number strong", note="highest of this table")
     if has_published:
         source = next((part for part in (oracle, inner) if not pd.isna(part.get("published"))), {})
         text = wording.percent_spread(source.get("published"), source.get("published_std"))
@@ -198,29 +211,32 @@ def _result_row(inner: dict[str, Any], oracle: dict[str, Any], best: Any, has_pu
     counted = max((part for part in (inner, oracle) if part), key=lambda part: int(part["n_repeats"]), default=row)
     worst = next((part for part in (inner, oracle) if part.get("status", "ok") != "ok"), row)
     failed, message = int(counted["n_failed"]), str(worst["message"] or "")
-    repeats = wording.count(counted["n_repeats"]) + (f", {failed:,} failed" if failed else "")
+    if message and message not in messages:
+        messages.append(message)
+    splits = wording.count(counted["n_repeats"]) + (f", {failed:,} failed" if failed else "")
     return [
         *cells,
-        number_cell(repeats, counted["n_repeats"], kind="warn" if failed else ""),
+        number_cell(splits, counted["n_repeats"], kind="warn" if failed else ""),
         number_cell(wording.seconds(counted["fit_seconds_mean"]), counted["fit_seconds_mean"]),
         Cell(
             wording.status_title(str(worst["status"])),
-            kind="warn" if worst["status"] != "ok" or failed or message else "",
-            note=message,
+            kind="badge warn" if worst["status"] != "ok" or failed or message else "badge",
+            footnotes=(messages.index(message) + 1,) if message else (),
         ),
     ]
 
 
-def _difference(row: dict[str, Any]) -> Cell:
+def difference_cell(row: dict[str, Any]) -> Cell:
+    """Format a difference with its interval in points: columns ``difference, difference_low, difference_high``."""
     value, low, high = (row.get(name) for name in ("difference", "difference_low", "difference_high"))
     text = wording.points(value)
     if pd.isna(value):
         return number_cell(text, None)
     if pd.isna(low) or pd.isna(high):
-        return number_cell(text, value, note="one repeat: no interval")
+        return number_cell(text, value, note="fewer splits than an interval takes")
     if value == low == high == 0:
         return number_cell("0", 0)
-    text += f" [{wording.points(low)}, {wording.points(high)}]"
+    text += f" [{wording.points(low)},\u00a0{wording.points(high)}]"
     if low > 0:
         return number_cell(f"{text} ▲", value, kind="up", note="the interval lies above 0")
     if high < 0:
@@ -280,13 +296,13 @@ def failure_table(results: Results) -> Table:
     for setting in results.settings:
         own = setting.of(failed)
         for (label, status, message), part in own.groupby(["label", "status", "message"], sort=False):
-            repeats = len(part.drop_duplicates(["repeat", "fold"]))
+            splits = len(part.drop_duplicates(["repeat", "fold"]))
             rows.append(
                 (
                     Cell(setting.title),
                     Cell(str(label)),
                     Cell(wording.status_title(str(status)), kind="warn"),
-                    Cell(wording.plural(repeats, "repeat"), str(repeats), "number"),
+                    Cell(wording.plural(splits, "split"), str(splits), "number"),
                     Cell(str(message), kind="prose"),
                 )
             )
@@ -298,6 +314,28 @@ def failure_table(results: Results) -> Table:
         Column("Message", numeric=False),
     )
     return Table("Fits that did not end well", columns, rows)
+
+
+def wrong_table(found: MethodMistakes) -> Table:
+    """Tabulate the samples that a method gets wrong."""
+    columns = (
+        Column("Sample", numeric=False),
+        Column("True class", numeric=False),
+        Column("Taken for", numeric=False),
+        Column("Wrong", "in how many of the splits that test it"),
+        Column("Nearest training sample", numeric=False),
+    )
+    rows = [
+        (
+            Cell(one.sample),
+            Cell(one.true),
+            Cell(one.predicted),
+            number_cell(f"{one.n_wrong:,} of {wording.plural(one.n_tested, 'split')}", one.n_wrong / one.n_tested),
+            Cell(one.nearest or wording.DASH),
+        )
+        for one in found.samples
+    ]
+    return Table(f"Samples that {found.method} gets wrong", columns, rows)
 
 
 def stage_table(stages: Sequence[StageCost]) -> Table | None:

@@ -30,7 +30,7 @@ def thumbnails(data: SampleSet, count: int) -> NDArray[np.uint8] | None:
     return small_images(data, np.argsort(nth, kind="stable")[:count].tolist())
 
 
-def small_images(data: SampleSet, positions: Sequence[int]) -> NDArray[np.uint8]:
+def small_images(data: SampleSet, positions: Sequence[int], longer_side: int = LONGER_SIDE) -> NDArray[np.uint8]:
     """Return small grey images of some samples of a data set of images, shape (k, rows, columns).
 
     Grey values are stretched to 0..255. Images of different shapes keep their own, in the middle of a square.
@@ -38,7 +38,9 @@ def small_images(data: SampleSet, positions: Sequence[int]) -> NDArray[np.uint8]
     assert data.images is not None
     chosen = [np.asarray(data.images[position], dtype=np.float64) for position in positions]
     grey = [image.mean(axis=2) if image.ndim == 3 else image for image in chosen]
-    small = [np.asarray(resize_images([image], shape=_small(image.shape))[0], dtype=float) for image in grey]
+    small = [
+        np.asarray(resize_images([image], shape=_small(image.shape, longer_side))[0], dtype=float) for image in grey
+    ]
     low, high = min(image.min() for image in small), max(image.max() for image in small)
     frame = np.array([image.shape for image in small]).max(axis=0)
     shown = np.full((len(small), *frame), high)
@@ -48,8 +50,8 @@ def small_images(data: SampleSet, positions: Sequence[int]) -> NDArray[np.uint8]
     return np.asarray(np.round(255 * (shown - low) / max(high - low, 1e-12)), dtype=np.uint8)
 
 
-def _small(shape: tuple[int, ...]) -> tuple[int, int]:
-    scale = min(1.0, LONGER_SIDE / max(shape[:2]))
+def _small(shape: tuple[int, ...], longer_side: int) -> tuple[int, int]:
+    scale = min(1.0, longer_side / max(shape[:2]))
     return max(1, round(shape[0] * scale)), max(1, round(shape[1] * scale))
 
 

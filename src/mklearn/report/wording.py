@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -46,10 +47,8 @@ def percent_interval(low: Any, high: Any, digits: int = 1) -> str:
 
 
 def points(fraction: Any) -> str:
-    """Format a difference of accuracies in percentage points, signed, with two digits."""
-    if pd.isna(fraction):
-        return DASH
-    return signed(100.0 * float(fraction), 2)
+    """Format a difference of accuracies in percentage points, signed, with one digit."""
+    return DASH if pd.isna(fraction) else signed(100.0 * float(fraction), 1)
 
 
 def signed(value: Any, digits: int) -> str:
@@ -102,6 +101,19 @@ def enumeration(parts: list[str], limit: int = 6) -> str:
     if len(parts) > limit:
         parts = [*parts[:limit], f"{len(parts) - limit} more"]
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
+
+
+NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+def fold_title(number: int) -> str:
+    """Format as ``five-fold``, of many folds ``20-fold``."""
+    return f"{NUMBERS[number - 2] if 2 <= number <= 12 else number}-fold"
+
+
+def sentences(text: str) -> list[str]:
+    """Divide a text after each full stop that ends a sentence: a space and a capital letter follow."""
+    return re.split(r"(?<=[a-z0-9)%\]][.!?]) +(?=[A-Z])", " ".join(text.split()))
 
 
 def setting_title(dataset_title: str, train_size: Any, protocol: str = "") -> str:

@@ -22,12 +22,15 @@ from mklearn.evaluation.predictions import Predictions
 from mklearn.provenance import file_digest, input_digests, stamp
 from mklearn.report import records
 from mklearn.report.build import build_report
+from mklearn.report.frames import protocol_family
+from mklearn.report.mistakes import PIXELS, wrong_samples
 from mklearn.report.thumbnails import thumbnails
 from mklearn.report.verification import mean_roc, wrong_pairs
+from mklearn.report.wording import setting_title
 from mklearn.stamps import BESIDE, load_beside, write_beside
 from mklearn.steps.log import logger
 from mklearn.steps.scores import read_study_table, read_tables
-from mklearn.study.schema import yaml_text
+from mklearn.study.yaml_file import yaml_text
 
 
 def report(
@@ -60,6 +63,7 @@ def report(
         scores=frame,
         summary=summarised,
         wrong_pairs=list(_wrong_pairs(spec, datasets, predicted)),
+        wrong_samples=list(_wrong_samples(spec, datasets, predicted)),
     )
     write_beside(written, provenance, page.parent / "provenance.json")
     logger.info("%d files in %s", len(written), page.parent)
@@ -130,6 +134,27 @@ def _wrong_pairs(
             found = wrong_pairs(known, data, spec.thumbnails)
             if found is not None:
                 yield replace(found, title=f"{entry.title}, {setting}")
+
+
+def _wrong_samples(
+    spec: ReportSpec, datasets: list[tuple[ReportDataset, SampleSet]], predicted: Predictions
+) -> Iterator[records.WrongSamples]:
+    """Yield the wrong samples of each data set and family of protocols, at the largest training size."""
+    for entry, data in datasets:
+        fits = [fit for fit in spec.fits if not fit.pairs and fit.dataset == entry.id]
+        largest: dict[str, Setting] = {}
+        for setting in (setting for fit in fits for setting in fit.settings):
+            family = protocol_family(setting.protocol, setting.train_size)
+            if family not in largest or (setting.train_size or 0) > (largest[family].train_size or 0):
+                largest[family] = setting
+        for family, setting in largest.items():
+            keys = {"dataset": entry.id, **setting.model_dump()}
+            tables = {fit.method: predicted.by_first_rule({**keys, "method": fit.method}) for fit in fits}
+            known = {method: table for method, table in tables.items() if table is not None}
+            found = wrong_samples(known, spec.reference, data, PIXELS // len(datasets))
+            if found is not None:
+                name = family if len(largest) > 1 else ""
+                yield replace(found, title=setting_title(entry.title, setting.train_size, name))
 
 
 def _fit(

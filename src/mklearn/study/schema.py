@@ -1,10 +1,8 @@
-"""The JSON schema of study files, by which editors complete and check them; and configurations as YAML."""
+"""The JSON schema of study files, by which editors complete and check them."""
 
 from __future__ import annotations
 
 import json
-
-import yaml
 
 from mklearn.study.model import Study
 
@@ -18,8 +16,3 @@ def study_schema() -> str:
     names = {"type": "array", "items": {"type": "string"}, "description": "Names of registered data sets."}
     schema["properties"]["datasets"] = {"anyOf": [names, {"type": "string"}, datasets]}
     return json.dumps(schema, indent=1, sort_keys=True) + "\n"
-
-
-def yaml_text(config: dict[str, object]) -> str:
-    """Return a configuration as YAML, in the order of its keys."""
-    return yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=110)

@@ -1,4 +1,4 @@
-"""Read a study file as plain objects. Imports nothing but yaml, so that a run can check its file before it starts."""
+"""Study files as plain objects, and as YAML. Imports nothing but yaml: a run checks its file before it starts."""
 
 from __future__ import annotations
 
@@ -39,6 +39,11 @@ def read_yaml(path: str | Path) -> Any:
     except yaml.YAMLError as error:
         message = " ".join(str(error).split()).replace('in "<unicode string>", ', "at ")
         raise ConfigError(f"{path}: is not valid YAML: {message}") from None
+
+
+def yaml_text(config: dict[str, object]) -> str:
+    """Return a configuration as YAML, in the order of its keys."""
+    return yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=110)
 
 
 class _StudyLoader(yaml.SafeLoader):

@@ -15,7 +15,7 @@ from mklearn.report.records import FitRecord
 RECORD = FitRecord("data", "halves", None, "kfd", "KFD")
 
 
-@pytest.mark.parametrize(("n", "shown"), [(90, 90), (2500, 2500), (3060, 2500)])
+@pytest.mark.parametrize(("n", "shown"), [(90, 90), (1200, 1200), (3060, 1200)])
 def test_a_large_embedding_is_thinned_evenly(n: int, shown: int) -> None:
     points = pd.DataFrame({"x": np.arange(n, dtype=float), "y": 0.0, "label": "a", "role": "train"})
     thinned = frames.embedding(replace(RECORD, embedding=points))

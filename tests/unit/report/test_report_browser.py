@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
+import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 from tests.unit.report.conftest import make_study
 from tests.unit.report.test_report_matrix import HOSTILE as CLASSES
 from tests.unit.report.test_report_matrix import study_of
@@ -26,6 +30,18 @@ HOSTILE = {
     "svc": "datum.s || [] \\ \n line",
     "sdp": "javascript:window.broken=1",
 }
+
+
+DRAWN = "html[data-figures=drawn]"
+UNFOLD = """() => {
+    for (const select of document.querySelectorAll("#setting, #rule")) {
+        select.value = "";
+        select.dispatchEvent(new Event("change"));
+    }
+    for (const fold of document.querySelectorAll("details")) fold.open = true;
+}"""
+"""Shows everything that the page has: all settings, all rules, all folds."""
+ALL_DRAWN = "[...document.querySelectorAll('.chart')].every(box => box.querySelector('svg, .problem'))"
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +73,7 @@ def open_page(browser):
     """Opens a page, waits for its figures, and fails if it logged an error or asked for anything but itself."""
     contexts, troubles = [], []
 
-    def opened(path, **options):
+    def opened(path, unfold=True, **options):
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
@@ -72,7 +88,11 @@ def open_page(browser):
             ),
         )
         page.goto(path.as_uri())
-        page.wait_for_selector("html[data-figures=drawn]", state="attached", timeout=60_000)
+        page.wait_for_selector(DRAWN, state="attached", timeout=60_000)
+        if unfold:
+            page.evaluate(UNFOLD)
+            page.wait_for_function(ALL_DRAWN, timeout=60_000)
+            page.wait_for_selector(DRAWN, state="attached", timeout=60_000)
         return page
 
     yield opened
@@ -106,7 +126,7 @@ def test_marks_follow_the_numbers(open_page, page_file):
     """The dots of the difference figure lie in the order of the differences that the table shows."""
     page = open_page(page_file, viewport={"width": 1280, "height": 900})
     shown = page.eval_on_selector_all(
-        "#difference .chart:first-child svg",
+        ".difference .chart svg",
         """svgs => [...svgs[0].querySelectorAll(".mark-symbol.role-mark path")].map(path => [
             Number(path.getAttribute("aria-label").replaceAll("\\u2212", "-").match(/difference, points: ([^;]+)/)[1]),
             path.getBoundingClientRect().x + path.getBoundingClientRect().width / 2])""",
@@ -125,22 +145,22 @@ def test_columns_sort_by_click_and_by_keyboard(open_page, page_file):
         return table.locator(f"tbody tr > :nth-child({number + 1})").all_inner_texts()
 
     heads = table.locator("thead th")
-    assert heads.nth(2).get_attribute("aria-sort") == "descending"
-    first = [float(text.split()[0]) for text in column(2) if text != "–"]
+    assert heads.nth(1).get_attribute("aria-sort") == "descending"
+    first = [float(text.split()[0]) for text in column(1) if text != "–"]
     assert first == sorted(first, reverse=True)
-    heads.nth(2).locator("button").click()
-    assert heads.nth(2).get_attribute("aria-sort") == "ascending"
-    assert [float(text.split()[0]) for text in column(2) if text != "–"] == sorted(first)
-    assert column(2)[-1] == "–", "cells without a value stay last"
+    heads.nth(1).locator("button").click()
+    assert heads.nth(1).get_attribute("aria-sort") == "ascending"
+    assert [float(text.split()[0]) for text in column(1) if text != "–"] == sorted(first)
+    assert column(1)[-1] == "–", "cells without a value stay last"
     heads.nth(0).locator("button").focus()
     page.keyboard.press("Enter")
     assert heads.nth(0).get_attribute("aria-sort") == "ascending"
-    assert heads.nth(2).get_attribute("aria-sort") is None
+    assert heads.nth(1).get_attribute("aria-sort") is None
     names = column(0)
     assert [name.lower() for name in names] == sorted(name.lower() for name in names)
-    difference = heads.nth(4).locator("button")
+    difference = heads.nth(2).locator("button")
     difference.click()
-    signs = [float(t.split()[0].replace("−", "-")) for t in column(4) if t != "–"]
+    signs = [float(t.split()[0].replace("−", "-")) for t in column(2) if t != "–"]
     assert signs == sorted(signs, reverse=True)
 
 
@@ -153,8 +173,8 @@ def test_legend_highlights_in_every_figure(open_page, page_file):
     button.click()
     page.wait_for_function(f"({faint})().every(count => count === 3)")
     assert button.get_attribute("aria-pressed") == "true"
-    assert page.locator("#time .legend button", has_text="MKL-DR (exact)").get_attribute("aria-pressed") == "true"
-    page.locator("#dimension .legend .clear").click()
+    assert page.locator("#train-size .legend button", has_text="MKL-DR (exact)").get_attribute("aria-pressed") == "true"
+    page.locator("nav .clear").click()
     page.wait_for_function(f"({faint})().every(count => count === 0)")
 
 
@@ -306,3 +326,199 @@ def test_prints(open_page, page_file, tmp_path):
     page = open_page(page_file, color_scheme="dark")
     page.pdf(path=tmp_path / "page.pdf", format="A4")
     assert (tmp_path / "page.pdf").stat().st_size > 50_000
+
+
+def test_what_is_not_the_answer_is_folded_and_drawn_when_it_is_opened(open_page, page_file):
+    page = open_page(page_file, unfold=False, viewport={"width": 1280, "height": 900})
+    folded = page.evaluate("document.documentElement.scrollHeight")
+    shown = "boxes => boxes.filter(box => box.querySelector('svg')).map(box => box.closest('figure').className)"
+    assert page.eval_on_selector_all(".chart", shown) == ["difference"]
+    page.click("nav a[href='#dimension']")
+    page.wait_for_function("document.querySelectorAll('#dimension .chart svg').length >= 4")
+    assert page.locator("#dimension").get_attribute("open") is not None
+    assert page.locator("#weights svg").count() == 0
+    page.goto(f"{page_file.as_uri()}#weights")
+    page.wait_for_function("document.querySelectorAll('#weights .chart svg').length > 0")
+    page.evaluate(UNFOLD)
+    page.wait_for_function(ALL_DRAWN)
+    assert folded < 0.5 * page.evaluate("document.documentElement.scrollHeight")
+    for fold in page.locator("details.fold > summary").all():
+        assert fold.locator("h2").count() == 1
+
+
+@pytest.mark.parametrize("width", [1024, 1280, 1440])
+def test_the_navigation_fits_a_laptop(open_page, page_file, width):
+    page = open_page(page_file, unfold=False, viewport={"width": width, "height": 800})
+    assert page.evaluate("document.querySelector('nav .inner').scrollWidth") <= width
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+ROWS = "rows => rows.filter(row => row.checkVisibility()).map(row => [row.cells[0].textContent, row.dataset.rule])"
+
+
+def test_one_row_for_each_method_by_the_rule_and_in_the_setting_that_are_chosen(open_page, page_file):
+    page = open_page(page_file, unfold=False)
+    rows = page.eval_on_selector_all("#results tbody tr", ROWS)
+    assert {rule for _, rule in rows} == {"cosine", ""}
+    assert len({name for name, _ in rows}) == len(rows) == 6
+    page.select_option("#rule", label="1-NN Euclidean")
+    assert {rule for _, rule in page.eval_on_selector_all("#results tbody tr", ROWS)} == {"euclidean", ""}
+    page.wait_for_function("document.querySelector('.difference svg').textContent.includes('1-NN Euclidean')")
+    page.select_option("#rule", label="all 2 rules")
+    assert len(page.eval_on_selector_all("#results tbody tr", ROWS)) == 10
+    page.select_option("#setting", label="Training size 10: Digits 8 × 8")
+    page.wait_for_selector(DRAWN, state="attached")
+    assert page.locator("#results h3:visible").all_inner_texts() == ["Digits 8 × 8, training size 10"]
+    assert page.locator("#results .difference svg:visible").count() >= 1
+
+
+def test_methods_are_filtered_and_highlighted_by_name(open_page, page_file):
+    page = open_page(page_file)
+    page.fill("#filter", "mkl-dr")
+    assert {name for name, _ in page.eval_on_selector_all("#results tbody tr", ROWS)} == {
+        "MKL-DR (exact)", "MKL-DR (relaxation)",
+    }  # fmt: skip
+    assert page.inner_text("#found") == "6 of 20 rows"
+    page.fill("#filter", "")
+    assert len(page.eval_on_selector_all("#results tbody tr", ROWS)) == 20
+    page.locator("#results th button", has_text="MKL-DR (exact)").first.click()
+    focused = page.eval_on_selector_all("tr.focused", "rows => rows.map(row => row.cells[0].textContent)")
+    assert set(focused) == {"MKL-DR (exact)"}
+    assert len(focused) == 4, "both settings, both rules"
+    faint = "document.querySelectorAll('#dimension .mark-line path[opacity=\"0.1\"]').length"
+    page.wait_for_function(f"{faint} > 0")
+    page.click("nav .clear")
+    page.wait_for_function(f"{faint} === 0")
+    assert page.locator("tr.focused").count() == 0
+
+
+def saved(page, button):
+    """What a button saves, as name and bytes."""
+    with page.expect_download(timeout=90_000) as download:
+        button.click()
+    return download.value.suggested_filename, download.value.path().read_bytes()
+
+
+def test_tables_are_saved_as_csv_and_latex(open_page, page_file):
+    page = open_page(page_file, unfold=False)
+    table = page.locator("#results .setting").first
+    name, content = saved(page, table.locator(".files button", has_text="CSV"))
+    assert name == "digits-8-8-training-size-5.csv"
+    rows = list(csv.reader(content.decode("utf-8").splitlines()))
+    assert rows[0][:3] == ["Method", "Inner CV, %", "Difference to uniform average, points"]
+    assert len(rows) == 7, "the rows that are shown"
+    assert {len(row) for row in rows} == {len(rows[0])}
+    assert all(re.fullmatch(r"\d+\.\d ± \d+\.\d", row[1]) for row in rows[1:6])
+    name, content = saved(page, table.locator(".files button", has_text="LaTeX"))
+    tex = content.decode("utf-8")
+    assert name.endswith(".tex")
+    assert tex.count(r"\\") == 7
+    assert r"Inner CV, \%" in tex
+    assert re.search(r"\d\d\.\d \$\\pm\$ \d", tex)
+    assert not set("±−▲▼") & set(tex)
+
+
+def test_names_in_files_are_text_to_spreadsheets_and_latex(open_page, hostile_file):
+    page = open_page(hostile_file)
+    evil = {"=1+1": "'=1+1", "+1.5 [−0.2, 1]": '"+1.5 [-0.2, 1]"', "@x": "'@x", 'a"b': '"a""b"', "−0.3": "-0.3"}
+    tex = {"a_b & 5 %": r"a\_b \& 5 \%", "{x}^$": r"\{x\}\textasciicircum{}\$", "\\input": r"\textbackslash{}input"}
+    for write, cases in (("csv", evil), ("latex", tex)):
+        for text, expected in cases.items():
+            made = page.evaluate(
+                """([write, text]) => {
+                    const table = document.createElement("table");
+                    table.insertRow().insertCell().textContent = "head";
+                    table.insertRow().insertCell().textContent = text;
+                    return window.tables[write](table);
+                }""",
+                [write, text],
+            )
+            assert expected in made.splitlines()[-3 if write == "latex" else -1].strip() + "\n", text
+
+
+def test_figures_numbers_and_references_are_saved(open_page, page_file):
+    page = open_page(page_file)
+    figure = page.locator("#objective figure").first
+    name, svg = saved(page, figure.locator("button", has_text="SVG"))
+    assert name.endswith(".svg")
+    text = "".join(ElementTree.fromstring(svg).itertext())
+    assert "objective" in text
+    assert "training size 5" in text
+    name, png = saved(page, page.locator("#dimension figure").first.locator("button", has_text="PNG"))
+    with Image.open(io.BytesIO(png)) as image:
+        assert min(image.size) > 500
+        assert np.ptp(np.asarray(image.convert("L"))) > 50
+    _, numbers = saved(page, page.locator("button", has_text="summary.csv"))
+    assert numbers == (page_file.parent / "summary.csv").read_bytes()
+    _, references = saved(page, page.locator("button", has_text="references.bib"))
+    assert b"@misc{data-digits," in references
+
+
+def test_the_saved_figure_is_the_figure_file(open_page, tmp_path):
+    """Page and files are drawn from the same specification by the same rules."""
+    study = make_study(repeats=2)
+    paths = build_report(tmp_path, **study)
+    page = open_page(paths[0])
+    for section in ("#results", "#dimension", "#objective", "#weights", "#embedding", "#time"):
+        box = page.locator(f"{section} .chart").first
+        slug = box.get_attribute("data-figure")
+        _, svg = saved(page, box.locator("xpath=..").locator("button", has_text="SVG"))
+        own, file = (
+            ElementTree.fromstring(text) for text in (svg, (tmp_path / "figures" / f"{slug}.svg").read_bytes())
+        )
+        shown, written = (sorted(filter(None, "\n".join(root.itertext()).split("\n"))) for root in (own, file))
+        assert len(shown) == len(written), slug
+        marks = [len(root.findall(".//{http://www.w3.org/2000/svg}path")) for root in (own, file)]
+        assert marks[0] == marks[1], slug
+
+
+def test_without_a_script_nothing_is_lost(browser, page_file):
+    """All rows and settings show, every fold opens; no button is there that would do nothing."""
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(page_file.as_uri())
+    assert page.locator("#results tbody tr:visible").count() == 20
+    assert page.locator("#results h3:visible").count() == 2
+    assert page.locator(".controls:visible, .files").count() == 0
+    page.click("#run > summary")
+    page.click("#run summary:has-text('BibTeX')")
+    assert "@misc" in page.inner_text("#run pre[data-file]")
+    context.close()
+
+
+def test_a_phone_shows_differences_and_keeps_head_and_first_column(open_page, page_file):
+    page = open_page(page_file, unfold=False, viewport={"width": 390, "height": 844}, is_mobile=True)
+    table = page.locator("#results table").first
+    assert table.locator("thead th").nth(2).inner_text().startswith("Difference")
+    box = table.locator("tbody tr:visible").nth(1).locator("td").nth(1).bounding_box()
+    assert box["x"] + box["width"] <= 390
+    page.select_option("#rule", "")
+    corner, scroll = table.locator("thead th").first, page.locator("#results .scroll").first
+    scroll.evaluate("box => { box.style.maxHeight = '220px'; box.scrollTo(150, 150); }")
+    place, frame = corner.bounding_box(), scroll.bounding_box()
+    assert abs(place["x"] - frame["x"]) <= 2
+    assert abs(place["y"] - frame["y"]) <= 2
+    first = table.locator("tbody th").nth(5).bounding_box()
+    assert abs(first["x"] - frame["x"]) <= 2
+    texts = page.eval_on_selector_all(".difference svg .role-title-text text", "all => all.map(one => one.textContent)")
+    assert texts[0].startswith("Training size 5")
+
+
+def test_landmarks_have_names_of_their_own(open_page, page_file):
+    page = open_page(page_file)
+    names = page.eval_on_selector_all("[role=region]", "all => all.map(one => one.getAttribute('aria-label'))")
+    assert len(set(names)) == len(names)
+    ids = page.eval_on_selector_all("[id]", "all => all.map(one => one.id)")
+    assert len(set(ids)) == len(ids)
+
+
+def test_print_has_tables_of_results_and_no_diagnostics(open_page, page_file):
+    page = open_page(page_file, unfold=False)
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert page.locator("#results table:visible").count() == 2, "every setting"
+    assert page.locator("#results .difference svg:visible").count() >= 1
+    assert page.locator("#published table:visible").count() > 0
+    assert page.locator("#failures table:visible").count() == 1
+    for gone in ("nav", ".controls", ".files", "#dimension", "#embedding", "#kernels", "#weights"):
+        assert page.locator(f"{gone}:visible").count() == 0, gone

@@ -10,14 +10,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
-from tests.unit.report.conftest import make_study, report_spec
+from tests.unit.report.conftest import METHODS, make_study, report_spec
 
 from mklearn.evaluation.split import ON_TEST
 from mklearn.evaluation.summary import summarise
 from mklearn.report.build import build_report
-from mklearn.report.page import link, script_json
+from mklearn.report.charts import standalone
+from mklearn.report.figures_of_fits import objective
+from mklearn.report.page import compact, link, script_json
 from mklearn.report.records import RunRecord
 from mklearn.report.sections import figure_sections
+from mklearn.report.series import series_of
 from mklearn.report.wording import byte_size
 from mklearn.stamps import write_beside
 
@@ -30,7 +33,22 @@ def built(study, tmp_path_factory):
 
 def specs_of(html):
     text = re.search(r'<script type="application/json" id="figures-data">(.*?)</script>', html, re.DOTALL)
-    return json.loads(text.group(1))
+    return expanded(json.loads(text.group(1)))
+
+
+def expanded(value):
+    """Undo `compact`, as the page's script does."""
+    if isinstance(value, list):
+        return [expanded(entry) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {"columns", "rows"}:
+        columns = {
+            name: column if isinstance(column, list) else [column["of"][number] for number in column["at"]]
+            for name, column in value["columns"].items()
+        }
+        return {"values": [{name: column[row] for name, column in columns.items()} for row in range(value["rows"])]}
+    return {name: expanded(entry) for name, entry in value.items()}
 
 
 def test_writes_what_it_says_and_nothing_else(built):
@@ -206,5 +224,31 @@ def test_classifiers_with_components_have_a_curve_that_names_its_setting(study, 
                  run=RunRecord(), figure_files=False)  # fmt: skip
     specs = specs_of((tmp_path / "index.html").read_text(encoding="utf-8"))["specs"]
     (chart,) = [chart for slug, chart in specs.items() if slug.startswith("dimension")]
-    assert chart["title"]["text"] == "Digits, training size 5"
+    assert chart["title"]["text"] == "Training size 5: Digits"
     assert [(row["x"], row["y"]) for row in chart["data"]["values"]] == [(2, 20), (5, 50), (9, 90)]
+
+
+@pytest.mark.parametrize("optimum", [np.nan, 0.02])
+def test_a_file_of_several_objectives_says_which_line_is_whose(study, optimum):
+    """Of one method the title says it; distances from the optimum are of several."""
+    series = series_of(study["summary"], "average")
+    history = pd.concat([study["fits"][1].history.assign(label=label, optimum=optimum) for label in METHODS.values()])
+    for labels in (["MKL-DR (exact)"], list(METHODS.values())[:3]):
+        shown = history[history["label"].isin(labels)]
+        file = standalone(objective(shown, series, title="x"), "x")
+        legend = file["encoding"]["color"]["legend"]
+        assert (legend["values"] if legend else ["MKL-DR (exact)"]) == [
+            label for label in series.labels if label in labels
+        ]
+
+
+def test_rows_become_columns_and_back(study):
+    frame = {"values": [{"s": "a", "x": 1, "y": None}] * 3 + [{"s": "b", "x": 2.5, "y": True}]}
+    ragged = {"values": [{"s": "a"}] * 4 + [{"x": 1}]}
+    spec = {"data": frame, "layer": [{"data": ragged}, {"data": {"values": [{}]}, "title": ("a", "b")}]}
+    small = compact(spec)
+    assert small["data"]["columns"] == {
+        "s": {"of": ["a", "b"], "at": [0, 0, 0, 1]}, "x": [1, 1, 1, 2.5], "y": [None, None, None, True]
+    }  # fmt: skip
+    assert small["layer"][0]["data"] == ragged
+    assert expanded(json.loads(json.dumps(small))) == json.loads(json.dumps(spec))

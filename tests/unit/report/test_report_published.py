@@ -233,3 +233,15 @@ def test_training_times_have_a_figure_where_there_are_several_sizes(tmp_path):
     html = (tmp_path / "index.html").read_text(encoding="utf-8")
     for section in ("train-time", "train-size"):
         assert re.search(f'<figure id="{section}-digits', html), section
+
+
+def test_a_remark_of_many_sentences_is_folded_on_the_page_and_whole_in_markdown(study, published, tmp_path):
+    told = " ".join(f"This is <i>sentence</i> {number}." for number in range(5))
+    remarks = [ReportRemark(methods=["mkldr"], text=told)]
+    build_report(tmp_path, **with_published(study, published, remarks=remarks), figure_files=False)
+    html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
+    shown = html[html.index('<dl class="remarks">') :].split("</dl>")[0]
+    first, rest = shown.split('<details class="more"><summary>More</summary>')
+    assert [first.count("This is"), rest.count("This is")] == [3, 2]
+    assert "&lt;i&gt;" in rest
+    assert text.count("This is") == 5

@@ -29,9 +29,9 @@ from mklearn.steps.stage_costs import STAGES
         (wording.percent_spread(0.7, 0.0123), "70.0 ± 1.2"),
         (wording.percent_spread(0.7, math.nan), "70.0"),
         (wording.percent_interval(-0.001, 1.0), "[−0.1, 100.0]"),
-        (wording.points(0.0044), "+0.44"),
-        (wording.points(-0.0044), "−0.44"),
-        (wording.points(-1e-9), "0.00"),
+        (wording.points(0.0044), "+0.4"),
+        (wording.points(-0.0044), "−0.4"),
+        (wording.points(-1e-9), "0.0"),
         (wording.seconds(1234.5), "1,234"),
         (wording.seconds(0.0123), "0.012"),
         (wording.scientific(-1.234e-9), "−1.23e−09"),
@@ -46,6 +46,22 @@ from mklearn.steps.stage_costs import STAGES
 )
 def test_wording(got, expected):
     assert got == expected
+
+
+def test_folds_are_counted_in_words_up_to_twelve():
+    assert [wording.fold_title(number) for number in (2, 5, 12, 20)] == [
+        "two-fold",
+        "five-fold",
+        "twelve-fold",
+        "20-fold",
+    ]
+
+
+def test_sentences_end_before_a_capital_letter():
+    text = "See eq. (8), p. 3 of Lin et al. It takes 0.5 s (about). Second\nline. third? Yes."
+    parts = ["See eq. (8), p. 3 of Lin et al.", "It takes 0.5 s (about).", "Second line. third?", "Yes."]
+    assert wording.sentences(text) == parts
+    assert wording.sentences("") == [""]
 
 
 def finding(*rows, learned=("mkl",), **more):
@@ -164,8 +180,8 @@ def test_a_failed_selection_is_said():
 @pytest.mark.parametrize(
     ("repeats", "folds", "words"),
     [
-        (1, 5, "over 5 folds"),
-        (3, 5, "over 3 repeats of 5 folds"),
+        (1, 5, "by five-fold cross-validation"),
+        (3, 5, "over 3 repeats of five-fold cross-validation"),
         (10, 1, "over 10 random splits"),
         (1, 1, "on one split"),
     ],

@@ -221,7 +221,7 @@ def test_alternations_whose_optimum_is_known_share_a_figure(study):
 def test_page_and_markdown_have_the_tables(study, tmp_path):
     build_report(tmp_path, **study, run=RunRecord(), data=[], figure_files=False)
     html, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("index.html", "summary.md"))
-    assert '<section id="solutions">' in html
+    assert 'id="solutions"' in html
     for shown in ("Duality gaps", "F-SVM: the joint problem", "Training time in units of SVM"):
         assert f"<h3>{shown}</h3>" in html
         assert f"## {shown}" in text

@@ -73,7 +73,7 @@ def test_wrong_pairs_are_on_the_page_and_their_names_are_escaped(study: dict[str
     assert found is not None
     paths = build_report(tmp_path, **study, wrong_pairs=[replace(found, title="Faces")], figure_files=False)
     page = paths[0].read_text(encoding="utf-8")
-    shown = page[page.index('<section id="wrong-pairs">') :].split("</section>")[0]
+    shown = page[page.index('id="wrong-pairs"') :].split("</details>")[0]
     assert "&lt;b&gt; is wrong about 1 pairs of the same class and 1 of different classes, of 2." in shown
     assert shown.count("data:image/png;base64") == 2
     assert 'alt="0 and 1: same, taken for different"' in shown

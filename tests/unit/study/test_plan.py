@@ -149,10 +149,31 @@ def test_each_makes_one_method_of_every_kernel_and_no_label_is_lost() -> None:
     by_id = {fit.method_id: fit for fit in plan.fits.values()}
     assert [kernel["id"] for kernel in by_id["kfd-g-blocks-2"].spec.kernels] == ["g-blocks-2"]
     assert by_id["kfd-g-blocks-2"].spec.kernels[0]["bandwidth"] == 2
-    assert by_id["kfd-g-blocks-2"].label == "kfd: g-blocks-2"
+    assert by_id["kfd-g-blocks-2"].label == "kfd on blocks (g-2)"
     assert len({by_id[name].kernel_set for name in each}) == 4
     assert len(by_id["average"].spec.kernels) == 4
     assert set(summary_spec(plan).titles["methods"]) == set(by_id)
+
+
+@pytest.mark.parametrize(
+    ("kernels", "labels"),
+    [
+        ({"g": {"kind": "gaussian"}}, ["kfd on pixels", "kfd on blocks"]),
+        (
+            {"g": {"kind": "gaussian"}, "linear": {"kind": "linear", "descriptor": "pixels"}},
+            ["kfd on pixels", "kfd on blocks", "kfd on pixels (linear)"],
+        ),
+        ({"pixels": {"kind": "linear", "descriptor": "pixels"}}, ["kfd on pixels"]),
+        (
+            {"a-pixels": {"kind": "gaussian", "descriptor": "pixels"},
+             "pixels-a": {"kind": "gaussian", "descriptor": "pixels", "bandwidth": 2}},
+            ["kfd on a-pixels", "kfd on pixels-a"],
+        ),
+    ],
+)  # fmt: skip
+def test_methods_on_single_kernels_are_named_as_people_do(kernels: dict[str, Any], labels: list[str]) -> None:
+    plan = planned(changed(("kernels",), kernels))
+    assert [fit.label for fit in plan.fits.values() if fit.method_id.startswith("kfd")] == labels
 
 
 def test_kernels_share_the_pairwise_matrices_of_their_descriptor() -> None:
@@ -245,7 +266,7 @@ def test_all_but_each_leaves_out_every_kernel_in_turn() -> None:
     left = {fit.method_id: [kernel["id"] for kernel in fit.spec.kernels] for fit in plan.fits.values()}
     assert left["less-without-g-blocks"] == ["g-pixels"]
     assert left["less-without-g-pixels"] == ["g-blocks"]
-    assert {fit.label for fit in plan.fits.values()} == {"average", "KFD without g-blocks", "KFD without g-pixels"}
+    assert {fit.label for fit in plan.fits.values()} == {"average", "KFD without blocks", "KFD without pixels"}
 
 
 def test_a_learner_with_equal_weights_is_not_the_reference() -> None:

@@ -15,7 +15,8 @@ from tests.workflow.conftest import SMOKE
 
 from mklearn.errors import ConfigError
 from mklearn.study.reading import check_study, read_study
-from mklearn.study.schema import study_schema, yaml_text
+from mklearn.study.schema import study_schema
+from mklearn.study.yaml_file import yaml_text
 
 
 @pytest.fixture(scope="module")

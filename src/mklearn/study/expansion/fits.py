@@ -5,6 +5,8 @@ A job spends two seconds on starting Python with its libraries: as much as many 
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -222,22 +224,45 @@ def _variants(method_id: str, method: Method, kernels: Sequence[Spec], dataset: 
         )
     usual = [kernel for kernel in kernels if kernel["kind"] != "product"]
     if method.kernels == "each":
-        return [_Variant(f"{method_id}-{kernel['id']}", f"{label}: {kernel['id']}", [kernel]) for kernel in usual]
+        names = _names_of_single_kernels(usual)
+        return [
+            _Variant(f"{method_id}-{kernel['id']}", f"{label} on {name}", [kernel])
+            for kernel, name in zip(usual, names, strict=True)
+        ]
     if method.kernels == "all_but_each":
         if len(usual) < 2:
             raise ConfigError(
                 f"methods.{method_id}.kernels: data set {dataset.id!r} has one kernel, {usual[0]['id']!r}; without it "
                 "there is none. Name a second descriptor or kernel, or other `datasets` for the method."
             )
+        names = _names_of_single_kernels(usual)
         return [
             _Variant(
-                f"{method_id}-without-{left['id']}", f"{label} without {left['id']}",
+                f"{method_id}-without-{left['id']}", f"{label} without {name}",
                 [kernel for kernel in usual if kernel is not left],
             )
-            for left in usual
+            for left, name in zip(usual, names, strict=True)
         ]  # fmt: skip
     chosen = usual if method.kernels == "all" else _named_kernels(method_id, method.kernels, kernels, dataset)
     return [_Variant(method_id, label, chosen, _kernel_weights(method_id, method, chosen))]
+
+
+def _names_of_single_kernels(kernels: Sequence[Spec]) -> list[str]:
+    """Name kernels by what they compare: ``pixels`` for the only Gaussian on it, ``pixels (linear)`` beside it."""
+    sources = [re.sub(r"-[0-9a-f]{16}$", "", _source(kernel)) for kernel in kernels]
+    gaussians = Counter(s for s, kernel in zip(sources, kernels, strict=True) if kernel["kind"] == "gaussian")
+    every = Counter(sources)
+    names = []
+    for source, kernel in zip(sources, kernels, strict=True):
+        plain = every[source] == 1 or (kernel["kind"] == "gaussian" and gaussians[source] == 1)
+        rest = re.sub(rf"(^|-){re.escape(source)}(?=-|$)", "", kernel["id"]).strip("-")
+        names.append(source if plain or not rest else f"{source} ({rest})")
+    return names if len(set(names)) == len(names) else [kernel["id"] for kernel in kernels]
+
+
+def _source(kernel: Spec) -> str:
+    """Return the key of the descriptor or matrix that a kernel is made from."""
+    return str(kernel["features"] if "features" in kernel else kernel["pairwise"].rpartition("/")[0])
 
 
 def _named_kernels(method_id: str, names: list[str], kernels: Sequence[Spec], dataset: PlannedDataset) -> list[Spec]:

@@ -1,0 +1,133 @@
+"""Which samples methods get wrong: those that most splits do, with what they are taken for and what decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from mklearn.datasets.samples import SampleSet
+from mklearn.report.records import MethodMistakes, WrongSample, WrongSamples
+from mklearn.report.thumbnails import small_images
+
+MOST_SAMPLES = 16
+"""Samples that are shown of a method."""
+MOST_METHODS = 16
+SIDE = 40
+"""Pixels of a thumbnail's longer side, at most."""
+PIXELS = 200_000
+"""Pixels of all thumbnails of a page, at most: of large images fewer methods are shown."""
+COLUMNS = 24
+"""Thumbnails in a row of the sprite."""
+
+
+def wrong_samples(
+    predictions: Mapping[str, pd.DataFrame], reference: str, data: SampleSet, pixels: int = PIXELS
+) -> WrongSamples | None:
+    """Find the samples that each method gets wrong in most of the splits that test them.
+
+    Parameters
+    ----------
+    predictions : mapping of method to DataFrame
+        ``sample, true, predicted, nearest`` by one rule in one setting. Methods without a choice of their own, whose
+        ``predicted`` is missing, are left out.
+    reference : str
+        The method that stands beside the best one.
+    data : SampleSet
+        The samples, with their images if they have any.
+    pixels : int, default=PIXELS
+        Of all thumbnails together: the methods that come last are left out where there would be more.
+
+    Returns
+    -------
+    found : WrongSamples or None
+        The most accurate method first, then the reference, then the others by accuracy. None without predictions.
+    """
+    known = {method: _outcomes(rows) for method, rows in predictions.items()}
+    shares = {method: float(rows.wrong.mean()) for method, rows in known.items() if len(rows.wrong)}
+    if not shares:
+        return None
+    ranked = sorted(shares, key=lambda method: shares[method])
+    order = [ranked[0], *sorted(ranked[1:], key=lambda method: method != reference)][:MOST_METHODS]
+    position = {str(name): number for number, name in enumerate(data.ids)}
+    found = [_mistakes(method, known[method], data.classes, position) for method in order]
+    if data.images is None:
+        return WrongSamples(found)
+    return _with_images(found, data, position, pixels)
+
+
+class _Outcomes(NamedTuple):
+    """The predictions of a method that has chosen without the test samples, as arrays; samples are codes of ``ids``."""
+
+    ids: list[str]
+    sample: NDArray[np.intp]
+    true: NDArray[np.int64]
+    predicted: NDArray[np.int64]
+    nearest: NDArray[np.object_]
+
+    @property
+    def wrong(self) -> NDArray[np.bool_]:
+        return np.asarray(self.predicted != self.true)
+
+
+def _outcomes(rows: pd.DataFrame) -> _Outcomes:
+    known = rows["predicted"].notna().to_numpy()
+    samples, nearest = rows["sample"].cat, rows["nearest"].cat
+    names = np.append(nearest.categories.astype(str).to_numpy(object), "")
+    return _Outcomes(
+        [str(name) for name in samples.categories],
+        samples.codes.to_numpy().astype(np.intp)[known],
+        rows["true"].to_numpy(np.int64)[known],
+        rows["predicted"].to_numpy(np.int64, na_value=-1)[known],
+        names[nearest.codes.to_numpy(np.intp)[known]],
+    )
+
+
+def _mistakes(method: str, rows: _Outcomes, classes: NDArray[np.str_], position: Mapping[str, int]) -> MethodMistakes:
+    """Find what one method gets wrong; of samples that are wrong equally often, the first of the data set."""
+    tested = np.bincount(rows.sample, minlength=len(rows.ids))
+    wrong = np.bincount(rows.sample[rows.wrong], minlength=len(rows.ids))
+    codes = sorted(np.flatnonzero(wrong), key=lambda k: (-wrong[k] / tested[k], -wrong[k], position[rows.ids[k]]))
+    samples = []
+    for code in codes[:MOST_SAMPLES]:
+        own = np.flatnonzero(rows.wrong & (rows.sample == code))
+        taken = int(np.bincount(rows.predicted[own]).argmax())
+        first = own[rows.predicted[own] == taken][0]
+        true, predicted = str(classes[rows.true[first]]), str(classes[taken])
+        counts = int(wrong[code]), int(tested[code])
+        samples.append(WrongSample(rows.ids[code], true, predicted, *counts, rows.nearest[first]))
+    return MethodMistakes(method, int(rows.wrong.sum()), len(rows.wrong), tuple(samples))
+
+
+def _with_images(
+    found: Sequence[MethodMistakes], data: SampleSet, position: Mapping[str, int], pixels: int
+) -> WrongSamples:
+    """Add the images of as many methods as the pixels allow, and of the first two in any case."""
+    assert data.images is not None
+    height, width = np.max([np.shape(image)[:2] for image in data.images], axis=0)
+    each = height * width * min(1.0, SIDE / max(height, width)) ** 2
+    shown: list[MethodMistakes] = []
+    numbers: dict[str, int] = {}
+    for method in found:
+        names = [name for one in method.samples for name in (one.sample, one.nearest) if name]
+        more = [name for name in dict.fromkeys(names) if name not in numbers]
+        if len(shown) >= 2 and (len(numbers) + len(more)) * each > pixels:
+            break
+        numbers |= {name: len(numbers) + k for k, name in enumerate(more)}
+        shown.append(method)
+    if not numbers:
+        return WrongSamples(found)
+    images = small_images(data, [position[name] for name in numbers], longer_side=SIDE)
+    return WrongSamples(shown, numbers=numbers, sprite=_sprite(images), size=(images.shape[1], images.shape[2]))
+
+
+def _sprite(images: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Lay images (k, height, width) in rows of ``COLUMNS``, as one image."""
+    k, height, width = images.shape
+    rows = -(-k // COLUMNS)
+    sheet = np.full((rows * COLUMNS, height, width), 255, dtype=np.uint8)
+    sheet[:k] = images
+    return sheet.reshape(rows, COLUMNS, height, width).swapaxes(1, 2).reshape(rows * height, COLUMNS * width)

@@ -1,0 +1,144 @@
+// Draws the figures that can be seen, in the reader's colour scheme; highlights methods; makes files of figures.
+"use strict";
+
+window.figures = (() => {
+  const { specs, configs } = JSON.parse(document.getElementById("figures-data").textContent);
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const drawn = new Map();
+  const OWN_RULE = "its own";
+  let focus = [];
+  let rule = "";
+  let run = 0;
+
+  // Rows are kept as columns, and texts in them once.
+  function expanded(value) {
+    if (Array.isArray(value)) return value.map(expanded);
+    if (value === null || typeof value !== "object") return value;
+    if (value.columns && "rows" in value) {
+      const columns = Object.entries(value.columns).map(([name, column]) =>
+        [name, Array.isArray(column) ? column : column.at.map((number) => column.of[number])]);
+      return { values: Array.from({ length: value.rows }, (_, row) =>
+        Object.fromEntries(columns.map(([name, column]) => [name, column[row]]))) };
+    }
+    return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, expanded(entry)]));
+  }
+
+  // A figure of differences shows the rule that is chosen, and methods that decide themselves.
+  function specOf(box) {
+    const spec = expanded(specs[box.dataset.figure]);
+    if (!("rules" in box.dataset) || rule === "") return spec;
+    const rows = spec.data.values.filter((row) => row.rule === rule || row.rule === OWN_RULE);
+    const before = new Set(spec.data.values.map((row) => row.rule)).size;
+    const after = new Set(rows.map((row) => row.rule)).size;
+    if (!rows.length || after === before) return spec;
+    spec.data.values = rows;
+    spec.height = new Set(rows.map((row) => row.s)).size * 26;
+    delete spec.encoding.yOffset;
+    for (const { encoding } of spec.layer) {
+      if (encoding?.shape) encoding.shape.legend.values = encoding.shape.scale.domain.filter((name) => rows.some((row) => row.rule === name));
+    }
+    return spec;
+  }
+
+  // A chart's text must leave room for its marks on a phone.
+  function configFor(scheme, width) {
+    const config = structuredClone(configs[scheme]);
+    config.axis.labelLimit = Math.max(90, Math.min(220, Math.round(width * 0.34)));
+    config.axis.titleLimit = Math.round(width * 0.8);
+    config.title.limit = width;
+    return config;
+  }
+
+  const isShown = (box) => !box.closest("details:not([open]), .other");
+
+  async function drawOne(box, scheme) {
+    const slug = box.dataset.figure;
+    const key = scheme + ("rules" in box.dataset ? rule : "");
+    if (drawn.get(slug)?.key === key) return;
+    const result = await window.vegaEmbed(box, specOf(box), {
+      mode: "vega-lite",
+      renderer: "svg",
+      actions: false,
+      config: configFor(scheme, box.clientWidth),
+      tooltip: { theme: scheme },
+    });
+    drawn.get(slug)?.finalize();
+    drawn.set(slug, { key, view: result.view, finalize: () => result.finalize() });
+    await highlight(result.view);
+  }
+
+  async function draw() {
+    const mine = ++run;
+    const scheme = dark.matches ? "dark" : "light";
+    document.documentElement.removeAttribute("data-figures");
+    for (const box of document.querySelectorAll(".chart")) {
+      if (!isShown(box)) continue;
+      try {
+        await drawOne(box, scheme);
+      } catch (error) {
+        const text = document.createElement("p");
+        text.className = "problem";
+        text.textContent = `This figure could not be drawn: ${error.message}`;
+        box.replaceChildren(text);
+      }
+      if (mine !== run) return; // something else is to be seen meanwhile: a newer run draws it
+    }
+    document.documentElement.dataset.scheme = scheme;
+    document.documentElement.dataset.figures = "drawn";
+  }
+
+  async function highlight(view) {
+    if ("focus" in view.getState().signals) await view.signal("focus", focus).runAsync();
+  }
+
+  function setFocus(next) {
+    focus = next;
+    for (const clear of document.querySelectorAll(".clear")) clear.hidden = focus.length === 0;
+    for (const legend of document.querySelectorAll(".legend")) legend.classList.toggle("some", focus.length > 0);
+    for (const button of document.querySelectorAll("button[data-series]")) {
+      button.setAttribute("aria-pressed", String(focus.includes(button.dataset.series)));
+    }
+    for (const head of document.querySelectorAll("tbody th[data-series]")) {
+      head.parentElement.classList.toggle("focused", focus.includes(head.dataset.series));
+    }
+    for (const { view } of drawn.values()) highlight(view);
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button[data-series], button.clear");
+    if (!button) return;
+    const name = button.dataset.series;
+    if (name === undefined) setFocus([]);
+    else setFocus(focus.includes(name) ? focus.filter((other) => other !== name) : [...focus, name]);
+  });
+
+  // The same as `standalone` of charts.py, by which the files beside the page are made.
+  function standalone(slug, title) {
+    const spec = expanded(specs[slug]);
+    const { color, strokeDash, y } = spec.encoding;
+    if (color?.field === "s" && y?.field !== "s") {
+      const rows = [spec, ...spec.layer].flatMap((layer) => layer.data?.values ?? []);
+      const present = new Set(rows.map((row) => row.s));
+      const values = color.scale.domain.filter((label) => present.has(label));
+      const legend = { symbolType: "stroke", symbolOpacity: 1, symbolSize: 400, values };
+      if (strokeDash || values.length > 1) {
+        color.legend = legend;
+        if (strokeDash) strokeDash.legend = legend;
+      }
+    }
+    spec.layer = spec.layer.filter((layer) => layer.name !== "touch");
+    return { ...spec, width: 560, title: { ...spec.title, text: title } };
+  }
+
+  async function file(slug, title, type) {
+    const config = { ...structuredClone(configs.light), background: "#ffffff", padding: 12 };
+    const box = document.createElement("div");
+    const result = await window.vegaEmbed(box, standalone(slug, title), { mode: "vega-lite", actions: false, config });
+    const made = type === "svg" ? await result.view.toSVG() : await result.view.toImageURL("png", 2);
+    result.finalize();
+    return type === "svg" ? URL.createObjectURL(new Blob([made], { type: "image/svg+xml" })) : made;
+  }
+
+  dark.addEventListener("change", draw);
+  return { draw, file, setRule(next) { rule = next; draw(); } };
+})();

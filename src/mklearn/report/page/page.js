@@ -1,0 +1,111 @@
+// What the reader chooses: setting, rule, filter, methods, folds, and files to keep.
+"use strict";
+
+(() => {
+  const controls = document.querySelector(".controls");
+  const setting = document.getElementById("setting");
+  const rule = document.getElementById("rule");
+  const filter = document.getElementById("filter");
+
+  function chosenRows() {
+    const [shown, all] = window.tables.filter(filter.value, rule?.value ?? "");
+    document.getElementById("found").textContent = filter.value.trim() ? `${shown} of ${all} rows` : "";
+  }
+
+  function chosenSetting() {
+    for (const block of document.querySelectorAll(".setting")) {
+      block.classList.toggle("other", setting !== null && setting.value !== "" && block.dataset.setting !== setting.value);
+    }
+    chosenRows();
+    window.figures.draw();
+  }
+
+  function chosenRule() {
+    chosenRows();
+    window.figures.setRule(rule?.value ? rule.selectedOptions[0].textContent : "");
+  }
+
+  // Of several methods a choice shows one; without this script it shows all.
+  for (const choice of document.querySelectorAll(".choice")) {
+    const blocks = [...choice.querySelectorAll(":scope > [data-choice]")];
+    if (blocks.length < 2) continue;
+    const label = document.createElement("label");
+    const select = document.createElement("select");
+    for (const [number, block] of blocks.entries()) select.add(new Option(block.dataset.choice, String(number)));
+    const show = () => blocks.forEach((block, number) => { block.hidden = String(number) !== select.value; });
+    select.addEventListener("change", show);
+    label.append("Method ", select);
+    choice.before(label);
+    show();
+  }
+
+  function open(hash) {
+    const target = hash.length > 1 && document.getElementById(decodeURIComponent(hash.slice(1)));
+    if (!target) return;
+    for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    target.scrollIntoView();
+  }
+
+  function save(name, address) {
+    const link = document.createElement("a");
+    link.download = name;
+    link.href = address;
+    link.click();
+    if (address.startsWith("blob:")) setTimeout(() => URL.revokeObjectURL(address), 1000);
+  }
+
+  const saveText = (name, text) => save(name, URL.createObjectURL(new Blob([text], { type: "text/plain;charset=utf-8" })));
+  const slug = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 80) || "table";
+
+  function offer(what, files) {
+    const box = document.createElement("p");
+    box.className = "files";
+    box.setAttribute("role", "group");
+    box.setAttribute("aria-label", `Files: ${what}`);
+    for (const [title, act] of files) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = title;
+      button.addEventListener("click", act);
+      box.append(button);
+    }
+    return box;
+  }
+
+  for (const table of document.querySelectorAll("table.sortable")) {
+    const name = slug(table.caption.textContent);
+    table.closest(".scroll").after(offer(table.caption.textContent, [
+      ["CSV", () => saveText(`${name}.csv`, window.tables.csv(table))],
+      ["LaTeX", () => saveText(`${name}.tex`, window.tables.latex(table))],
+    ]));
+  }
+  for (const box of document.querySelectorAll(".chart")) {
+    const caption = box.closest("figure").querySelector("figcaption").textContent;
+    const files = ["svg", "png"].map((type) => [type.toUpperCase(), async () =>
+      save(`${box.dataset.figure}.${type}`, await window.figures.file(box.dataset.figure, caption, type))]);
+    box.after(offer(caption, files));
+  }
+  for (const text of document.querySelectorAll("pre[data-file]")) {
+    text.before(offer(text.dataset.file, [[`Save ${text.dataset.file}`, () => saveText(text.dataset.file, text.textContent)]]));
+  }
+  const downloads = Object.entries(JSON.parse(document.getElementById("downloads").textContent));
+  controls.append(offer("all numbers", downloads.map(([name, text]) => [`Save ${name}`, () => saveText(name, text)])));
+
+  setting?.addEventListener("change", chosenSetting);
+  rule?.addEventListener("change", chosenRule);
+  filter.addEventListener("input", chosenRows);
+  document.addEventListener("toggle", (event) => { if (event.target.matches("details[open]")) window.figures.draw(); }, true);
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href^='#']");
+    if (link) open(link.hash);
+  });
+  window.addEventListener("hashchange", () => open(location.hash));
+  window.addEventListener("beforeprint", () => {
+    for (const fold of document.querySelectorAll("details.printed")) fold.open = true;
+  });
+
+  controls.hidden = false;
+  chosenSetting();
+  chosenRule();
+  open(location.hash);
+})();
