@@ -234,9 +234,9 @@ def study() -> dict[str, Any]:
     return make_study()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Headless Chromium."""
+    """Headless Chromium; its event loop must end before other files call Snakemake, which runs its own."""
     executable = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if executable is None:
         pytest.skip("no Chromium on this machine: install it to test the report's page")
