@@ -19,12 +19,14 @@ LONGEST_FIRST = ("workflow", "golden", "unit", "conformance", "fuzz", "benchmark
 
 def pytest_xdist_auto_num_workers() -> int:
     """Return one worker more than there are cores: some tests wait for SLURM or for a time limit."""
-    return len(os.sched_getaffinity(0)) + 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the rooms with the longest files first, so that no worker is left alone with one of them."""
-    items.sort(key=lambda item: LONGEST_FIRST.index(item.path.relative_to(REPOSITORY / "tests").parts[0]))
+    place = {str(REPOSITORY / "tests" / room): number for number, room in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: min(place.get(str(folder), len(place)) for folder in item.path.parents))
 
 
 # A busy machine is no mistake of the code.

@@ -18,6 +18,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
 from mklearn.errors import ConfigError, DataError
 from mklearn.evaluation.statistics import Difference, paired_accuracy_difference
 from mklearn.kernels.views import Views, as_views
+from mklearn.optimize.validation import integer
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +83,7 @@ def view_contributions(
     DataError
         X is not several views, or y has another number of labels.
     ConfigError
-        ``n_permutations`` is below 1, or no kernel is left without one of the views.
+        ``n_permutations`` is no integer >= 1, or no kernel is left without one of the views.
 
     Notes
     -----
@@ -98,8 +99,7 @@ def view_contributions(
     labels = np.asarray(y)
     if labels.shape != (len(views),):
         raise DataError(f"y has shape {labels.shape} for {len(views)} samples; expected one label for each")
-    if n_permutations < 1:
-        raise ConfigError(f"Invalid value {n_permutations!r} for `n_permutations`: expected 1 or more.")
+    n_permutations = integer(n_permutations, "n_permutations", 1)
     rng = np.random.default_rng(random_state)
     if cv is None:
         cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=random_state)

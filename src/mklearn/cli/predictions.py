@@ -72,7 +72,7 @@ def _predict(options: argparse.Namespace) -> None:
         write_text(options.output, frame.to_csv(index=False))
     said = sys.stdout if options.output is not None else sys.stderr
     for name, count in samples.missing.items():
-        print(f"mklearn: view {name!r} is missing of {count} samples", file=sys.stderr)
+        print(f"mklearn: view {name!r} is missing for {count} samples; it is filled in", file=sys.stderr)
     if samples.labels is not None and (samples.labels != "").any():
         given = samples.labels != ""
         right = frame["label"].astype(str).to_numpy()[given] == samples.labels[given]

@@ -13,11 +13,10 @@ import pandas as pd
 
 from mklearn.artefacts import read_table
 from mklearn.datasets.read import read_dataset
-from mklearn.datasets.readers.annotated_data import MUDATA
 from mklearn.datasets.readers.content import decode_image
 from mklearn.datasets.readers.image_folder import find_images
 from mklearn.datasets.readers.precomputed import is_bare
-from mklearn.datasets.readers.table_files import Table
+from mklearn.datasets.readers.table_files import Table, array_of_view
 from mklearn.datasets.registry import LABELS_KEY
 from mklearn.datasets.samples import natural_key
 from mklearn.errors import UserError
@@ -134,7 +133,7 @@ def _sentences(dataset: PlannedDataset) -> Iterator[str]:
     text = [options[name] for name in ("label_column", "group_column") if options.get(name)]
     for name, path in (dataset.read.paths or {}).items():
         file = Path(path)
-        array = options.get("arrays", {}).get(name, name if file.suffix == MUDATA else None)
+        array = array_of_view(file, name, options.get("arrays", {}).get(name))
         try:
             is_matrix = dataset.read.reader == "precomputed" and name != LABELS_KEY
             table = Table(file, id_column, text, array=array, header=not (is_matrix and is_bare(file)))

@@ -15,7 +15,7 @@ from mklearn.contract.loading import load
 from mklearn.contract.model_card import CardImages, CardTables, CardView, ModelCard
 from mklearn.datasets.readers.annotated_data import MUDATA
 from mklearn.datasets.readers.content import IMAGE_SUFFIXES, decode_image, is_hidden
-from mklearn.datasets.readers.table_files import SUFFIXES, Table
+from mklearn.datasets.readers.table_files import SUFFIXES, Table, array_of_view
 from mklearn.datasets.readers.tabular import numeric_values, require_columns
 from mklearn.datasets.resizing import resize_images
 from mklearn.datasets.samples import natural_key, some
@@ -267,9 +267,7 @@ class _Rows:
 def _from_tables(files: Mapping[str, Path], card: ModelCard) -> NewSamples:
     said = card.tables or CardTables()
     arrays = {
-        view.name: view.array or (view.name if files[view.name].suffix == MUDATA else None)
-        for view in card.views
-        if view.name in files
+        view.name: array_of_view(files[view.name], view.name, view.array) for view in card.views if view.name in files
     }
     tables = {
         (path, array): _Rows.read(path, said, array)

@@ -111,5 +111,5 @@ def _applied(function: Any, samples: NewSamples) -> Any:
     except DataError as error:
         if not samples.missing:
             raise
-        lacking = ", ".join(f"{name!r} of {count} samples" for name, count in samples.missing.items())
+        lacking = ", ".join(f"{name!r} for {count} samples" for name, count in samples.missing.items())
         raise DataError(f"missing views: {lacking}; this model needs all views of each sample ({error})") from error

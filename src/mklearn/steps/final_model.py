@@ -15,8 +15,7 @@ from mklearn.artefacts import read_arrays, read_table
 from mklearn.atomic import write_text
 from mklearn.contract.final_spec import BEST, FinalCandidate, FinalSpec, FinalView
 from mklearn.contract.model_card import CardData, CardExpectation, CardImages, CardMethod, CardView, ModelCard
-from mklearn.datasets.readers.annotated_data import MUDATA
-from mklearn.datasets.readers.table_files import Table
+from mklearn.datasets.readers.table_files import Table, array_of_view
 from mklearn.datasets.samples import SampleSet
 from mklearn.datasets.splits import Splits
 from mklearn.errors import DataError, NotApplicable
@@ -184,8 +183,7 @@ def _columns(path: Path, view: FinalView, spec: FinalSpec, width: int) -> list[s
     """Return the names of a table's features; None of an array without names."""
     assert spec.tables is not None
     text = [column for column in (spec.tables.label_column, spec.tables.group_column) if column]
-    array = view.column_array or (view.name if path.suffix == MUDATA else None)
-    table = Table(path, spec.tables.id_column, text, array=array)
+    table = Table(path, spec.tables.id_column, text, array=array_of_view(path, view.name, view.column_array))
     names = [str(name) for name in table.numbers().columns]
     return None if table.holds_arrays or len(names) != width else names
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from mklearn.contract.fit_spec import Impute
 from mklearn.contract.model import Slug, Strict
 
 
@@ -137,7 +138,7 @@ class FeatureTables(OwnDataset):
     missing_views: Literal["error", "drop", "mean"] = "error"
     """What is done with samples that lack a table, or have no value there: refused, left out, or put at the mean of the
     training samples, in the feature space of each kernel. They are counted in the notes on the data set."""
-    impute: Literal["none", "mean", "median"] = "none"
+    impute: Impute = "none"
     """How single missing values are filled in: by the mean or median of the training samples of each split, before
     features are scaled. Without it they are refused."""
 

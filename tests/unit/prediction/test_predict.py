@@ -250,14 +250,14 @@ def test_a_missing_view_is_completed_as_by_the_library(
         said = capsys.readouterr()
         frame = pd.read_csv(io.StringIO(said.out)).set_index("id").loc[upper["id"]]
         assert frame["label"].tolist() == fitted.predict(numbers).tolist()
-        assert f"view 'lower' is missing of {lacking.sum()} samples" in said.err
+        assert f"view 'lower' is missing for {lacking.sum()} samples; it is filled in" in said.err
 
 
 def test_a_method_on_features_needs_all_views(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study = cells() | {"study": "sides", "methods": {"lda": {"kind": "standardised_shrinkage_lda"}}}
     model = make(study, tables)
     said = refusal(capsys, model, f"upper={tables / 'new' / 'upper.csv'}")
-    assert "missing views: 'lower' of 20 samples; this model needs all views of each sample" in said
+    assert "missing views: 'lower' for 20 samples; this model needs all views of each sample" in said
 
 
 def test_every_model_of_the_fixture_is_tried() -> None:

@@ -10,15 +10,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.datasets.readers.annotated_data import MUDATA
-from mklearn.datasets.readers.table_files import ARRAYS, Table
+from mklearn.contract.fit_spec import Impute
+from mklearn.datasets.readers.table_files import ARRAYS, Table, array_of_view
 from mklearn.datasets.readers.tabular import numeric_values, row_order, suspicious_columns, unlabelled_note
 from mklearn.datasets.samples import SampleSet, check_numbers, some
 from mklearn.errors import ConfigError, DataError
 
 MissingViews = Literal["error", "drop", "mean"]
 """What is done with a sample that lacks a table, or whose row there is empty."""
-Impute = Literal["none", "mean", "median"]
 Mask = NDArray[np.bool_]
 
 
@@ -78,8 +77,7 @@ def read(
     given = None if labels is None else reading.labels_file(Path(paths[labels]))
     chosen = arrays or {}
     parts = {
-        name: reading.table(path, chosen.get(name, name if path.suffix == MUDATA else None), given)
-        for name, path in named.items()
+        name: reading.table(path, array_of_view(path, name, chosen.get(name)), given) for name, path in named.items()
     }
     _check_row_numbers(list(parts.values()), given, id_column)
     ids, absent = _aligned(list(parts.values()), given, missing_views)

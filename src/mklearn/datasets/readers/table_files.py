@@ -25,6 +25,14 @@ _SPARSE = ({"data", "indices", "indptr", "shape", "format"}, {"data", "row", "co
 """Arrays of a file of ``scipy.sparse.save_npz``."""
 
 
+def array_of_view(path: Path, view: str, chosen: str | None) -> str | None:
+    """Return the name of the array that is a view: the chosen one, or of MuData the modality with the view's name.
+
+    None: the file holds one table only.
+    """
+    return chosen or (view if path.suffix == MUDATA else None)
+
+
 class Table:
     """A file of ids, labels and numbers: columns of a table, or named arrays.
 
