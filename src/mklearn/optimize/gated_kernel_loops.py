@@ -14,25 +14,35 @@ from mklearn.kernels.compiled import compile_loop
 
 Floats = NDArray[np.float64]
 Kernels = NDArray[Any]
+TILE = 32
 
 
 def _symmetric(kernels: Kernels, gates: Floats, by_kernel: Floats, out: Floats) -> None:
     """Compute ``sum_m gates[i, m] kernels[m, i, j] gates[j, m]`` of symmetric kernels for j <= i, and mirror it.
 
-    ``by_kernel`` are the gates transposed, so that the inner loop reads everything in order.
+    ``by_kernel`` are the gates transposed, so that the inner loop reads everything in order. Four kernels are added in
+    one pass over a row, and the mirror is written in tiles: the time is then that of reading the kernels once.
     """
     n_kernels, n = kernels.shape[0], kernels.shape[1]
+    in_fours = n_kernels - n_kernels % 4
     for i in range(n):
         row = out[i, : i + 1]
         row[:] = 0.0
-        for m in range(n_kernels):
-            gate = gates[i, m]
-            entries, others = kernels[m, i, : i + 1], by_kernel[m, : i + 1]
+        for m in range(0, in_fours, 4):
+            a, b, c, d = gates[i, m], gates[i, m + 1], gates[i, m + 2], gates[i, m + 3]
+            A, B, C, D = kernels[m, i], kernels[m + 1, i], kernels[m + 2, i], kernels[m + 3, i]
+            p, q, r, s = by_kernel[m], by_kernel[m + 1], by_kernel[m + 2], by_kernel[m + 3]
+            for j in range(i + 1):
+                row[j] += a * p[j] * A[j] + b * q[j] * B[j] + c * r[j] * C[j] + d * s[j] * D[j]
+        for m in range(in_fours, n_kernels):
+            gate, entries, others = gates[i, m], kernels[m, i], by_kernel[m]
             for j in range(i + 1):
                 row[j] += gate * others[j] * entries[j]
-    for i in range(n):
-        for j in range(i + 1, n):
-            out[i, j] = out[j, i]
+    for top in range(0, n, TILE):
+        for left in range(top, n, TILE):
+            for i in range(top, min(top + TILE, n)):
+                for j in range(max(left, i + 1), min(left + TILE, n)):
+                    out[i, j] = out[j, i]
 
 
 def _rectangular(kernels: Kernels, row_gates: Floats, by_kernel: Floats, out: Floats) -> None:
