@@ -17,12 +17,15 @@ from mklearn.report.frames import Results, Setting, records
 from mklearn.report.wording import enumeration, fold_title, in_order, percent_spread, plural, points, rule_title, signed
 
 LEVEL = 0.05
+NAMED = 3
+"""Methods that the headline names."""
 
 
 class Findings(NamedTuple):
-    """The headline, and a sentence or two for each setting."""
+    """The headline, each method's verdict in lists by verdict, and a sentence or two for each setting."""
 
     headline: str
+    verdicts: list[str]
     settings: list[str]
 
 
@@ -34,12 +37,23 @@ class _Verdict(NamedTuple):
     better: int
     worse: int
 
+    @property
+    def mean(self) -> float:
+        """The mean difference."""
+        return float(sum(row["difference"] for row in self.rows) / len(self.rows))
+
+    @property
+    def beats(self) -> bool:
+        """Whether the method is better in half of the settings or more, and worse in none."""
+        return not self.worse and 2 * self.better >= len(self.rows)
+
 
 def findings(results: Results) -> Findings:
     """Word the findings of a study by its inner-CV column."""
     rows = by_one_rule(results)
     settings = [_setting(setting, setting.of(rows), results) for setting in results.settings]
-    return Findings(_headline(rows, results), settings)
+    headline, verdicts = _headline(rows, results)
+    return Findings(headline, verdicts, settings)
 
 
 def by_one_rule(results: Results) -> pd.DataFrame:
@@ -49,48 +63,73 @@ def by_one_rule(results: Results) -> pd.DataFrame:
     return rows[rows["neighbour"].isin([rule, ""])]
 
 
-def _headline(rows: pd.DataFrame, results: Results) -> str:
-    """Say what is better and worse than the reference, what can't be told from it, and whether weights paid."""
+def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
+    """Say what beats the reference, how many do not, and whether weights paid; and list the methods by verdict."""
     title = results.reference_title
     if rows["mean"].isna().all():
-        return "No method has an accuracy chosen by inner cross-validation: see the failures below."
+        return "No method has an accuracy chosen by inner cross-validation: see the failures below.", []
     others = rows[rows["method"].ne(results.reference)].dropna(subset=["difference"])
     if others.empty:
-        return f"There is no comparison with {title}: it has no accuracy beside the other methods'."
+        return f"There is no comparison with {title}: it has no accuracy beside the other methods'.", []
     judged = others.dropna(subset=["difference_low", "difference_high"])
     if judged.empty:
         return (
             f"Fewer than {FEWEST_SPLITS} splits allow no verdict: the numbers below show what happened, "
             f"not whether any method differs from {title}."
-        )
-    several = len(results.settings) > 1
+        ), []
     verdicts = [_verdict(label, own) for label, own in judged.groupby("label", sort=False)]
-    better = sorted((v for v in verdicts if v.better and not v.worse), key=_mean_difference, reverse=True)
-    worse = sorted((v for v in verdicts if v.worse and not v.better), key=_mean_difference)
-    mixed = [v for v in verdicts if v.better and v.worse]
-    ties = [v.label for v in verdicts if not v.better and not v.worse]
-    sentences = []
-    if better:
-        sentences.append(f"Better than {title}: {_named(better, several)}.")
-    elif not mixed:
-        sentences.append(f"Nothing beats {title} (highest: {_highest(judged, several)}).")
-    if mixed:
-        sentences.append(f"Better in some settings and worse in others: {_named(mixed, several)}.")
-    if worse:
-        sentences.append(f"{'Worse' if sentences else f'Worse than {title}'}: {_named(worse, several)}.")
-    if ties:
-        sentences.append(f"Not distinguishable from it: {enumeration(ties)}.")
-    return " ".join([*sentences, *_weights(judged[judged["method"].isin(results.learned)], several)])
+    by_verdict = {
+        "Better": [v for v in verdicts if v.beats],
+        "Better in some settings": [v for v in verdicts if v.better and not v.worse and not v.beats],
+        "Better in some settings and worse in others": [v for v in verdicts if v.better and v.worse],
+        "Worse": [v for v in verdicts if v.worse and not v.better],
+        "Not distinguishable": [v for v in verdicts if not v.better and not v.worse],
+    }
+    several = len(results.settings) > 1
+    highest = _highest(judged, several)
+    best = sorted(by_verdict["Better"], key=lambda verdict: verdict.mean, reverse=True)
+    if best:
+        beats = f"Better than {title}: {_named(best[:NAMED], several, len(best) - NAMED)}."
+    else:
+        some = any(v.better for v in verdicts)
+        beats = f"Nothing beats {title}{' in most settings' if some else ''} (highest: {highest})."
+    learned = judged[judged["method"].isin(results.learned)]
+    sentences = [beats, *_counts(by_verdict), *_weights(learned, highest, several)]
+    lists = [f"{verdict}: {_named(own, several)}" for verdict, own in by_verdict.items() if own]
+    return " ".join(sentences), lists
 
 
-def _weights(learned: pd.DataFrame, several: bool) -> list[str]:
+def _counts(by_verdict: dict[str, list[_Verdict]]) -> list[str]:
+    """Count the methods that are not better; nothing if there are none."""
+    some = len(by_verdict["Better in some settings"])
+    mixed = len(by_verdict["Better in some settings and worse in others"])
+    worse, ties = len(by_verdict["Worse"]), len(by_verdict["Not distinguishable"])
+    parts = [
+        *([f"{some} better in some settings"] if some else []),
+        *([f"{mixed} better in some settings and worse in others"] if mixed else []),
+        *([f"{worse} worse"] if worse else []),
+        *([f"{ties} not distinguishable from it"] if ties else []),
+    ]
+    number = some + mixed + worse + ties
+    if not parts:
+        return []
+    others = "other method" if by_verdict["Better"] else "method"
+    return [f"Of {plural(number, others)}: {enumeration(parts)}."]
+
+
+def _weights(learned: pd.DataFrame, highest: str, several: bool) -> list[str]:
     """Say whether learned kernel weights paid; nothing if the study learns none."""
     if learned.empty:
         return []
-    paid = [v for v in (_verdict(label, own) for label, own in learned.groupby("label", sort=False)) if v.better]
+    verdicts = [_verdict(label, own) for label, own in learned.groupby("label", sort=False)]
+    paid = sorted((v for v in verdicts if v.beats), key=lambda verdict: verdict.mean, reverse=True)
     if paid:
-        return [f"Learned kernel weights paid: {_named(paid, several)}."]
-    return [f"Learned kernel weights did not pay: at best {_highest(learned, several)}."]
+        return [f"Learned kernel weights paid: {_named(paid[:1], several)}."]
+    if any(v.better for v in verdicts):
+        most = max(verdicts, key=lambda verdict: (verdict.better - verdict.worse, verdict.mean))
+        return [f"Learned kernel weights paid in some settings only: most often {_named([most], several)}."]
+    at_best = _highest(learned, several)
+    return [f"Learned kernel weights did not pay{'' if at_best == highest else f': at best {at_best}'}."]
 
 
 def _verdict(label: Any, rows: pd.DataFrame) -> _Verdict:
@@ -99,35 +138,32 @@ def _verdict(label: Any, rows: pd.DataFrame) -> _Verdict:
     return _Verdict(str(label), records(rows), int(better), int(worse))
 
 
-def _mean_difference(verdict: _Verdict) -> float:
-    return sum(row["difference"] for row in verdict.rows) / len(verdict.rows)
-
-
-def _named(verdicts: Sequence[_Verdict], several: bool) -> str:
+def _named(verdicts: Sequence[_Verdict], several: bool, more: int = 0) -> str:
     """Name methods with their difference and interval; over several settings with the number of those decided."""
+    rest = [f"{more} more"] if more > 0 else []
+    return enumeration([*(_name_of(verdict, several) for verdict in verdicts), *rest], limit=len(verdicts) + 1)
+
+
+def _name_of(verdict: _Verdict, several: bool) -> str:
     if not several:
-        return enumeration([f"{v.label} {difference(v.rows[0])}" for v in verdicts])
-    return enumeration([
-        f"{v.label} ({' and '.join(_counts(v))} of {plural(len(v.rows), 'setting')}, "
-        f"{signed(100 * _mean_difference(v), 1)} on average)"
-        for v in verdicts
-    ])  # fmt: skip
-
-
-def _counts(verdict: _Verdict) -> list[str]:
-    if verdict.better and verdict.worse:
-        return [f"better in {verdict.better}", f"worse in {verdict.worse}"]
-    return [str(verdict.better or verdict.worse)]
+        return f"{verdict.label} {difference(verdict.rows[0])}"
+    counts = [
+        *([f"better in {verdict.better}"] if verdict.better else []),
+        *([f"worse in {verdict.worse}"] if verdict.worse else []),
+    ]
+    decided = f"{' and '.join(counts)} of {plural(len(verdict.rows), 'setting')}, " if counts else ""
+    return f"{verdict.label} ({decided}{signed(100 * verdict.mean, 1)} on average)"
 
 
 def _highest(rows: pd.DataFrame, several: bool) -> str:
     best = records(rows.sort_values("difference", ascending=False, kind="stable"))[0]
-    place = ""
+    place = []
     if several:
-        size = "" if pd.isna(best["train_size"]) else f", training size {int(best['train_size'])}"
-        place = f" on {best['dataset_title']}{size}"
-    corrected = "; not after Holm's correction" if best["difference_low"] > 0 else ""
-    return f"{best['label']} {difference(best)}{place}{corrected}"
+        place += [best["dataset_title"]] if rows["dataset"].nunique() > 1 else []
+        place += [] if pd.isna(best["train_size"]) else [f"training size {int(best['train_size'])}"]
+    only_before_holm = best["difference_low"] > 0 and best.get("p_holm", 0.0) >= LEVEL
+    corrected = "; not after Holm's correction" if only_before_holm else ""
+    return ", ".join([f"{best['label']} {difference(best)}", *place]) + corrected
 
 
 def difference(row: dict[str, Any]) -> str:

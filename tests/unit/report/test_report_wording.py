@@ -69,10 +69,18 @@ def finding(*rows, learned=("mkl",), **more):
     return findings(made_of(*rows, learned=learned, **more))
 
 
-def made_of(*rows, sizes=(5,), learned=("mkl",), repeats=6, folds=1, holm=None):
+def made_of(*rows, sizes=(5,), **more):
     """Results of rows (method, neighbour, mean, difference, low, high), the same at each training size."""
+    return over_sizes(*([list(rows)] * len(sizes)), sizes=sizes, **more)
+
+
+def over_sizes(*rows_of_size, sizes=None, learned=("mkl",), repeats=6, folds=1, holm=None):
+    """Results of rows for each training size."""
     names = ["method", "neighbour", "mean", "difference", "difference_low", "difference_high"]
-    frame = pd.concat(pd.DataFrame(rows, columns=names).assign(train_size=size) for size in sizes).assign(
+    frame = pd.concat(
+        pd.DataFrame(rows, columns=names).assign(train_size=size)
+        for size, rows in zip(sizes or range(len(rows_of_size)), rows_of_size, strict=True)
+    ).assign(
         dataset="d", dataset_title="Data", protocol="p", kernel_set="k", selection="inner_cv", std=0.01, message="why",
         n_repeats=repeats * folds, p_holm=math.nan if holm is None else holm,
     )  # fmt: skip
@@ -91,9 +99,10 @@ TIE = ("mkl", "cosine", 0.703, 0.003, -0.005, 0.011)
 def test_a_tie():
     found = finding(AVERAGE, TIE)
     assert found.headline == (
-        "Nothing beats the average (highest: mkl +0.3 [−0.5, +1.1]). Not distinguishable from it: mkl. "
-        "Learned kernel weights did not pay: at best mkl +0.3 [−0.5, +1.1]."
+        "Nothing beats the average (highest: mkl +0.3 [−0.5, +1.1]). Of 1 method: 1 not distinguishable from it. "
+        "Learned kernel weights did not pay."
     )
+    assert found.verdicts == ["Not distinguishable: mkl +0.3 [−0.5, +1.1]"]
     assert found.settings == [
         "Highest: mkl (1-NN cosine) with 70.3 ± 1.0 % over 6 random splits, +0.3 points from the average "
         "(95 % interval −0.5 to +1.1, which contains 0: not distinguishable)."
@@ -103,9 +112,10 @@ def test_a_tie():
 def test_a_clear_winner_and_a_loser():
     found = finding(AVERAGE, WINNER, LOSER)
     assert found.headline == (
-        "Better than the average: mkl +5.0 [+2.0, +8.0]. Worse: pca −10.0 [−20.0, −1.0]. "
+        "Better than the average: mkl +5.0 [+2.0, +8.0]. Of 1 other method: 1 worse. "
         "Learned kernel weights paid: mkl +5.0 [+2.0, +8.0]."
     )
+    assert found.verdicts == ["Better: mkl +5.0 [+2.0, +8.0]", "Worse: pca −10.0 [−20.0, −1.0]"]
     assert found.settings == [
         "Highest: mkl (1-NN cosine) with 75.0 ± 1.0 % over 6 random splits, +5.0 points from the average "
         "(95 % interval +2.0 to +8.0)."
@@ -135,9 +145,7 @@ def test_the_answer_for_the_terminal():
 
 def test_only_losers():
     found = finding(AVERAGE, LOSER, learned=())
-    assert found.headline == (
-        "Nothing beats the average (highest: pca −10.0 [−20.0, −1.0]). Worse: pca −10.0 [−20.0, −1.0]."
-    )
+    assert found.headline == ("Nothing beats the average (highest: pca −10.0 [−20.0, −1.0]). Of 1 method: 1 worse.")
     assert found.settings[0].endswith("the reference itself.")
 
 
@@ -195,7 +203,7 @@ def test_rules_are_not_mixed():
     other = ("mkl", "euclidean", 0.9, 0.2, 0.15, 0.25), ("average", "euclidean", 0.7, 0.0, 0.0, 0.0)
     found = finding(AVERAGE, TIE, *other, ("svc", "", 0.8, 0.1, 0.05, 0.15))
     assert found.headline.startswith(
-        "Better than the average: svc +10.0 [+5.0, +15.0]. Not distinguishable from it: mkl."
+        "Better than the average: svc +10.0 [+5.0, +15.0]. Of 1 other method: 1 not distinguishable from it."
     )
     assert found.settings[0].startswith("Highest: svc with 80.0")
 
@@ -203,12 +211,39 @@ def test_rules_are_not_mixed():
 def test_several_settings_are_counted():
     found = finding(AVERAGE, WINNER, LOSER, sizes=(5, 7))
     assert found.headline == (
-        "Better than the average: mkl (2 of 2 settings, +5.0 on average). "
-        "Worse: pca (2 of 2 settings, −10.0 on average). "
-        "Learned kernel weights paid: mkl (2 of 2 settings, +5.0 on average)."
+        "Better than the average: mkl (better in 2 of 2 settings, +5.0 on average). Of 1 other method: 1 worse. "
+        "Learned kernel weights paid: mkl (better in 2 of 2 settings, +5.0 on average)."
     )
-    tie = finding(AVERAGE, TIE, sizes=(5, 7)).headline
-    assert tie.startswith("Nothing beats the average (highest: mkl +0.3 [−0.5, +1.1] on Data, training size 5).")
+    assert found.verdicts == [
+        "Better: mkl (better in 2 of 2 settings, +5.0 on average)",
+        "Worse: pca (worse in 2 of 2 settings, −10.0 on average)",
+    ]
+    tie = finding(AVERAGE, TIE, sizes=(5, 7))
+    assert tie.headline.startswith("Nothing beats the average (highest: mkl +0.3 [−0.5, +1.1], training size 5).")
+    assert tie.verdicts == ["Not distinguishable: mkl (+0.3 on average)"]
+
+
+def test_one_setting_of_three_is_no_victory():
+    """Better in a minority of the settings, and better in most but worse in one: neither beats the reference."""
+    worse = ("mkl", "cosine", 0.65, -0.05, -0.08, -0.02)
+    for others, verdict in {
+        (WINNER, TIE, TIE): "better in some settings",
+        (WINNER, WINNER, worse): "better in some settings and worse in others",
+    }.items():
+        found = findings(over_sizes(*([AVERAGE, row] for row in others)))
+        assert found.headline.startswith(
+            "Nothing beats the average in most settings (highest: mkl +5.0 [+2.0, +8.0], training size 0). "
+            f"Of 1 method: 1 {verdict}. Learned kernel weights paid in some settings only: most often mkl (better in "
+        )
+        assert [text.split(":")[0] for text in found.verdicts] == [verdict.capitalize()]
+
+
+def test_the_headline_names_three_and_the_list_all():
+    winners = [(name, "cosine", 0.75, 0.05, 0.02, 0.08) for name in "abcde"]
+    found = finding(AVERAGE, *winners, learned=())
+    each = [f"{name} +5.0 [+2.0, +8.0]" for name in "abcde"]
+    assert found.headline == f"Better than the average: {', '.join(each[:3])} and 2 more."
+    assert found.verdicts == [f"Better: {', '.join(each[:4])} and {each[4]}"]
 
 
 def test_identity_like_and_indefinite_kernels_are_remarked():
