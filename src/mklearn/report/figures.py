@@ -202,7 +202,7 @@ def split_noise_scores(cells: pd.DataFrame, *, noise: float, title: str) -> Char
     methods, sizes = (list(dict.fromkeys(frame[name])) for name in ("label", "size"))
     band = {
         "data": {"values": [{}]},
-        "mark": {"type": "rect", "opacity": 0.13, "color": "#888888"},
+        "mark": {"type": "rect", "opacity": 0.13, "color": "#888888", "aria": False},
         "encoding": {"x": {"datum": -noise}, "x2": {"datum": noise}},
     }
     x = field("z:Q", title="z, right of the band: ours is lower", scale={"padding": 10, "nice": False})

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from tests.unit.report.conftest import make_study
 from tests.unit.report.test_report_matrix import HOSTILE as CLASSES
@@ -120,6 +121,15 @@ def test_every_figure_is_drawn(open_page, page_file):
         assert "Digits" in alt, slug
         assert len(alt) > 50, slug
     assert page.locator("figure figcaption").count() == len(figures)
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_axe_finds_nothing(open_page, page_file, scheme, width):
+    """Rules of WCAG and good practice: names of controls, contrast, order of headings, landmarks, tables."""
+    page = open_page(page_file, color_scheme=scheme, viewport={"width": width, "height": 900})
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert len(found.response["passes"]) > 20
 
 
 def test_marks_follow_the_numbers(open_page, page_file):
