@@ -1,0 +1,8 @@
+"""
+Weights and what they mean
+==========================
+
+tbd
+"""
+
+print(1)
