@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+LONGEST = 15_000
+"""Characters of a summary that is shown whole; of a longer one, the tables are in its file."""
+
 
 def report_pages(root: Path) -> dict[str, str]:
     """Return the text of each page by its path; ``reports.md`` is what follows reports/README.md."""
@@ -32,6 +35,8 @@ def report(folder: Path) -> str:
     summary = folder / "summary.md"
     text = summary.read_text(encoding="utf-8") if summary.exists() else f"# {folder.name}\n"
     text = re.sub(r"^# .*\n", f"\\g<0>\n`{folder.name}`\n", text, count=1)
+    if len(text) > LONGEST:
+        text = f"{text.partition(chr(10) + '## ')[0]}\n\nAll tables are in `summary.md` below."
     base = f"../files/reports/{folder.name}"
     files = sorted(path.name for path in folder.iterdir() if path.suffix in (".csv", ".md"))
     figures = sorted(path for path in folder.iterdir() if path.suffix == ".svg")
