@@ -33,7 +33,7 @@ def lay_out(source: Path) -> None:
     moved |= {path: source / path.name for path in sorted((ROOT / "docs").glob("*.md"))}
     moved |= {path: source / "explanation" / path.name for path in sorted((ROOT / "docs/explanation").glob("*.md"))}
     moved |= {path: source / path.relative_to(HERE / "pages") for path in sorted((HERE / "pages").rglob("*.md"))}
-    generated = pages(ROOT / "reports", ROOT / "docs" / "pictures")
+    generated = pages(ROOT)
     written = {source / name: text for name, text in {**generated, **api_pages(), **report_pages(ROOT)}.items()}
     moved[ROOT / "reports" / "README.md"] = source / "reports.md"
     kinds = {path.stem: path for path in written if path.parent.name == "methods" and path.stem != "index"}

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tomllib
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
+
+from sphinx.application import Sphinx
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -17,13 +21,13 @@ copyright = author
 release = version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 
 extensions = [
-    "mathml",
     "plain_formulas",
     "public_names",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = [str(HERE / "templates")]  # autosummary looks in the folder of the pages
@@ -45,7 +49,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = "mklearn"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
-html_math_renderer = "mathml"
+mathjax_path = "mathjax/tex-chtml.js"  # copied below: no page needs a network
+mathjax3_config = {"options": {"enableMenu": False}}
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
@@ -80,3 +85,22 @@ sphinx_gallery_conf = {
     "matplotlib_animations": False,
 }
 warnings.filterwarnings("ignore", message="Matplotlib is currently using agg")
+
+
+def copy_mathjax(app: Sphinx) -> None:
+    """Copy the script that shows formulas, and its fonts."""
+    package = find_spec("sphinx-mathjax-offline")
+    if package is None or package.origin is None:
+        raise ModuleNotFoundError("sphinx-mathjax-offline is not installed: make docs")
+    origin, target = Path(package.origin).parent / "static" / "mathjax", Path(app.outdir) / "_static" / "mathjax"
+    for name in ("tex-chtml.js", "output/chtml/fonts/woff-v2"):
+        for path in (origin / name, *(origin / name).glob("*")):
+            if path.is_file():
+                copy = target / path.relative_to(origin)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, copy)
+
+
+def setup(app: Sphinx) -> None:
+    """Connect it."""
+    app.connect("builder-inited", copy_mathjax)

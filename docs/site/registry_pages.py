@@ -46,8 +46,10 @@ INTRODUCTIONS = {
 INPUTS = {"kernels": "kernels", "features": "features", "images": "images as matrices"}
 
 
-def pages(reports: Path, pictures: Path) -> dict[str, str]:
-    """Return the text of each generated page by its path."""
+def pages(root: Path) -> dict[str, str]:
+    """Return the text of each generated page of a checkout by its path."""
+    reports, pictures = root / "reports", root / "docs" / "pictures"
+    explanations = {path.name: path.read_text(encoding="utf-8") for path in sorted(root.glob("docs/explanation/*.md"))}
     schema = Study.model_json_schema()
     results = published_results(reports)
     written = {"configuration.md": configuration(schema)}
@@ -57,6 +59,8 @@ def pages(reports: Path, pictures: Path) -> dict[str, str]:
         for entry in entries:
             model = REGISTRATIONS[what][entry.kind].model
             text = page(what, entry, model, schema, results.get(entry.kind, []))
+            if what == "methods" and (found := explained(entry.kind, explanations)):
+                text += f"\n## Explanations\n\n{found}\n"
             picture = pictures / f"{entry.kind}.png"
             if what == "descriptors" and picture.exists():
                 text += f"\n## What it measures\n\n![{entry.title} on images of digits](../pictures/{picture.name})\n"
@@ -94,6 +98,14 @@ def page(
     if results:
         parts += ["## In published studies", results_table(results)]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def explained(kind: str, explanations: Mapping[str, str]) -> str:
+    """Return links to the explanations that name a kind of method."""
+    found = [(name, text) for name, text in explanations.items() if f"`{kind}`" in text]
+    return "\n".join(
+        f"- [{text.partition(chr(10))[0].removeprefix('# ')}](../explanation/{name})" for name, text in found
+    )
 
 
 def facts(entry: Description, model: type[Registered]) -> str:
@@ -149,8 +161,10 @@ def field_entry(name: str, field: Mapping[str, Any], required: bool | None = Non
     """Return one field as an entry of a definition list."""
     needed = "default" not in field if required is None else required
     default = "required" if needed else default_text(field.get("default"))
-    meaning = markdown(field.get("description", ""))
-    return f"`{name}` ({default})\n: {' '.join(part for part in (meaning, f'*{valid(field)}.*') if part)}"
+    values = valid(field)
+    if meaning := markdown(field.get("description", "")):
+        return f"`{name}` ({values}; {default})\n: {meaning}"
+    return f"`{name}` ({default})\n: {values[:1].upper()}{values[1:]}."
 
 
 def default_text(value: Any) -> str:
@@ -164,7 +178,8 @@ def default_text(value: Any) -> str:
 def valid(field: Mapping[str, Any]) -> str:
     """Return the valid values of a field in words."""
     if "$ref" in field:
-        return f"a mapping, see {field['$ref'].rpartition('/')[2]}"
+        name = field["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
     if "const" in field:
         return f"`{field['const']}`"
     if "enum" in field:
@@ -196,11 +211,11 @@ SECTIONS = (
 )
 """Models of a study file that have no page of their own."""
 LINKS = {
-    "descriptors": "mapping of names to [descriptors](descriptors/index.md)",
-    "kernels": "mapping of names to [kernels](kernels/index.md)",
-    "methods": "mapping of names to [methods](methods/index.md)",
-    "protocols": "mapping of names to [protocols](protocols/index.md)",
-    "datasets": "list of names of registered data sets, or mapping of names to [data sets](#data-sets)",
+    "descriptors": "Mapping of names to [descriptors](descriptors/index.md)",
+    "kernels": "Mapping of names to [kernels](kernels/index.md)",
+    "methods": "Mapping of names to [methods](methods/index.md)",
+    "protocols": "Mapping of names to [protocols](protocols/index.md)",
+    "datasets": "List of names of registered data sets, or mapping of names to [data sets](#data-sets)",
 }
 
 
@@ -234,7 +249,7 @@ def configuration(schema: Mapping[str, Any]) -> str:
             for key, field in model.get("properties", {}).items():
                 entry = field_entry(key, field, key in required)
                 if name == "Study" and key in LINKS:
-                    entry = f"`{key}` ({'required' if key in required else 'has a default'})\n: {LINKS[key]}"
+                    entry = f"`{key}` ({'required' if key in required else 'has a default'})\n: {LINKS[key]}."
                 parts.append(entry)
     return "\n\n".join(part for part in parts if part) + "\n"
 

@@ -34,6 +34,7 @@ EXTRAS = {
         "soupsieve",
         "sphinx",
         "sphinx-gallery",
+        "sphinx-mathjax-offline",
         "sphinxcontrib-applehelp",
         "sphinxcontrib-devhelp",
         "sphinxcontrib-htmlhelp",
