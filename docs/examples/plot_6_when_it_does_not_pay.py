@@ -67,6 +67,7 @@ axes.invert_yaxis()
 plt.show()
 
 # %%
-# An interval that contains 0 says that the method can't be told from the average. The step from one kernel to several
-# is the one that pays; the step from equal weights to learned ones rarely does. The published studies say the same on
-# faces and objects (:doc:`/reports`). ``guarded_mkl`` takes learned weights only where validation finds them better.
+# An interval that contains 0 says that the method can't be told from the average. Here that is so for all: with 100
+# training samples, even the pixels alone can't. On Caltech-101 the average gains 5.7 points over the best single
+# kernel, and learned weights at most 1.3 more (:doc:`/reports`). ``guarded_mkl`` takes learned weights only where
+# validation finds them better.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from types import ModuleType
 
 ROOMS = {
@@ -47,21 +48,22 @@ def public_names() -> dict[str, str]:
 
 
 def api_pages() -> dict[str, str]:
-    """Return the text of each page by its path."""
-    tables = [
-        "\n".join([title, "-" * len(title), "", f".. currentmodule:: {room}", "", *table(names)])
-        for (room, title), names in zip(ROOMS.items(), rooms().values(), strict=True)
-    ]
-    title = "Descriptors"
-    descriptors = [title, "-" * len(title), "", ".. currentmodule:: mklearn.descriptors", "", *table(DESCRIPTORS)]
+    """Return the text of each page by its path: one of each room, and the list of them."""
+    tables = {room: (title, names) for (room, title), names in zip(ROOMS.items(), rooms().values(), strict=True)}
+    tables["mklearn.descriptors"] = ("Descriptors", list(DESCRIPTORS))
+    written = {}
+    for room, (title, names) in tables.items():
+        head = [title, "=" * len(title), "", f".. currentmodule:: {room}", ""]
+        written[f"api/{room}.rst"] = "\n".join([*head, *table(names)]) + "\n"
     introduction = (
         "Everything that the library exports. Estimators follow scikit-learn's conventions; solvers take arrays and "
         "return frozen dataclasses with a status and a gap."
     )
-    text = "\n\n".join(["API\n===", introduction, *tables, "\n".join(descriptors)])
-    return {"api/index.rst": text + "\n"}
+    pages = [".. toctree::", "   :maxdepth: 1", "", *(f"   {room}" for room in tables)]
+    written["api/index.rst"] = "\n".join(["API", "===", "", introduction, "", *pages]) + "\n"
+    return written
 
 
-def table(names: tuple[str, ...] | list[str]) -> list[str]:
+def table(names: Sequence[str]) -> list[str]:
     """Return the lines of a table of names with their first sentences."""
     return [".. autosummary::", "   :toctree: generated", "   :nosignatures:", "", *(f"   {name}" for name in names)]

@@ -86,8 +86,8 @@ def page(
     documented = implementation_text(entry.implementation)
     parts = [f"# {entry.title}", markdown(inspect.getdoc(model) or ""), facts(entry, model)]
     parts.append(f"```yaml\n{what}:\n  {example(entry, schema, model)}\n```")
-    if advice := getattr(model, "advice", ""):
-        parts += ["## When to use it", markdown(advice)]
+    if entry.advice:
+        parts += ["## When to use it", linked(markdown(entry.advice), entry.kind)]
     if documented["problem"]:
         parts += ["## The problem" if what == "methods" else "## What it computes", verbatim(documented["problem"])]
     if documented["notes"]:
@@ -106,6 +106,12 @@ def explained(kind: str, explanations: Mapping[str, str]) -> str:
     return "\n".join(
         f"- [{text.partition(chr(10))[0].removeprefix('# ')}](../explanation/{name})" for name, text in found
     )
+
+
+def linked(text: str, kind: str) -> str:
+    """Return a text in which the kinds of other methods are links to their pages."""
+    others = sorted(set(REGISTRATIONS["methods"]) - {kind}, key=len, reverse=True)
+    return re.sub(rf"(?<![\w`])({'|'.join(name for name in others if '_' in name)})(?!\w)", r"[`\1`](\1.md)", text)
 
 
 def facts(entry: Description, model: type[Registered]) -> str:
@@ -153,7 +159,7 @@ def parameters(model: type[Registered], schema: Mapping[str, Any]) -> str:
     others = [field_entry(name, field) for name, field in properties.items() if name in common]
     parts = ["\n\n".join(own) if own else "None of its own."]
     if others:
-        parts += ["### Parameters of all", "\n\n".join(others)]
+        parts += ["### Parameters of every one", "\n\n".join(others)]
     return "\n\n".join(parts)
 
 

@@ -62,6 +62,7 @@ class Description:
     title: str
     about: str
     reference: str
+    advice: str
     implementation: str
     package: str
     parameters: tuple[Parameter, ...]
@@ -159,7 +160,14 @@ def description(kind: str, registration: Registration) -> Description:
         if name != "kind"
     )
     return Description(
-        kind, model.title or about, about, model.reference, model.implementation, registration.package, parameters
+        kind=kind,
+        title=model.title or about,
+        about=about,
+        reference=model.reference,
+        advice=model.advice,
+        implementation=model.implementation,
+        package=registration.package,
+        parameters=parameters,
     )
 
 
@@ -192,9 +200,10 @@ def describe_one(what: str, name: str) -> str:
         raise ConfigError(
             f"there is no {what.removesuffix('s')} {name!r}.{nearest(name, known)} Valid: {', '.join(known)}."
         )
-    about = description(name, REGISTRATIONS[what][name]).about
+    found = description(name, REGISTRATIONS[what][name])
     title, *rest = _model(name, REGISTRATIONS[what][name]).splitlines()
-    return "\n".join([title, f"  {about}", *rest])
+    advice = [f"  {found.advice}"] if found.advice else []
+    return "\n".join([title, f"  {found.about}", *advice, *rest])
 
 
 def _dataset(entry: Entry) -> str:
