@@ -66,7 +66,8 @@ def site(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def pages(site: Path) -> dict[Path, Page]:
     """The pages of the site by their paths."""
-    return {path: Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+    found = (path for path in site.rglob("*.html") if "_static" not in path.parts)  # there lie templates of the theme
+    return {path: Page(path.read_text(encoding="utf-8")) for path in found}
 
 
 def test_links_inside_the_site_lead_somewhere(pages: dict[Path, Page]) -> None:
