@@ -21,7 +21,8 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from sklearn.datasets import load_wine
 
-folder = Path(tempfile.mkdtemp())
+temporary = tempfile.TemporaryDirectory()
+folder = Path(temporary.name)
 wine = load_wine(as_frame=True)
 views = {
     "phenols": ["total_phenols", "flavanoids", "nonflavanoid_phenols", "proanthocyanins"],
@@ -41,7 +42,7 @@ table.head()
 # What it omits has a default: one Gaussian kernel for each table, with its scaling chosen by inner cross-validation,
 # and five-fold cross-validation.
 
-(folder / "wine.yaml").write_text("""\
+study = """\
 study: wine
 datasets:
   wine:
@@ -51,7 +52,7 @@ methods:
   average: {kind: kernel_fda, label: Average}
   best: {kind: kernel_fda, label: Best single kernel, kernel_weights: best_single}
   learned: {kind: mkl_dr, label: MKL-LDA}
-""")
+"""
 
 # %%
 # Validate, then run
@@ -67,6 +68,7 @@ def mklearn(*arguments: str) -> str:
     return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
+(folder / "wine.yaml").write_text(study)
 print(mklearn("validate", "wine.yaml"))
 mklearn("run", "wine.yaml", "--cores", "1")
 print((folder / "results/wine/report/answer.txt").read_text())

@@ -21,7 +21,8 @@ from PIL import Image
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
-folder = Path(tempfile.mkdtemp())
+temporary = tempfile.TemporaryDirectory()
+folder = Path(temporary.name)
 pixels, y = load_digits(n_class=6, return_X_y=True)
 images = pixels.reshape(-1, 8, 8) / 16
 for digit in range(6):

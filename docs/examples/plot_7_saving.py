@@ -33,7 +33,8 @@ train, test, y_train, y_test, _, test_images = train_test_split(
     views, y, images, train_size=300, stratify=y, random_state=0
 )
 model = KernelFDA(kernels="gaussian").fit(train, y_train)
-path = Path(tempfile.mkdtemp()) / "digits.mklearn"
+temporary = tempfile.TemporaryDirectory()
+path = Path(temporary.name) / "digits.mklearn"
 save_model(model, path, {"data": "300 digits of scikit-learn", "accuracy on the rest": model.score(test, y_test)})
 
 # %%

@@ -22,11 +22,13 @@ def found(name: str) -> Any:
 
 def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, content: nodes.Element) -> nodes.Node | None:
     """Return the reference to the documented object that the target is; None if no page documents it."""
-    target = node.get("reftarget", "")
-    if node.get("refdomain") != "py" or not target.startswith("mklearn."):
+    if node.get("refdomain") != "py":
         return None
-    wanted = found(target)
-    documented = env.domains["py"].get_objects() if wanted is not None else ()
+    target = node.get("reftarget", "")
+    wanted = found(target) or found(f"{node.get('py:module')}.{target}")
+    if not getattr(wanted, "__module__", "").startswith("mklearn."):
+        return None
+    documented = env.domains["py"].get_objects()
     for name, _, kind, page, anchor, _ in documented:
         if name.endswith("." + target.rpartition(".")[2]) and kind != "module" and found(name) is wanted:
             reference = nodes.reference("", "", content.deepcopy(), internal=True, reftitle=name)
