@@ -22,7 +22,6 @@ release = version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="
 
 extensions = [
     "plain_formulas",
-    "public_names",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",

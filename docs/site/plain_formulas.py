@@ -1,10 +1,14 @@
-"""Sphinx extension: formulas in the plain text of docstrings, such as ``|w'x|`` and ``theta_``, are no markup."""
+"""Sphinx extension: the plain text of docstrings as Sphinx reads it.
+
+Formulas such as ``|w'x|`` and ``theta_`` are no markup, and public names in backticks are references.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
+from api_pages import public_names
 from sphinx.application import Sphinx
 
 CODE = re.compile(r"(:[\w:]+:`[^`]+`|``.+?``|`[^`]+`_*)")
@@ -12,6 +16,9 @@ MARKUP = re.compile(r"(?<=\w)_(?!\w)|\|")
 """A reference by a trailing underscore, and a substitution."""
 ELSEWHERE = re.compile(r":(?:ref|term|doc):`([^`<]+?)(?: <[^>`]*>)?`")
 """A reference to scikit-learn's user guide, in a docstring that is inherited from it."""
+NAME = re.compile(r"`(\w+)`")
+NAMES = public_names()
+"""Full names by public name."""
 
 
 def escaped(text: str) -> str:
@@ -32,9 +39,12 @@ def escaped(text: str) -> str:
 
 
 def escaped_line(line: str) -> str:
-    """Return a line with its markup characters escaped, outside of code."""
+    """Return a line with its markup characters escaped outside of code, and public names as references."""
     pieces = CODE.split(line)
     pieces[::2] = [MARKUP.sub(r"\\\g<0>", piece) for piece in pieces[::2]]
+    for i, code in enumerate(pieces):
+        if (name := NAME.fullmatch(code)) and name.group(1) in NAMES:
+            pieces[i] = f":py:obj:`{name.group(1)} <{NAMES[name.group(1)]}>`"
     return "".join(pieces)
 
 

@@ -84,7 +84,6 @@ def page(
 ) -> str:
     """Return the page of one registered model."""
     documented = implementation_text(entry.implementation)
-    module = entry.implementation.partition(":")[0]
     parts = [f"# {entry.title}", markdown(inspect.getdoc(model) or ""), facts(entry, model)]
     parts.append(f"```yaml\n{what}:\n  {example(entry, schema, model)}\n```")
     if entry.advice:
@@ -92,12 +91,12 @@ def page(
     if documented["problem"]:
         parts += [
             "## The problem" if what == "methods" else "## What it computes",
-            verbatim(documented["problem"], module),
+            verbatim(documented["problem"]),
         ]
     if documented["notes"]:
-        parts += ["## Notes and deviations", verbatim(documented["notes"], module)]
+        parts += ["## Notes and deviations", verbatim(documented["notes"])]
     if documented["references"]:
-        parts += ["## References", verbatim(documented["references"], module)]
+        parts += ["## References", verbatim(documented["references"])]
     parts += ["## Parameters in a study", parameters(model, schema)]
     if results:
         parts += ["## In published studies", results_table(results)]
@@ -344,6 +343,6 @@ def cell(text: str) -> str:
     return " ".join(markdown(text).split())
 
 
-def verbatim(text: str, module: str) -> str:
-    """Return reStructuredText inside a page of Markdown; names in it are those of a module."""
-    return f"````{{eval-rst}}\n.. py:currentmodule:: {module}\n\n{escaped(text)}\n````"
+def verbatim(text: str) -> str:
+    """Return reStructuredText inside a page of Markdown."""
+    return f"````{{eval-rst}}\n{escaped(text)}\n````"
