@@ -229,25 +229,19 @@ LINKS = {
 
 
 def configuration(schema: Mapping[str, Any]) -> str:
-    """Return the reference of study files.
-
-    Raises
-    ------
-    KeyError
-        A model of the schema has neither a page nor a section, or a section names none.
-    """
+    """Return the reference of study files; models that no section names come last."""
     models = {"Study": schema, **schema["$defs"]}
     registered = {found.model.__name__ for sort in REGISTRATIONS.values() for found in sort.values()}
     shown = {name for _, names in SECTIONS for name in names}
-    if shown != set(models) - registered:
-        raise KeyError(f"sections of the configuration reference: {shown ^ (set(models) - registered)}")
+    others = tuple(name for name in models if name not in registered | shown)
+    sections = (*SECTIONS, ("More", others)) if others else SECTIONS
     parts = [
         "# What a study file can say",
         "Every key of a study file, generated from the models that check it. `mklearn validate study.yaml` lists "
         "every mistake at once. Editors complete and check study files by `workflow/schemas/study.schema.json`. "
         "[What a study can say](studies.md) explains the choices.",
     ]
-    for title, names in SECTIONS:
+    for title, names in sections:
         parts.append(f"## {title}")
         for name in names:
             model = models[name]
@@ -266,8 +260,9 @@ def configuration(schema: Mapping[str, Any]) -> str:
 def published_results(reports: Path) -> dict[str, list[dict[str, str]]]:
     """Return the nested cross-validation rows of the published studies, by kind of method, one per study and method."""
     found: dict[str, list[dict[str, str]]] = defaultdict(list)
-    for table in sorted(reports.glob("*/summary.csv")):
-        kinds = method_kinds(json.loads((table.parent / "run.json").read_text(encoding="utf-8"))["config"]["methods"])
+    for run in sorted(reports.glob("*/run.json")):
+        table = run.with_name("summary.csv")
+        kinds = method_kinds(json.loads(run.read_text(encoding="utf-8"))["config"]["methods"])
         rows = list(csv.DictReader(table.open(encoding="utf-8")))
         for (key, label), group in grouped(rows):
             kind = next((kind for name, kind in kinds if key == name or key.startswith(f"{name}-")), None)
