@@ -7,11 +7,12 @@ STUDY  ?=
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+DOCS   := $(VENV)/.docs
 UV     := $(shell command -v uv 2>/dev/null || echo .tools/bin/uv)
 COMPILE := pip compile -q --no-config --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run why failed test lint format lock schema mosek slurm clean clean-cache
+.PHONY: help setup run why failed test lint format lock schema docs mosek slurm clean clean-cache
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -47,11 +48,16 @@ lock: $(UV) ## resolve the dependencies again: requirements.lock, envs/*
 	$(UV) $(COMPILE) --upgrade --extra all --group dev pyproject.toml -o requirements.lock
 	$(UV) $(COMPILE) --upgrade --extra all --extra mosek -c requirements.lock pyproject.toml -o envs/mosek.lock
 	$(UV) $(COMPILE) --upgrade --extra all --extra slurm -c requirements.lock pyproject.toml -o envs/slurm.lock
+	$(UV) $(COMPILE) --upgrade --extra all --extra docs -c requirements.lock pyproject.toml -o envs/docs.lock
 	echo uv | $(UV) $(COMPILE) --upgrade - -o envs/bootstrap.lock
 	$(PYTHON) envs/from_lock.py
 
 schema: $(READY) ## write the JSON schema of study files from the models
 	$(BIN)/python -m mklearn schema > workflow/schemas/study.schema.json
+
+docs: $(DOCS) ## the documentation site: build/docs/html/index.html; its warnings are errors
+	$(BIN)/python docs/site/build.py build/docs
+	@echo build/docs/html/index.html
 
 mosek: $(READY) $(UV) ## add MOSEK (needs a licence of its own; without one mklearn goes on with CLARABEL)
 	$(UV) pip install -q --python $(BIN)/python --require-hashes -r envs/mosek.lock
@@ -73,6 +79,11 @@ $(READY): requirements.lock pyproject.toml | $(UV)
 	$(UV) venv -q --clear --python "$$(command -v $(PYTHON))" $(VENV)
 	$(UV) pip sync -q --compile-bytecode --python $(BIN)/python --require-hashes requirements.lock
 	$(UV) pip install -q --python $(BIN)/python --no-deps --no-build-isolation -e .
+	@touch $@
+
+# What the documentation site needs; its test skips without.
+$(DOCS): envs/docs.lock $(READY) | $(UV)
+	$(UV) pip install -q --python $(BIN)/python --require-hashes -r envs/docs.lock
 	@touch $@
 
 # uv, from the package index that pip is set up for: works without root, without ensurepip, and where Debian marks its

@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 CONDA_NAMES = {"lazy-loader": "lazy_loader", "snakemake": "snakemake-minimal"}
-SEPARATE = {"mosek", "slurm"}
+SEPARATE = {"docs", "mosek", "slurm"}
 """Extras that an environment gets by a command of its own."""
 BY_PIP = {"opencv-python-headless", "snakemake-logger-plugin-rich", "vl-convert-python"}
 

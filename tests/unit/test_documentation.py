@@ -19,6 +19,7 @@ PAGES = [
     ROOT / "CONTRIBUTING.md",
     ROOT / "reports" / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "explanation").glob("*.md")),
 ]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

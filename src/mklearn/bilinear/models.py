@@ -38,6 +38,7 @@ class GLRAM(Bilinear):
     title = "GLRAM"
     reference = "Ye 2005"
     implementation = "mklearn.bilinear.glram:GLRAM"
+    advice = "Compression of images without labels; the unsupervised baseline of 2DMMC."
 
     kind: Literal["glram"]
     centre: bool = False
@@ -49,6 +50,7 @@ class TwoDLDA(Bilinear):
     title = "2DLDA"
     reference = "Ye, Janardan, Li 2004"
     implementation = "mklearn.bilinear.two_d_lda:TwoDLDA"
+    advice = "To reproduce the tables of 2DMMC. It depends on a ridge and a scale that its paper does not state."
 
     kind: Literal["two_d_lda"]
     ridge: NonNegative = 1.0
@@ -61,6 +63,10 @@ class TwoDMMC(Bilinear):
     title = "2DMMC"
     reference = "Gu, Zhou 2009"
     implementation = "mklearn.bilinear.two_d_mmc:TwoDMMC"
+    advice = (
+        "To reproduce the paper. It can't be told from mmc on the same pixels; ledoit_wolf_lda is above it in "
+        "every cell."
+    )
 
     kind: Literal["two_d_mmc"]
     trade_off: TradeOff = "trace_ratio"

@@ -34,6 +34,8 @@ class Registered(Strict):
     implementation: ClassVar[str] = ""
     title: ClassVar[str] = ""
     reference: ClassVar[str] = ""
+    advice: ClassVar[str] = ""
+    """When to use it, for listings and the documentation."""
 
     bookkeeping: ClassVar[frozenset[str]] = frozenset()
     """Fields that the study uses itself, beside ``datasets``: they are not passed to the implementation."""

@@ -45,6 +45,29 @@ class Registration:
     package: str = ""
 
 
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter that a study may set; ``default`` is "required", or the word and the value."""
+
+    name: str
+    default: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Description:
+    """What is told to people about a registered model; ``package`` is empty for mklearn's own."""
+
+    kind: str
+    title: str
+    about: str
+    reference: str
+    advice: str
+    implementation: str
+    package: str
+    parameters: tuple[Parameter, ...]
+
+
 def kind_of(model: type[Registered]) -> str:
     """Return the kind by which a study names a model.
 
@@ -123,6 +146,35 @@ def registered(what: str) -> dict[str, type[Registered]]:
     return {kind: registration.model for kind, registration in REGISTRATIONS[what].items()}
 
 
+def description(kind: str, registration: Registration) -> Description:
+    """Return title, paper, code and parameters of a registered model, with texts on one line."""
+    model = registration.model
+    about = _one_line(inspect.getdoc(model))
+    parameters = tuple(
+        Parameter(
+            name,
+            "required" if field.default is PydanticUndefined else f"default {field.default!r}",
+            _one_line(field.description),
+        )
+        for name, field in model.model_fields.items()
+        if name != "kind"
+    )
+    return Description(
+        kind=kind,
+        title=model.title or about,
+        about=about,
+        reference=model.reference,
+        advice=model.advice,
+        implementation=model.implementation,
+        package=registration.package,
+        parameters=parameters,
+    )
+
+
+def _one_line(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
 def describe_all(what: str) -> str:
     """Return a listing for people: of the above, or of data sets."""
     check_packages()
@@ -148,9 +200,10 @@ def describe_one(what: str, name: str) -> str:
         raise ConfigError(
             f"there is no {what.removesuffix('s')} {name!r}.{nearest(name, known)} Valid: {', '.join(known)}."
         )
-    about = " ".join((inspect.getdoc(known[name]) or "").split())
+    found = description(name, REGISTRATIONS[what][name])
     title, *rest = _model(name, REGISTRATIONS[what][name]).splitlines()
-    return "\n".join([title, f"  {about}", *rest])
+    advice = [f"  {found.advice}"] if found.advice else []
+    return "\n".join([title, f"  {found.about}", *advice, *rest])
 
 
 def _dataset(entry: Entry) -> str:
@@ -163,16 +216,13 @@ def _dataset(entry: Entry) -> str:
 
 
 def _model(kind: str, registration: Registration) -> str:
-    model = registration.model
-    lines = [f"{kind}: {model.title or (model.__doc__ or '').strip()}", *_package(registration.package)]
-    if model.reference:
-        lines.append(f"  {model.reference}")
-    for name, field in model.model_fields.items():
-        if name == "kind":
-            continue
-        default = "required" if field.default is PydanticUndefined else f"default {field.default!r}"
-        about = " ".join((field.description or "").split())
-        lines.append(f"    {name} ({default}){': ' + about if about else ''}")
+    about = description(kind, registration)
+    lines = [f"{kind}: {about.title}", *_package(about.package)]
+    if about.reference:
+        lines.append(f"  {about.reference}")
+    for parameter in about.parameters:
+        meaning = f": {parameter.meaning}" if parameter.meaning else ""
+        lines.append(f"    {parameter.name} ({parameter.default}){meaning}")
     return "\n".join(lines)
 
 

@@ -163,7 +163,7 @@ class GuardedMKL(RatioTraceEmbedding):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = GuardedMKL(kernels=["gaussian", {"kind": "linear", "columns": [0, 1]}]).fit(X, y)
     >>> model.choice_, model.transform(X).shape
-    ('halfway', (150, 2))
+    ('uniform', (150, 2))
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -67,6 +67,10 @@ class KernelFDA(Discriminant):
     title = "Kernel Fisher discriminant"
     reference = "Mika, Raetsch, Weston, Schoelkopf, Mueller 1999"
     implementation = "mklearn.subspace.kfd:KernelFDA"
+    advice = (
+        "The reference of most studies: on the uniform average of the kernels it is hard to beat. For two classes "
+        "that overlap, kernel_svc is the better classifier: nearest neighbours follow every training sample."
+    )
 
     kind: Literal["kernel_fda"]
 
@@ -77,6 +81,10 @@ class KernelLDE(Discriminant):
     title = "Kernel local discriminant embedding"
     reference = "Chen, Chang, Liu 2005"
     implementation = "mklearn.subspace.kernel_lde:KernelLDE"
+    advice = (
+        "For classes that are several clusters: neighbours decide, not class means. Take the cosine rule; by the "
+        "Euclidean one it can fall far behind."
+    )
 
     kind: Literal["kernel_lde"]
     k: Count = 5
@@ -91,6 +99,7 @@ class KernelPCA(OneKernel):
     title = "Kernel PCA"
     reference = "Schoelkopf, Smola, Mueller 1998"
     implementation = "mklearn.subspace.kernel_pca:KernelPCA"
+    advice = "Without labels, and as a calibration of data and protocol. It discriminates nothing."
 
     kind: Literal["kernel_pca"]
 
@@ -101,6 +110,7 @@ class KernelMMC(OneKernel):
     title = "Kernel maximum margin criterion"
     reference = "Li, Jiang, Zhang 2006; Gu, Zhou 2009, equation (13)"
     implementation = "mklearn.subspace.kernel_mmc:KernelMMC"
+    advice = "To reproduce the tables of Gu and Zhou. kernel_fda needs no trade-off between the scatters."
 
     kind: Literal["kernel_mmc"]
     constraint: Constraint = "rkhs"
@@ -115,6 +125,10 @@ class MKLDR(ComparedCombination):
     title = "MKL-DR"
     reference = "Lin, Liu, Fuh 2008"
     implementation = "mklearn.subspace.mkldr:MKLDR"
+    advice = (
+        "To learn weights as MKL-DR does, solved exactly. Choose the ridge by cross-validation, and compare with "
+        "kernel_weights: uniform: the gain over equal weights is seldom larger than its interval."
+    )
 
     kind: Literal["mkl_dr"]
     ridge: Tuned[Positive] = 1e-3
@@ -141,6 +155,10 @@ class MKMMC(LearnedCombination):
     title = "MKMMC"
     reference = "Gu, Zhou 2009"
     implementation = "mklearn.subspace.mkmmc:MKMMC"
+    advice = (
+        "To reproduce the paper. It selects one kernel, by its scale, and was above the uniform average for "
+        "certain in none of nine published settings."
+    )
 
     kind: Literal["mkmmc"]
     constraint: Constraint = "rkhs"
@@ -169,6 +187,10 @@ class ConvexMKLDR(ComparedCombination):
     title = "Convex MKL-DR"
     reference = "Ye, Ji, Chen 2008; Yan, Kittler, Mikolajczyk, Tahir 2012; Vemulapalli, Boda, Chellappa 2014"
     implementation = "mklearn.subspace.convex_mkldr:ConvexMKLDR"
+    advice = (
+        "Where learned weights are wanted: the problem has one optimum. On Caltech-101 it was above the uniform "
+        "average in all 14 split-roles, by about the size of the interval."
+    )
 
     kind: Literal["convex_mkl_dr"]
     p: Tuned[Annotated[float, Field(ge=1)]] = 2.0
@@ -186,6 +208,10 @@ class LeaveOneOutMKL(ComparedCombination):
     title = "Leave-one-out MKL"
     reference = "Allen 1974; Ye 2007; the criterion is this library's own"
     implementation = "mklearn.subspace.loo_mkl:LeaveOneOutMKL"
+    advice = (
+        "Weights from a fast regression. It won six and lost one of 20 published settings, by 2.5 points at worst; "
+        "guarded_mkl guards against that."
+    )
 
     kind: Literal["loo_mkl"]
     regularisation: Tuned[Positive] = 1.0
@@ -204,6 +230,10 @@ class GuardedMKL(LearnedCombination):
     title = "Guarded MKL"
     reference = "this library's own; no paper"
     implementation = "mklearn.subspace.guarded_mkl:GuardedMKL"
+    advice = (
+        "Where learned weights must not lose: it takes equal ones unless validation says otherwise. In 20 "
+        "published settings the differences to the average were -0.1 to +1.6 points, none outside its interval."
+    )
 
     kind: Literal["guarded_mkl"]
     standard_errors: NonNegative = 1.0
@@ -230,6 +260,7 @@ class PCA(LinearEmbedding):
     title = "PCA"
     reference = "Turk, Pentland 1991"
     implementation = "mklearn.subspace.pca:PCA"
+    advice = "A baseline. With all its components it is the nearest neighbour in the features."
 
     kind: Literal["pca"]
 
@@ -240,6 +271,7 @@ class MMC(LinearEmbedding):
     title = "Maximum margin criterion"
     reference = "Li, Jiang, Zhang 2003"
     implementation = "mklearn.subspace.mmc:MMC"
+    advice = "More features than samples, without an inverse or a ridge."
 
     kind: Literal["mmc"]
     trade_off: TradeOff = 1.0
@@ -252,6 +284,10 @@ class Fisherface(LinearEmbedding):
     title = "LDA (Fisherface)"
     reference = "Belhumeur, Hespanha, Kriegman 1997"
     implementation = "mklearn.subspace.fisherface:Fisherface"
+    advice = (
+        "The LDA column of the papers on faces; its accuracy depends on the scale of the projection's columns. "
+        "With few samples per class take ledoit_wolf_lda."
+    )
 
     kind: Literal["fisherface"]
     n_pca: Literal["n-c", "all"] | Count = "n-c"
@@ -267,6 +303,7 @@ class NullSpaceLDA(LinearEmbedding):
     title = "Null-space LDA"
     reference = "Chen, Liao, Ko, Lin, Yu 2000"
     implementation = "mklearn.subspace.null_space_lda:NullSpaceLDA"
+    advice = "More features than samples: it needs a null space, and maps every training class to a point."
 
     kind: Literal["null_space_lda"]
 

@@ -1,0 +1,69 @@
+"""Pages of the library's public names: a table for each room, from which autosummary makes a page for each name."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from types import ModuleType
+
+ROOMS = {
+    "mklearn.subspace": "Embeddings of features or kernels",
+    "mklearn.bilinear": "Embeddings of images as matrices",
+    "mklearn.classifiers": "Classifiers",
+    "mklearn.kernels": "Kernels, distances and views",
+    "mklearn.graphs": "Graphs",
+    "mklearn.optimize": "Solvers",
+    "mklearn.inspection": "What views contribute",
+    "mklearn.saved_models": "Models in files",
+    "mklearn.base.side_by_side": "Views side by side",
+    "mklearn.errors": "Errors",
+}
+"""Modules with public names, and the titles of their tables."""
+DESCRIPTORS = (
+    "pixels.pixels", "multiresolution.multiresolution", "patches.patches", "hog.hog", "lbp.lbp", "phog.phog",
+    "dense_sift.dense_sift", "sift.sift_points", "sift_grid.sift_grid", "geometric_blur.geometric_blur",
+    "c2_serre.c2_serre", "c2_mutch_lowe.c2_mutch_lowe",
+)  # fmt: skip
+
+
+def names_of(module: ModuleType) -> list[str]:
+    """Return the public names of a room: those it re-exports, or defines."""
+    if exported := getattr(module, "__all__", None):
+        return [name for name in exported if callable(getattr(module, name))]
+    return [
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_") and callable(value) and getattr(value, "__module__", "") == module.__name__
+    ]
+
+
+def rooms() -> dict[str, list[str]]:
+    """Return the public names of each room."""
+    return {room: names_of(importlib.import_module(room)) for room in ROOMS}
+
+
+def public_names() -> dict[str, str]:
+    """Return the full name of each public name."""
+    return {name: f"{room}.{name}" for room, names in rooms().items() for name in names}
+
+
+def api_pages() -> dict[str, str]:
+    """Return the text of each page by its path: one of each room, and the list of them."""
+    tables = {room: (title, names) for (room, title), names in zip(ROOMS.items(), rooms().values(), strict=True)}
+    tables["mklearn.descriptors"] = ("Descriptors", list(DESCRIPTORS))
+    written = {}
+    for room, (title, names) in tables.items():
+        head = [title, "=" * len(title), "", f".. currentmodule:: {room}", ""]
+        written[f"api/{room}.rst"] = "\n".join([*head, *table(names)]) + "\n"
+    introduction = (
+        "Everything that the library exports. Estimators follow scikit-learn's conventions; solvers take arrays and "
+        "return frozen dataclasses with a status and a gap."
+    )
+    pages = [".. toctree::", "   :maxdepth: 1", "", *(f"   {room}" for room in tables)]
+    written["api/index.rst"] = "\n".join(["API", "===", "", introduction, "", *pages]) + "\n"
+    return written
+
+
+def table(names: Sequence[str]) -> list[str]:
+    """Return the lines of a table of names with their first sentences."""
+    return [".. autosummary::", "   :toctree: generated", "   :nosignatures:", "", *(f"   {name}" for name in names)]

@@ -1,0 +1,117 @@
+"""The documentation site is built without a warning, its examples run, and everything it names is there."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+import pytest
+
+from mklearn.study.registry import OWN, kind_of
+
+NEEDED = (
+    "matplotlib",
+    "myst_parser",
+    "numpydoc",
+    "pydata_sphinx_theme",
+    "sphinx",
+    "sphinx-mathjax-offline",
+    "sphinx_gallery",
+)
+missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(1800),  # over a minute of processor time, beside other tests
+    pytest.mark.skipif(bool(missing), reason=f"{', '.join(missing)} not installed: make docs"),
+]
+
+
+class Page(HTMLParser):
+    """The ids of a page, what it links to, and what it loads."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: set[str] = set()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = {name: value or "" for name, value in attrs}
+        self.ids |= {found[name] for name in ("id", "name") if name in found}
+        if tag == "a" and "href" in found:
+            self.links.append(found["href"])
+        elif tag in ("img", "script", "iframe", "source") and "src" in found:
+            self.loaded.append(found["src"])
+        elif tag == "link" and found.get("rel") == "stylesheet":
+            self.loaded.append(found["href"])
+
+
+@pytest.fixture(scope="module")
+def site(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built site."""
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, str(repository / "docs" / "site" / "build.py"), str(folder)],
+        cwd=folder, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-6000:]
+    return folder / "html"
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, Page]:
+    """The pages of the site by their paths."""
+    found = (path for path in site.rglob("*.html") if "_static" not in path.parts)  # there lie templates of the theme
+    return {path: Page(path.read_text(encoding="utf-8")) for path in found}
+
+
+def test_links_inside_the_site_lead_somewhere(pages: dict[Path, Page]) -> None:
+    assert len(pages) > 200
+    broken = set()
+    for path, page in pages.items():
+        for link in [*page.links, *page.loaded]:
+            address, anchor = urldefrag(link)
+            if "://" in address or address.startswith(("mailto:", "data:")):
+                continue
+            target = (path.parent / unquote(address.partition("?")[0])).resolve() if address else path
+            if not target.exists() or (anchor and target in pages and unquote(anchor) not in pages[target].ids):
+                broken.add(f"{path.name}: {link}")
+    assert not broken
+
+
+def test_pages_load_nothing_from_a_network(pages: dict[Path, Page]) -> None:
+    assert not {source for page in pages.values() for source in page.loaded if "//" in source}
+
+
+def test_everything_that_a_study_can_name_has_a_page(site: Path) -> None:
+    expected = {f"{what}/{kind_of(model)}.html" for what, (_, models) in OWN.items() for model in models}
+    assert expected
+    assert {name for name in expected if not (site / name).exists()} == set()
+
+
+def test_every_example_has_run_and_drawn(repository: Path, site: Path) -> None:
+    examples = sorted((repository / "docs" / "examples").glob("plot_*.py"))
+    assert examples
+    for example in examples:
+        text = (site / "gallery" / f"{example.stem}.html").read_text(encoding="utf-8")
+        assert "sphx-glr-script-out" in text or "sphx-glr-single-img" in text
+        assert f"sphx_glr_{example.stem}_001.png" in text
+
+
+def test_pages_with_formulas_load_what_shows_them(site: Path, pages: dict[Path, Page]) -> None:
+    path = site / "explanation" / "sdp_relaxation.html"
+    assert path.read_text(encoding="utf-8").count('class="math notranslate') > 20
+    assert any("mathjax/tex-chtml.js" in source for source in pages[path].loaded)
+    assert len(list((site / "_static" / "mathjax" / "output").rglob("*.woff"))) > 10
+
+
+def test_public_names_have_pages(pages: dict[Path, Page]) -> None:
+    documented = set().union(*(page.ids for page in pages.values()))
+    expected = {"mklearn.subspace.MKLDR", "mklearn.optimize.kernel_weights", "mklearn.inspection.view_contributions"}
+    assert expected <= documented
