@@ -18,9 +18,9 @@ LONGEST_FIRST = ("workflow", "golden", "unit", "conformance", "fuzz", "benchmark
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Return one worker more than there are cores: some tests wait for SLURM or for a time limit."""
+    """Return two workers more than there are cores: some tests wait for SLURM, a time limit or a study's last job."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return cores + 1
+    return cores + 2
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -57,7 +57,8 @@ def vega_config(scheme: Scheme, colours: list[str], *, file: bool = False) -> di
     return {
         "background": scheme.background if file else "transparent",
         "font": font,
-        "padding": 12 if file else 2,
+        # Names of methods are wider in the font of a machine without FILE_FONT: room for them on the left.
+        "padding": {"left": 36, "top": 12, "right": 12, "bottom": 12} if file else 2,
         "view": {"stroke": None},
         "axis": text
         | {
