@@ -82,7 +82,8 @@ def checked_labels(estimator: BaseEstimator, y: ArrayLike | None, n: int) -> NDA
             "kernels of mklearn.kernels"
         )
         is_target = labels.dtype.kind == "f" and np.isfinite(labels).all()
-        raise DataError(f"y must hold class labels: {error}{advice if is_target else ''}") from error
+        said = str(error).removesuffix(".")
+        raise DataError(f"y must hold class labels: {said}{advice if is_target else ''}") from error
     return labels
 
 

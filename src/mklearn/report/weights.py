@@ -75,5 +75,6 @@ def _largest(found: WeightStability) -> str:
     shown = [
         f"{found.kernels[k]} {found.mean[k]:.2f}" + ("" if np.isnan(found.std[k]) else f" ± {found.std[k]:.2f}")
         for k in order
+        if found.weights[:, k].any()
     ]
     return enumeration(shown, limit=SHOWN)
