@@ -58,10 +58,10 @@ def with_kernel_parameters(kernels: Any, changes: Mapping[str, Any]) -> Any:
     if is_one_spec(kernels):
         unnamed = [key for key in changes if "__" in key and not key.startswith("preprocessing__")]
         if unnamed:
-            name = unnamed[0].partition("__")[0]
+            first = unnamed[0].partition("__")[0]
             raise ConfigError(
-                f"{unnamed[0]}: `kernels` is one spec, so that there is no kernel {name!r} to change; name them, "
-                f"e.g. kernels={{{name!r}: {kernels!r}, ...}}"
+                f"{unnamed[0]}: `kernels` is one spec, so that there is no kernel {first!r} to change; name them, "
+                f"e.g. kernels={{{first!r}: {kernels!r}, ...}}"
             )
         return _changed(kernels, changes, "the kernel")
     specs = _named(kernels)
