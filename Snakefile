@@ -30,7 +30,7 @@ onstart:
 onsuccess:
     from mklearn.engine.session import show_answer
 
-    show_answer(workflow, targets.path("report"))
+    show_answer(workflow, targets.path("report"), targets.path("final_model"))
 
 
 # Jobs failed: the tables without their fits, with a row and a reason for each.

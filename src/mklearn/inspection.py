@@ -1,4 +1,4 @@
-"""What each view contributes to the predictions of a method, and to its accuracy.
+"""What each view contributes to the predictions of a method and to its accuracy, and how stable its weights are.
 
 Kernel weights say little about it: views that tell the same share a weight in any proportion, and a kernel of small
 scale needs a large one.
@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
+from sklearn.model_selection import RepeatedStratifiedKFold, check_cv, cross_validate
 
 from mklearn.errors import ConfigError, DataError
 from mklearn.evaluation.statistics import Difference, paired_accuracy_difference
+from mklearn.evaluation.weight_stability import WeightStability, weight_stability
 from mklearn.kernels.views import Views, as_views
 from mklearn.optimize.validation import integer
 
@@ -129,6 +130,71 @@ def view_contributions(
         )
         for name in views.names
     )
+
+
+def kernel_weights_over_splits(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    cv: Any = None,
+    groups: ArrayLike | None = None,
+    random_state: int = 0,
+) -> WeightStability:
+    """Fit a method on the training part of each split, and compute how much its kernel weights differ.
+
+    Weights that differ between splits of the same samples are no property of the data. Stable ones say little about
+    what a view is worth either; see `view_contributions`.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``kernel_weights_`` once fitted, or a `Pipeline` with such a step. It is cloned, not fitted itself.
+    X : as for its ``fit``; several views as `mklearn.kernels.Views`, dict or list
+    y : array of shape (n,)
+        Class labels.
+    cv : int, splitter or iterable of (train, test), optional
+        By default five folds, twice.
+    groups : array of shape (n,), optional
+        Passed to ``cv``.
+    random_state : int
+        Of the default splits.
+
+    Returns
+    -------
+    mklearn.evaluation.weight_stability.WeightStability
+        Weights of each split, mean and standard deviation of each kernel's, and ``between_splits``: 0 for the same
+        weights in every split, 1 for nothing in common.
+
+    Raises
+    ------
+    ConfigError
+        The fitted estimator has no kernel weights.
+    """
+    views = as_views(X)
+    if cv is None:
+        cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=random_state)
+    fits = cross_validate(
+        estimator,
+        X if views is None else views,
+        y,
+        cv=cv,
+        groups=groups,
+        scoring=lambda *_: 0.0,
+        return_estimator=True,
+        error_score="raise",
+    )["estimator"]
+    fitted = [_with_weights(fit) for fit in fits]
+    return weight_stability([each.kernel_weights_ for each in fitted], fitted[0].kernel_ids_)
+
+
+def _with_weights(fitted: Any) -> Any:
+    """Return the estimator or the last step of a pipeline that has kernel weights."""
+    steps = [step for _, step in fitted.steps] if hasattr(fitted, "steps") else [fitted]
+    for step in reversed(steps):
+        if hasattr(step, "kernel_weights_"):
+            return step
+    raise ConfigError(f"{type(fitted).__name__} has no kernel weights: expected an estimator with `kernel_weights_`")
 
 
 def _permuted(views: Views, name: str, rng: np.random.Generator) -> Views:

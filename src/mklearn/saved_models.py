@@ -141,14 +141,21 @@ def save_model(
     ------
     DataError
         The estimator holds an object that is of no class that would be loaded again, such as a function or a
-        transformer of another package; the card is not JSON; the file can't be written.
+        transformer of another package; it is not fitted; the card is not JSON; the file can't be written.
     MissingExtra
         skops is not installed.
     """
     require("skops")
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
     from skops.io import dumps, get_untrusted_types
     from skops.io.exceptions import UnsupportedTypeException
 
+    if hasattr(estimator, "fit"):
+        try:
+            check_is_fitted(estimator)
+        except NotFittedError as error:
+            raise DataError(f"{path}: {type(estimator).__name__} is not fitted; fit it before it is saved") from error
     try:
         header = json.dumps({"versions": versions(), "card": card}, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -163,7 +170,8 @@ def save_model(
     if unknown:
         raise DataError(
             f"{path}: {type(estimator).__name__} holds objects that a model file can't: {', '.join(unknown)}; use "
-            "estimators and transformers of mklearn and scikit-learn, without functions of your own"
+            "estimators and transformers of mklearn and scikit-learn, without functions of your own, and of a search "
+            "its best_estimator_"
         )
     body = header.encode() + b"\n" + content
     with atomic_path(path) as temporary, temporary.open("wb") as stream:

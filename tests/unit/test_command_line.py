@@ -62,6 +62,13 @@ def test_invalid_command_lines_exit_with_2(arguments: list[str], capsys: pytest.
     assert "usage: python -m mklearn" in capsys.readouterr().err
 
 
+def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([])
+    said = capsys.readouterr().err
+    assert all(command in said for command in ("init", "validate", "run", "predict"))
+
+
 @pytest.mark.parametrize("what", sorted(REGISTRATIONS))
 def test_listings_have_every_kind_parameter_and_paper(what: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([what]) == 0

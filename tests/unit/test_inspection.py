@@ -1,4 +1,4 @@
-"""What each view contributes: by permutation and by leaving it out."""
+"""What each view contributes, by permutation and by leaving it out; kernel weights over splits."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_digits
 from sklearn.model_selection import KFold, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from mklearn.classifiers import KernelSVC
+from mklearn.classifiers import MKLSVC, KernelSVC
 from mklearn.errors import ConfigError, DataError
-from mklearn.inspection import view_contributions
+from mklearn.evaluation.weight_stability import weight_stability
+from mklearn.inspection import kernel_weights_over_splits, view_contributions
 from mklearn.kernels import Views
-from mklearn.subspace import KernelFDA
+from mklearn.subspace import KernelFDA, LeaveOneOutMKL
 
 
 def digits(n: int = 150) -> tuple[dict[str, np.ndarray], np.ndarray]:
@@ -98,3 +100,28 @@ def test_mistakes_have_sentences() -> None:
         view_contributions(KernelSVC(kernels="gaussian"), views, y, n_permutations=0)
     with pytest.raises(ConfigError, match="without view 'upper' no kernel is left in `kernels`"):
         view_contributions(KernelSVC(kernels={"upper": "gaussian"}), views, y)
+
+
+def test_weights_over_splits_are_those_of_the_fits() -> None:
+    views, y = digits(100)
+    cv = KFold(4, shuffle=True, random_state=3)
+    method = LeaveOneOutMKL(kernels="gaussian")
+    found = kernel_weights_over_splits(method, views, y, cv=cv)
+    assert found.kernels == tuple(views)
+    rows = Views(views)
+    by_hand = [method.fit(rows[train], y[train]).kernel_weights_ for train, _ in cv.split(y)]
+    np.testing.assert_allclose(found.weights, by_hand)
+    assert found.between_splits == weight_stability(by_hand).between_splits > 0
+    pipeline = make_pipeline(method, KNeighborsClassifier(1))
+    assert kernel_weights_over_splits(pipeline, views, y, cv=cv).between_splits == found.between_splits
+    assert kernel_weights_over_splits(KernelFDA(kernels="gaussian"), views, y).between_splits == 0
+    with pytest.raises(ConfigError, match="KNeighborsClassifier has no kernel weights"):
+        kernel_weights_over_splits(KNeighborsClassifier(), views["upper"], y)
+
+
+def test_weights_over_splits_of_precomputed_kernels() -> None:
+    views, y = digits(100)
+    stack = np.stack([views["upper"] @ views["upper"].T, views["lower"] @ views["lower"].T], axis=-1)
+    found = kernel_weights_over_splits(MKLSVC(C=1e-4), stack, y, cv=3)
+    assert found.weights.shape == (3, 2)
+    assert 0 < found.between_splits < 1

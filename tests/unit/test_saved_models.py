@@ -123,6 +123,13 @@ def test_what_is_not_on_the_list_is_neither_saved_nor_loaded(
         save_model(KernelFDA(kernels="gaussian").fit(*digits), path, {"accuracy": float("nan")})
 
 
+def test_an_estimator_that_is_not_fitted_is_refused(tmp_path: Path) -> None:
+    for estimator in (KernelFDA(), make_pipeline(StandardScaler(), KernelFDA(kernels="gaussian"))):
+        with pytest.raises(DataError, match="is not fitted; fit it before it is saved"):
+            save_model(estimator, tmp_path / "model.mklearn", CARD)
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_content_is_no_pickle(saved: Path) -> None:
     with zipfile.ZipFile(saved) as archive:
         names = archive.namelist()

@@ -56,6 +56,13 @@ def with_kernel_parameters(kernels: Any, changes: Mapping[str, Any]) -> Any:
         No such kernel or parameter.
     """
     if is_one_spec(kernels):
+        unnamed = [key for key in changes if "__" in key and not key.startswith("preprocessing__")]
+        if unnamed:
+            first = unnamed[0].partition("__")[0]
+            raise ConfigError(
+                f"{unnamed[0]}: `kernels` is one spec, so that there is no kernel {first!r} to change; name them, "
+                f"e.g. kernels={{{first!r}: {kernels!r}, ...}}"
+            )
         return _changed(kernels, changes, "the kernel")
     specs = _named(kernels)
     names = sorted(specs, key=len, reverse=True)  # a name may begin with another one

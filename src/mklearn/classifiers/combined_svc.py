@@ -10,6 +10,7 @@ from sklearn.svm import SVC
 
 from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
 from mklearn.kernels.stack import KernelStack
+from mklearn.optimize.svm import positive_weights
 
 CScale = Literal["variance", "none"]
 
@@ -17,7 +18,8 @@ CScale = Literal["variance", "none"]
 class CombinedSVC(KernelClassifier):
     """Base of support vector classifiers on one combination of the kernels, one class against one.
 
-    A subclass has the parameters ``C`` and ``C_scale`` and implements `_weights`.
+    A subclass has the parameters ``C`` and ``C_scale`` and implements `_weights`, which knows no sample weights: a
+    subclass with fixed kernel weights takes them, see `mklearn.classifiers.kernel_classifier.WeightedKernelClassifier`.
     """
 
     C: float
@@ -28,13 +30,25 @@ class CombinedSVC(KernelClassifier):
         raise NotImplementedError
 
     def _fit_kernels(self, stack: KernelStack, codes: NDArray[np.intp]) -> None:
+        self._fit_weighted(stack, codes, None)
+
+    def _fit_weighted(
+        self, stack: KernelStack, codes: NDArray[np.intp], sample_weight: NDArray[np.float64] | None
+    ) -> None:
         self.kernel_weights_ = self._weights(stack, codes)
         kernel = np.asarray(stack.combine(self.kernel_weights_), dtype=np.float64)
-        variance = variance_of(kernel)
+        variance = variance_of(kernel, sample_weight)
         # Dividing the kernel by its variance is multiplying the bound of the dual variables, C, by 1 / variance.
         bound = self.C / variance if self.C_scale == "variance" else self.C
-        self.svc_ = SVC(C=bound, kernel="precomputed", break_ties=True).fit(kernel, codes)
-        self.support_ = self.svc_.support_
+        svc = SVC(C=bound, kernel="precomputed", break_ties=True)
+        self._kept_ = None if sample_weight is None else positive_weights(sample_weight)
+        if sample_weight is None or self._kept_ is None:
+            self.svc_ = svc.fit(kernel, codes, sample_weight)
+            self.support_ = svc.support_
+        else:
+            kept = self._kept_
+            self.svc_ = svc.fit(kernel[np.ix_(kept, kept)], codes[kept], sample_weight[kept])
+            self.support_ = kept[svc.support_]
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Compute decision values, shape (m, n_classes); for two classes shape (m,), positive for the second.
@@ -54,4 +68,5 @@ class CombinedSVC(KernelClassifier):
 
     def _combined(self, X: Any) -> NDArray[np.floating]:
         stack, _ = self._new_stack(X)
-        return stack.combine(self.kernel_weights_)
+        kernel = stack.combine(self.kernel_weights_)
+        return kernel if self._kept_ is None else kernel[:, self._kept_]

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from mklearn.base.kernel_input import KernelInput
 from mklearn.base.parameters import fit_context
-from mklearn.base.validation import checked_labels
+from mklearn.base.validation import checked_labels, checked_sample_weight
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure
 from mklearn.kernels.normalise import centred_trace
@@ -34,19 +34,54 @@ class KernelClassifier(KernelInput, ClassifierMixin, BaseEstimator):
             Class labels.
         """
         stack = self._training_stack(X)
+        self._fit_kernels(stack, self._class_codes(stack, y))
+        return self
+
+    def _class_codes(self, stack: KernelStack, y: ArrayLike | None) -> NDArray[np.intp]:
+        """Return the labels as positions in ``classes_``, which is set."""
         classes = class_structure(checked_labels(self, y, stack.n_columns))
         self.classes_ = classes.labels
-        self._fit_kernels(stack, classes.codes)
-        return self
+        return classes.codes
 
     def _fit_kernels(self, stack: KernelStack, codes: NDArray[np.intp]) -> None:
         """Fit to training kernels and labels, given as positions in ``classes_``."""
         raise NotImplementedError
 
 
-def variance_of(kernel: NDArray[np.float64]) -> float:
+class WeightedKernelClassifier(KernelClassifier):
+    """Base of classifiers on kernels whose ``fit`` takes sample weights.
+
+    A subclass implements `_fit_weighted`.
+    """
+
+    @fit_context
+    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : array of shape (n, d), views, or array of shape (n, n, n_kernels) with ``kernels="precomputed"``
+        y : array of shape (n,)
+            Class labels.
+        sample_weight : array of shape (n,), optional
+            A sample of weight 2 counts as two equal ones, a sample of weight 0 as none. Kernels of features (bandwidth,
+            scaling, preprocessing) are fitted to the samples without weights.
+        """
+        stack = self._training_stack(X)
+        codes = self._class_codes(stack, y)
+        self._fit_weighted(stack, codes, checked_sample_weight(sample_weight, codes, self.classes_))
+        return self
+
+    def _fit_weighted(
+        self, stack: KernelStack, codes: NDArray[np.intp], sample_weight: NDArray[np.float64] | None
+    ) -> None:
+        """Fit to training kernels, labels as positions in ``classes_``, and sample weights."""
+        raise NotImplementedError
+
+
+def variance_of(kernel: NDArray[np.float64], sample_weight: NDArray[np.float64] | None = None) -> float:
     """Compute the centred trace of a combined kernel; raise `NotApplicable` if the kernel is constant."""
-    variance = centred_trace(kernel)
+    variance = centred_trace(kernel, sample_weight)
     if not variance > 10 * len(kernel) * np.finfo(np.float64).eps * float(np.abs(np.diagonal(kernel)).max()):
         raise NotApplicable("the combined kernel is constant over the samples: no class can be discriminated")
     return variance

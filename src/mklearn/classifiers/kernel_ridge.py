@@ -11,12 +11,12 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from mklearn.base.kernel_input import KernelInput, fixed_weights
 from mklearn.base.parameters import POSITIVE
 from mklearn.classifiers.class_scores import ClassScores
-from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
+from mklearn.classifiers.kernel_classifier import WeightedKernelClassifier, variance_of
 from mklearn.errors import DataError
 from mklearn.kernels.stack import KernelStack
 
 
-class KernelRidgeClassifier(ClassScores, KernelClassifier):
+class KernelRidgeClassifier(ClassScores, WeightedKernelClassifier):
     """Kernel ridge regression on class indicators; predicts the class of the largest output.
 
     With K = sum_m beta_m K_m, Y the one-hot labels and H = I - 11'/n,
@@ -24,7 +24,8 @@ class KernelRidgeClassifier(ClassScores, KernelClassifier):
         f(x) = k(x)'A + b,   A = (H K H + lambda I)^-1 H Y,   b = mean over samples of (Y - K A),
 
     the least-squares solution with penalty lambda tr(A'K A) and an unpenalised intercept. Adding a constant to a kernel
-    does not change f.
+    does not change f. With sample weights w the squared errors, all means and the centred trace below are weighted:
+    with K and Y centred by them and D = diag(w), A = D^(1/2) (D^(1/2) K D^(1/2) + lambda I)^-1 D^(1/2) Y.
 
     Parameters
     ----------
@@ -36,7 +37,7 @@ class KernelRidgeClassifier(ClassScores, KernelClassifier):
     Attributes
     ----------
     coefficients_ : array of shape (n_train, n_classes)
-        A; its rows and columns sum to 0.
+        A; its rows and columns sum to 0, its rows with weight 0 are 0.
     intercept_ : array of shape (n_classes,)
     ridge_amount_ : float
         lambda.
@@ -71,14 +72,19 @@ class KernelRidgeClassifier(ClassScores, KernelClassifier):
         self.kernel_weights = kernel_weights
         self.alpha = alpha
 
-    def _fit_kernels(self, stack: KernelStack, codes: NDArray[np.intp]) -> None:
+    def _fit_weighted(
+        self, stack: KernelStack, codes: NDArray[np.intp], sample_weight: NDArray[np.float64] | None
+    ) -> None:
         weights = fixed_weights(self.kernel_weights, len(stack))
         kernel = np.asarray(stack.combine(weights), dtype=np.float64)
-        amount = self.alpha * variance_of(kernel)
-        rows = kernel.mean(axis=0)
-        system = kernel - rows - rows[:, None] + rows.mean()
-        system[np.diag_indices_from(system)] += amount
+        amount = self.alpha * variance_of(kernel, sample_weight)
+        rows = np.average(kernel, axis=0, weights=sample_weight)
+        system = kernel - rows - rows[:, None] + np.average(rows, weights=sample_weight)
         targets = np.eye(len(self.classes_))[codes]
+        mean = np.average(targets, axis=0, weights=sample_weight)
+        root = np.ones(len(codes)) if sample_weight is None else np.sqrt(sample_weight)
+        system *= root[:, None] * root
+        system[np.diag_indices_from(system)] += amount
         try:
             factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError:
@@ -86,10 +92,12 @@ class KernelRidgeClassifier(ClassScores, KernelClassifier):
                 f"the combined kernel has an eigenvalue below {-amount:.3g}: repair the kernels (psd_repair), or raise "
                 f"alpha={self.alpha:g}"
             ) from None
-        coefficients = cho_solve(factor, targets - targets.mean(axis=0), check_finite=False)
+        right = root[:, None] * (targets - mean)
+        coefficients = root[:, None] * cho_solve(factor, right, check_finite=False)
         # The columns sum to 0 up to rounding, which the constant part of an uncentred kernel would multiply.
-        self.coefficients_ = coefficients - coefficients.mean(axis=0)
-        self.intercept_ = targets.mean(axis=0) - rows @ self.coefficients_
+        shares = root**2 / (root**2).sum()
+        self.coefficients_ = coefficients - shares[:, None] * coefficients.sum(axis=0)
+        self.intercept_ = mean - rows @ self.coefficients_
         self.ridge_amount_ = amount
         self.kernel_weights_ = weights
 

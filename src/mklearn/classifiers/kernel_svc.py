@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from mklearn.base.kernel_input import KernelInput, fixed_weights
 from mklearn.base.parameters import POSITIVE, one_of
 from mklearn.classifiers.combined_svc import CombinedSVC, CScale
+from mklearn.classifiers.kernel_classifier import WeightedKernelClassifier
 from mklearn.kernels.stack import KernelStack
 
 
-class KernelSVC(CombinedSVC):
+class KernelSVC(CombinedSVC, WeightedKernelClassifier):
     """scikit-learn's support vector classifier on a fixed combination of kernels, one class against one.
 
     Parameters
@@ -35,6 +36,7 @@ class KernelSVC(CombinedSVC):
     kernel_ids_ : tuple of str
     classes_ : array of shape (n_classes,)
     svc_ : SVC
+        Fitted to the samples whose weight is not 0.
     support_ : array of int
         Positions of the support vectors among the training samples.
     n_features_in_ : int
@@ -54,6 +56,8 @@ class KernelSVC(CombinedSVC):
 
     Notes
     -----
+    Sample weights bound the dual variables: alpha_i <= C w_i. With ``C_scale="variance"`` the variance is weighted too.
+
     Of classes with equally many votes, the one with the larger decision values is predicted (``break_ties``). There are
     no probabilities: scikit-learn's would come from another cross-validation.
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.base.parameters import one_of
+from mklearn.base.parameters import fit_context, one_of
 from mklearn.base.span import centred_span
-from mklearn.base.validation import checked_components
+from mklearn.base.validation import checked_components, checked_sample_weight
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.errors import NotApplicable
-from mklearn.graphs import class_structure, within_laplacian
+from mklearn.graphs import class_structure
 from mklearn.nearest_neighbour import Rule
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
 from mklearn.subspace.linear_embedding import Array, LinearEmbedding
@@ -63,6 +63,8 @@ class LedoitWolfLDA(ClassScores, LinearEmbedding):
     class each s is 0 and the covariance is singular. Pooling the residuals avoids this. The projection changes neither
     rule: all class means lie in the subspace, and the part of a sample outside it is the same for every class.
 
+    Sample weights w put w-weighted means and scatters, and the sum of w, in place of means, scatters and n.
+
     Everything is computed in the span of the samples, in O(n^2 d).
     """
 
@@ -75,34 +77,58 @@ class LedoitWolfLDA(ClassScores, LinearEmbedding):
         self.n_components = n_components
         self.rule = rule
 
-    def _fit_features(self, features: Array, labels: NDArray[Any]) -> None:
-        n, d = features.shape
+    @fit_context
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the projection.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        y : array of shape (n,)
+            Class labels.
+        sample_weight : array of shape (n,), optional
+            A sample of weight 2 counts as two equal ones, a sample of weight 0 as none.
+        """
+        return self._fit(X, y, sample_weight=sample_weight)
+
+    def _fit_features(self, features: Array, labels: NDArray[Any], sample_weight: ArrayLike | None = None) -> None:
         classes = class_structure(labels)
+        given = checked_sample_weight(sample_weight, classes.codes, classes.labels)
+        if given is not None and not given.all():
+            features, labels, given = features[given > 0], labels[given > 0], given[given > 0]
+            classes = class_structure(labels)
+        weights = np.ones(len(features)) if given is None else given
+        d, n = features.shape[1], float(weights.sum())
+        counts = np.bincount(classes.codes, weights)
+        averaging = classes.indicator().T * weights / counts[:, None]
         span = centred_span(features)
         coordinates = span.coordinates()
-        residuals = within_laplacian(classes).apply(coordinates)
-        total, scatter = float((coordinates**2).sum()), float((residuals**2).sum())
+        offset = np.zeros(span.rank) if given is None else np.average(coordinates, axis=0, weights=weights)
+        coordinates -= offset
+        residuals = coordinates - (averaging @ coordinates)[classes.codes]
+        roots = np.sqrt(weights)[:, None]
+        total, scatter = float(((roots * coordinates) ** 2).sum()), float(((roots * residuals) ** 2).sum())
         if not scatter > 1e-24 * total:
             raise NotApplicable(
                 "there is no within-class scatter, so no covariance: give several different samples per class"
             )
         # The estimate uses norms and inner products only, which an orthonormal basis leaves unchanged.
-        shrinkage, level = ledoit_wolf_shrinkage(residuals, d)
-        covariance = (1.0 - shrinkage) / n * (residuals.T @ residuals)
+        shrinkage, level = ledoit_wolf_shrinkage(residuals, d, weights)
+        covariance = (1.0 - shrinkage) / n * ((roots * residuals).T @ (roots * residuals))
         covariance[np.diag_indices(span.rank)] += shrinkage * level
 
-        centres = classes.means(coordinates) * np.sqrt(classes.counts / n)[:, None]
+        centres = averaging @ coordinates * np.sqrt(counts / n)[:, None]
         most = min(classes.n_classes - 1, span.rank)
         values, vectors = generalized_eigh(centres.T @ centres, covariance, most, "largest")
         most = int((values > span.rank * np.finfo(np.float64).eps * max(values[0], 0.0)).sum())
         if most == 0:
             raise NotApplicable("the classes have the same mean: no class can be discriminated")
         p = checked_components(self.n_components, most, f"the class means span {most} dimensions")
-        self.mean_ = span.mean
+        self.mean_ = span.mean + span.axes.T @ offset
         self.shrinkage_ = shrinkage
         self.eigenvalues_ = values[:p]
         self.components_ = fix_signs(span.axes.T @ vectors[:, :p]).T
-        self.class_means_ = classes.means((features - span.mean) @ self.components_.T)
+        self.class_means_ = averaging @ ((features - self.mean_) @ self.components_.T)
 
     def class_scores(self, X: ArrayLike) -> NDArray[np.floating]:
         """Compute the cosine with each class mean, or minus the squared distance to it, shape (m, n_classes)."""
@@ -113,7 +139,9 @@ class LedoitWolfLDA(ClassScores, LinearEmbedding):
         return (Z @ self.class_means_.T) / np.where(lengths > 0, lengths, 1.0)
 
 
-def ledoit_wolf_shrinkage(residuals: Array, n_features: int | None = None) -> tuple[float, float]:
+def ledoit_wolf_shrinkage(
+    residuals: Array, n_features: int | None = None, sample_weight: Array | None = None
+) -> tuple[float, float]:
     """Compute Ledoit and Wolf's shrinkage intensity of centred samples, and the level of the target.
 
     Parameters
@@ -122,6 +150,8 @@ def ledoit_wolf_shrinkage(residuals: Array, n_features: int | None = None) -> tu
         Centred samples, in feature space or in coordinates of an orthonormal basis of their span.
     n_features : int, optional
         d, the dimension of the whole space; by default r.
+    sample_weight : array of shape (n,), optional
+        How often each sample counts, > 0; 1 by default.
 
     Returns
     -------
@@ -135,14 +165,15 @@ def ledoit_wolf_shrinkage(residuals: Array, n_features: int | None = None) -> tu
     With S = R'R/n: s = min(b, D) / D for D = |S|^2 - d mu^2 and b = (mean of |x|^4 - |S|^2) / n, in Frobenius norms.
     Inner products among the samples suffice: |S| = |RR'|/n.
     """
-    n, r = residuals.shape
-    d = n_features or r
-    gram = residuals @ residuals.T
+    weights = np.ones(len(residuals)) if sample_weight is None else sample_weight
+    n, d = float(weights.sum()), n_features or residuals.shape[1]
+    scaled = np.sqrt(weights)[:, None] * residuals
+    gram = scaled @ scaled.T
     lengths = gram.diagonal()
     level = float(lengths.sum()) / (n * d)
     norm = float((gram**2).sum()) / n**2
     spread = norm - d * level**2
-    noise = (float((lengths**2).mean()) - norm) / n
+    noise = (float((lengths**2 / weights).sum()) / n - norm) / n
     if not spread > 1e-14 * norm:
         return 1.0, level  # S is a multiple of the identity
     return min(max(noise, 0.0), spread) / spread, level

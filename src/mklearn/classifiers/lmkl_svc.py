@@ -12,11 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.kernel_input import KernelInput
 from mklearn.base.parameters import POSITIVE, Interval, StrOptions, at_least, fit_context, one_of
-from mklearn.base.validation import checked_labels
+from mklearn.base.validation import checked_sample_weight
 from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
 from mklearn.classifiers.one_vs_rest import decision_values, one_vs_rest_signs, predicted_classes
 from mklearn.errors import DataError
-from mklearn.graphs import class_structure
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import as_views
 from mklearn.optimize.gating import Gate, GateScale, gate_factor, gated_cross_kernel, gates
@@ -202,7 +201,14 @@ class LMKLSVC(KernelClassifier):
         self.clip_gates = clip_gates
 
     @fit_context
-    def fit(self, X: Any, y: ArrayLike | None = None, *, gating: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        gating: ArrayLike | None = None,
+    ) -> Self:
         """Fit the gates and the machines.
 
         Parameters
@@ -210,37 +216,44 @@ class LMKLSVC(KernelClassifier):
         X : array of shape (n, d), views, or array of shape (n, n, n_kernels) with ``kernels="precomputed"``
         y : array of shape (n,)
             Class labels.
+        sample_weight : array of shape (n,), optional
+            A sample of weight 2 counts as two equal ones in the machines and in the standardisation of the gating
+            features; their sum must be above 1. Kernels of features are fitted without weights, and where the rows of
+            the average kernel gate, these have as many features as there are samples, whatever the weights.
         gating : array of shape (n, n_gating_features), optional
             Gating features; they are standardised here. Without them X gates, or, of precomputed kernels and of
             several views, the rows of the average kernel.
         """
         stack = self._training_stack(X)
-        classes = class_structure(checked_labels(self, y, stack.n_columns))
-        self.classes_ = classes.labels
+        codes = self._class_codes(stack, y)
+        weights = checked_sample_weight(sample_weight, codes, self.classes_)
         uniform = np.asarray(stack.combine(_equal(stack)), dtype=np.float64)
-        variance_of(uniform)
+        variance_of(uniform, weights)
         raw = self._raw_gating(X, gating, uniform, reset=True)
-        self.gating_mean_ = raw.mean(axis=0)
-        deviation = raw.std(axis=0, ddof=1)
+        self.gating_mean_ = np.average(raw, axis=0, weights=weights)
+        deviation = raw.std(axis=0, ddof=1) if weights is None else _weighted_deviation(raw, weights)
         noise = 10 * np.finfo(np.float64).eps * np.abs(raw).max(axis=0)
         self.gating_scale_ = np.where(deviation > noise, deviation, 1.0)
         features = self._standardised(raw)
-        signs = one_vs_rest_signs(classes.codes, len(self.classes_))
+        signs = one_vs_rest_signs(codes, len(self.classes_))
         if self.ridge == "uniform":
-            self._fit_uniform(stack, uniform, features, signs)
+            self._fit_uniform(stack, uniform, features, signs, weights)
         else:
-            self._fit_gates(stack, features, signs)
+            self._fit_gates(stack, features, signs, weights)
         self.objective_ = float(self.machines_.objective.sum())
-        mean = self.machines_.eta.mean(axis=(0, 1))
+        mean = np.average(self.machines_.eta, axis=1, weights=weights).mean(axis=0)
         self.kernel_weights_ = mean / mean.sum()
         self.support_ = np.flatnonzero(self.machines_.dual.any(axis=0))
         return self
 
-    def _fit_uniform(self, stack: KernelStack, kernel: Array, features: Array, signs: Array) -> None:
+    def _fit_uniform(
+        self, stack: KernelStack, kernel: Array, features: Array, signs: Array, weights: Array | None
+    ) -> None:
         V = np.zeros((len(signs), len(stack), features.shape[1]))
         eta = np.array([gates(features, each, self.gate, self._factor(stack)) for each in V])
         scale = self._uniform_scale(stack)
-        found = [solve_svm(scale * kernel, each, self.C, self.svm_tol or _SVM_TOL["line_search"]) for each in signs]
+        tol = self.svm_tol or _SVM_TOL["line_search"]
+        found = [solve_svm(scale * kernel, each, self.C, tol, sample_weight=weights) for each in signs]
         self.machines_ = GatedMachines(
             V,
             eta,
@@ -252,12 +265,12 @@ class LMKLSVC(KernelClassifier):
         self.objective_history_ = tuple(np.array([each.value]) for each in found)
         self.n_svm_, self.n_iter_, self.status_ = len(found), 1, "uniform"
 
-    def _fit_gates(self, stack: KernelStack, features: Array, signs: Array) -> None:
+    def _fit_gates(self, stack: KernelStack, features: Array, signs: Array, weights: Array | None) -> None:
         rng = _generator(self.random_state)
         shape = (len(stack), features.shape[1])
         given = [] if self.V0 is None else [np.asarray(self.V0, dtype=np.float64)]
         starts = given + [rng.uniform(-_START, _START, shape) for _ in range(self.n_restarts + 1 - len(given))]
-        first, *others = [[self._descend(stack, features, each, V0) for each in signs] for V0 in starts]
+        first, *others = [[self._descend(stack, features, each, V0, weights) for each in signs] for V0 in starts]
         self.machines_ = _machines(first)
         self.restarts_ = tuple(_machines(found) for found in others)
         self.objective_history_ = tuple(each.history for each in first)
@@ -265,7 +278,9 @@ class LMKLSVC(KernelClassifier):
         self.n_iter_ = max(len(each.history) for each in first)
         self.status_ = next((each.status for each in first if each.status != "converged"), "converged")
 
-    def _descend(self, stack: KernelStack, features: Array, signs: Array, V0: Array) -> LocalizedMKL:
+    def _descend(
+        self, stack: KernelStack, features: Array, signs: Array, V0: Array, weights: Array | None
+    ) -> LocalizedMKL:
         problem = GatedSVM(
             stack.matrices,
             signs,
@@ -276,6 +291,7 @@ class LMKLSVC(KernelClassifier):
             ridge=float(self.ridge),
             svm_tol=self.svm_tol or _SVM_TOL[self.solver],
             clip_gates=bool(self.clip_gates),
+            sample_weight=weights,
         )
         return localized_mkl(problem, V0, solver=self.solver, tol=self.tol or _TOL[self.solver], max_iter=self.max_iter)
 
@@ -384,6 +400,15 @@ class LMKLSVC(KernelClassifier):
 
 def _equal(stack: KernelStack) -> Array:
     return np.full(len(stack), 1.0 / len(stack))
+
+
+def _weighted_deviation(raw: Array, weights: Array) -> Array:
+    """Compute the sample standard deviation of each column where each row occurs ``weights`` times."""
+    total = float(weights.sum())
+    if not total > 1:
+        raise DataError(f"sample_weight has the sum {total:.3g}: expected more than 1, because weights count samples")
+    squares = (raw - np.average(raw, axis=0, weights=weights)) ** 2
+    return np.asarray(np.sqrt(np.average(squares, axis=0, weights=weights) * total / (total - 1)))
 
 
 def _machines(found: list[LocalizedMKL]) -> GatedMachines:

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from mklearn.base.validation import checked_array, checked_labels
+from mklearn.base.validation import checked_array, checked_labels, checked_sample_weight
 from mklearn.graphs import class_structure
 
 
@@ -41,7 +41,7 @@ class MajorityClassifier(ClassifierMixin, BaseEstimator):
     array(['b'], dtype='<U1')
     """
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the classifier.
 
         Parameters
@@ -50,11 +50,15 @@ class MajorityClassifier(ClassifierMixin, BaseEstimator):
             Checked, and not used.
         y : array of shape (n,)
             Class labels.
+        sample_weight : array of shape (n,), optional
+            A sample of weight 2 counts as two, a sample of weight 0 as none.
         """
         n = len(checked_array(self, X, reset=True))
         classes = class_structure(checked_labels(self, y, n))
         self.classes_ = classes.labels
-        largest = classes.counts[classes.codes] == classes.counts.max()
+        weights = checked_sample_weight(sample_weight, classes.codes, classes.labels)
+        sizes = np.bincount(classes.codes, weights)
+        largest = sizes[classes.codes] == sizes.max()
         self.majority_ = self.classes_[classes.codes[np.argmax(largest)]]
         return self
 

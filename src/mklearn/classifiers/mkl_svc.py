@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from mklearn.base.kernel_input import KernelInput
 from mklearn.base.parameters import POSITIVE, Interval, at_least
-from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
+from mklearn.classifiers.kernel_classifier import WeightedKernelClassifier, variance_of
 from mklearn.classifiers.one_vs_rest import decision_values, one_vs_rest_signs, predicted_classes
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.svm_weights import svm_weights
 
 
-class MKLSVC(KernelClassifier):
+class MKLSVC(WeightedKernelClassifier):
     """Multiple kernel learning with a support vector machine: kernel weights and machine from one convex problem.
 
     Minimises the objective of the machine on sum_m theta_m K_m over theta >= 0 with ||theta||_p <= M^(1/p - 1); see
@@ -83,6 +83,8 @@ class MKLSVC(KernelClassifier):
     Deviations: Newton steps in place of a cone program or a reduced gradient; the radius M^(1/p - 1), for which equal
     weights 1/M are feasible with every p, where Kloft et al. have 1 (another scale of C).
 
+    Sample weights bound the dual variables: alpha_i <= C w_i.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -117,12 +119,21 @@ class MKLSVC(KernelClassifier):
         self.max_iter = max_iter
         self.svm_tol = svm_tol
 
-    def _fit_kernels(self, stack: KernelStack, codes: NDArray[np.intp]) -> None:
+    def _fit_weighted(
+        self, stack: KernelStack, codes: NDArray[np.intp], sample_weight: NDArray[np.float64] | None
+    ) -> None:
         uniform = np.full(len(stack), 1.0 / len(stack))
-        variance_of(np.asarray(stack.combine(uniform), dtype=np.float64))
+        variance_of(np.asarray(stack.combine(uniform), dtype=np.float64), sample_weight)
         found = [
             svm_weights(
-                stack.matrices, signs, self.C, p=self.p, tol=self.tol, max_iter=self.max_iter, svm_tol=self.svm_tol
+                stack.matrices,
+                signs,
+                self.C,
+                p=self.p,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                svm_tol=self.svm_tol,
+                sample_weight=sample_weight,
             )
             for signs in one_vs_rest_signs(codes, len(self.classes_))
         ]

@@ -25,6 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return 0 on success, 1 for a user's mistake; exit with 2 for an invalid command line."""
     parser = _parser()
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if not words:
+        parser.print_help(sys.stderr)
+        parser.exit(2)
     end = words.index("--") if "--" in words else len(words)
     options, more = parser.parse_args(words[:end]), words[end + 1 :]
     if more and not hasattr(options, "snakemake"):

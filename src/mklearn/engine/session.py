@@ -69,11 +69,14 @@ def begin(workflow: Any, mirror: str | None) -> None:
     logger.addHandler(failures)
 
 
-def show_answer(workflow: Any, page: str) -> None:
-    """Print the answer of the study and the path of its page, if this run wrote them."""
-    if page in {str(file) for job in workflow.dag.finished_jobs for file in job.output}:
+def show_answer(workflow: Any, page: str, model: str = "") -> None:
+    """Print the answer of the study, the path of its page, and how to use its final model, if this run wrote them."""
+    written = {str(file) for job in workflow.dag.finished_jobs for file in job.output}
+    if page in written:
         text = Path(page).with_name("answer.txt").read_text(encoding="utf-8")
         print(f"\n{text}\n{page}", file=sys.stderr)
+    if model in written:
+        print(f"{model} (mklearn predict {shlex.quote(model)} NEW)", file=sys.stderr)
 
 
 def call_python_by_a_plain_path() -> None:

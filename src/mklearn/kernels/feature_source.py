@@ -106,10 +106,14 @@ class SelectedFeatures:
     def _as_features(self, table: Any) -> Any:
         try:
             return as_features(table, self._name)
-        except DataError:
+        except DataError as error:
             if not self.completes and len(getattr(table, "shape", ())) == 2 and 0 not in table.shape:
                 refuse_lacking(np.flatnonzero(lacking(table)), self._name)
-            raise
+            if self._preprocessing is not None:
+                raise
+            raise DataError(
+                f"{error}. The spec of the kernel may fill in values by `impute`, or encode columns by `preprocessing`"
+            ) from None
 
 
 class FeatureSource:
@@ -187,7 +191,8 @@ class TableForms:
             if found[name][0] != width:
                 raise DataError(f"{what} has {found[name][0]} features, but the training samples had {width}")
             if columns is not None and found[name][1] not in (None, columns):
-                raise DataError(f"{what} has other column names than in fit, or in another order")
+                shown = ", ".join(columns[:5]) + (", ..." if len(columns) > 5 else "")
+                raise DataError(f"{what} has other column names than in fit, or in another order: expected {shown}")
 
 
 def _forms(X: Any) -> Iterator[tuple[str | None, tuple[int, tuple[str, ...] | None]]]:

@@ -101,14 +101,19 @@ def unit_diagonal(
     return scaled
 
 
-def centred_trace(K: ArrayLike) -> float:
+def centred_trace(K: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Compute the total variance in feature space, ``tr(K)/n - 1'K1/n^2``, of a kernel of shape (n, n).
 
-    It is the mean squared distance of the samples from their mean, whether or not `K` is centred. A matrix that is not
-    finite and square raises `DataError`.
+    It is the mean squared distance of the samples from their mean, whether or not `K` is centred; with sample weights
+    w of shape (n,), nonnegative and not all zero, both means are weighted by them. A matrix that is not finite and
+    square raises `DataError`.
     """
     kernel = as_float_matrix(K, "the kernel")
     check_square(kernel, "the kernel")
+    if sample_weight is not None:
+        shares = np.asarray(sample_weight, dtype=np.float64)
+        shares = shares / shares.sum()
+        return float(shares @ np.diagonal(kernel) - shares @ kernel @ shares)
     return float(np.trace(kernel, dtype=np.float64) / kernel.shape[0] - kernel.mean(dtype=np.float64))
 
 

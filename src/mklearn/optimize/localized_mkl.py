@@ -20,7 +20,14 @@ from scipy.optimize import minimize
 
 from mklearn.errors import ConfigError, DataError
 from mklearn.optimize.gating import Gate, GateScale, gate_factor, gate_gradient, gated_kernel, gates
-from mklearn.optimize.svm import SVMSolution, check_svm_parameters, checked_kernels, checked_signs, solve_svm
+from mklearn.optimize.svm import (
+    SVMSolution,
+    check_svm_parameters,
+    checked_kernels,
+    checked_sample_weight,
+    checked_signs,
+    solve_svm,
+)
 from mklearn.optimize.validation import integer, one_of, positive
 
 Array = NDArray[np.floating[Any]]
@@ -64,6 +71,8 @@ class GatedSVM:
         Round gates nearer than 1e-3 to 0 or 1, as the authors' code does. J is then discontinuous.
     jitter : float
         Multiple of tr(K)/n added to the gated kernel's diagonal: makes alpha unique for singular kernels.
+    sample_weight : array of shape (n,), optional
+        w >= 0, positive in both classes; bounds the dual variables by C w. The gradient is the same function of them.
 
     Attributes
     ----------
@@ -73,7 +82,7 @@ class GatedSVM:
     Raises
     ------
     DataError
-        Kernels, signs or features malformed.
+        Kernels, signs, features or sample weights malformed.
     NotApplicable
         One class only.
     ConfigError
@@ -93,10 +102,12 @@ class GatedSVM:
         svm_tol: float = 1e-3,
         clip_gates: bool = False,
         jitter: float = 0.0,
+        sample_weight: ArrayLike | None = None,
     ) -> None:
         self.kernels = checked_kernels(kernels)
         self.signs = checked_signs(signs, self.kernels.shape[1])
         self.features = checked_gating(features, len(self.signs))
+        self.sample_weight = checked_sample_weight(sample_weight, self.signs)
         check_svm_parameters(C, svm_tol)
         for name, value in (("ridge", ridge), ("jitter", jitter)):
             if not (np.isfinite(value) and value >= 0):
@@ -112,7 +123,7 @@ class GatedSVM:
         kernel = gated_kernel(self.kernels, eta)
         if self.jitter:
             kernel[np.diag_indices_from(kernel)] += self.jitter * float(np.trace(kernel)) / len(kernel)
-        solution = solve_svm(kernel, self.signs, self.C, self.svm_tol)
+        solution = solve_svm(kernel, self.signs, self.C, self.svm_tol, sample_weight=self.sample_weight)
         self.n_svm += 1
         value = solution.value + 0.5 * self.ridge * float(np.vdot(V, V))
         return GatedPoint(V, value, eta, solution)

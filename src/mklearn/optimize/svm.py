@@ -26,7 +26,7 @@ class SVMSolution:
     Attributes
     ----------
     dual : array of shape (n,)
-        c = alpha y, with alpha between 0 and C; decisions are ``K c + intercept``.
+        c = alpha y, with alpha between 0 and C (times the sample weight); decisions are ``K c + intercept``.
     support : array of int
         Positions of the support vectors, where alpha > 0; ascending.
     intercept : float
@@ -40,8 +40,10 @@ class SVMSolution:
     value: float
 
 
-def solve_svm(kernel: Array, signs: Array, C: float, tol: float = 1e-3) -> SVMSolution:
-    """Maximise ``sum(alpha) - c'K c / 2`` over 0 <= alpha <= C with c = alpha y and sum(c) = 0.
+def solve_svm(
+    kernel: Array, signs: Array, C: float, tol: float = 1e-3, *, sample_weight: Array | None = None
+) -> SVMSolution:
+    """Maximise ``sum(alpha) - c'K c / 2`` over 0 <= alpha_i <= C w_i with c = alpha y and sum(c) = 0.
 
     Parameters
     ----------
@@ -53,6 +55,8 @@ def solve_svm(kernel: Array, signs: Array, C: float, tol: float = 1e-3) -> SVMSo
     tol : float
         Largest violation of the optimality conditions, in units of the margin. The relative error of the objective is
         about tol^2.
+    sample_weight : array of shape (n,), optional
+        w, see `checked_sample_weight`; 1 by default.
 
     Returns
     -------
@@ -68,10 +72,14 @@ def solve_svm(kernel: Array, signs: Array, C: float, tol: float = 1e-3) -> SVMSo
     Cortes, Vapnik, "Support-vector networks", Machine Learning 20, 1995.
     """
     svc = SVC(C=C, kernel="precomputed", tol=tol, cache_size=1000, max_iter=_MAX_ITER)
+    kept = None if sample_weight is None else positive_weights(sample_weight)
     with config_context(assume_finite=True, skip_parameter_validation=True):  # a tenth of the time; callers check both
-        svc.fit(kernel, signs)
+        if kept is None:
+            svc.fit(kernel, signs, sample_weight)
+        else:
+            svc.fit(kernel[np.ix_(kept, kept)], signs[kept], np.asarray(sample_weight)[kept])
     coefficients = svc.dual_coef_[0]
-    support = svc.support_.astype(np.intp)
+    support = svc.support_.astype(np.intp) if kept is None else kept[svc.support_]
     order = np.argsort(support)
     support, coefficients = support[order], coefficients[order]
     dual = np.zeros(len(signs))
@@ -96,6 +104,33 @@ def checked_signs(signs: ArrayLike, n: int) -> Array:
     if abs(array.sum()) == n:
         raise NotApplicable("All labels are of one class: a support vector machine needs two.")
     return array
+
+
+def checked_sample_weight(sample_weight: ArrayLike | None, signs: Array) -> Array | None:
+    """Return sample weights as an array of shape (n,); None if there are none.
+
+    Raises
+    ------
+    DataError
+        Not one finite number >= 0 for each sample, or all weights of a class are zero.
+    """
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != signs.shape or not np.isfinite(weights).all() or (weights < 0).any():
+        raise DataError(f"Invalid sample weights of shape {weights.shape}: expected {len(signs)} finite numbers >= 0.")
+    if not all(weights[signs == sign].any() for sign in (-1.0, 1.0)):
+        raise DataError("Invalid sample weights: all of one class are zero; leave these samples out.")
+    return weights
+
+
+def positive_weights(sample_weight: Array) -> NDArray[np.intp] | None:
+    """Return the positions of the samples whose weight is not 0; None if these are all.
+
+    Only they may be given to scikit-learn's SVC: of precomputed kernels it mistakes the columns where it leaves out
+    samples of weight 0 itself (scikit-learn 1.9: `support_` then has samples of weight 0).
+    """
+    return None if sample_weight.all() else np.flatnonzero(sample_weight)
 
 
 def checked_kernels(kernels: ArrayLike) -> NDArray[Any]:

@@ -4,8 +4,9 @@ With K = sum_m theta_m K_m, signs y and c = alpha y, the objective of the machin
 
     J(theta) = max over alpha of sum(alpha) - c'K c / 2,    0 <= alpha <= C, sum(c) = 0,
 
-a maximum of functions that are linear in theta: J is convex and nonincreasing. Its derivatives at the optimal c are
-dJ/dtheta_m = -q_m / 2, q_m = c'K_m c; and with F the support vectors below the bound and b_m = (K_m c)_F,
+a maximum of functions that are linear in theta: J is convex and nonincreasing. Sample weights w make the bounds C w_i,
+and change nothing else. The derivatives of J at the optimal c are dJ/dtheta_m = -q_m / 2, q_m = c'K_m c; and with F the
+support vectors below the bound and b_m = (K_m c)_F,
 
     d2J/dtheta_m dtheta_l = b_m' Z (Z'K_FF Z)^-1 Z' b_l,    Z a basis of the vectors that sum to 0,
 
@@ -29,7 +30,14 @@ from scipy.linalg import cho_factor, cho_solve
 
 from mklearn.errors import ConfigError
 from mklearn.optimize.norm_ball import equal_weight_radius, model_maximiser, on_sphere, tangent_gap, tangent_maximiser
-from mklearn.optimize.svm import SVMSolution, check_svm_parameters, checked_kernels, checked_signs, solve_svm
+from mklearn.optimize.svm import (
+    SVMSolution,
+    check_svm_parameters,
+    checked_kernels,
+    checked_sample_weight,
+    checked_signs,
+    solve_svm,
+)
 from mklearn.optimize.validation import integer, positive, weighted_sum
 
 Array = NDArray[np.floating[Any]]
@@ -82,6 +90,7 @@ def svm_weights(
     tol: float = 1e-3,
     max_iter: int = 100,
     svm_tol: float = 1e-3,
+    sample_weight: ArrayLike | None = None,
 ) -> SVMWeights:
     """Minimise the objective J of a support vector machine over kernel weights (see the module).
 
@@ -105,6 +114,8 @@ def svm_weights(
         Largest number of steps.
     svm_tol : float
         Tolerance of each SVM; for a gap below 1e-4 take 1e-5 or less.
+    sample_weight : array of shape (n,), optional
+        w >= 0, positive in both classes; 1 by default. Integer weights are the same problem as repeated samples.
 
     Returns
     -------
@@ -113,7 +124,7 @@ def svm_weights(
     Raises
     ------
     DataError
-        Kernels or signs malformed.
+        Kernels, signs or sample weights malformed.
     NotApplicable
         One class only.
     ConfigError
@@ -137,7 +148,7 @@ def svm_weights(
     if not p >= 1:
         raise ConfigError(f"Invalid value {p!r} for `p`: expected a norm, p >= 1.")
     radius = equal_weight_radius(len(K), p)
-    problem = _Problem(K, y, C, svm_tol, radius, p)
+    problem = _Problem(K, y, C, svm_tol, radius, p, checked_sample_weight(sample_weight, y))
     current = problem.evaluate(np.full(len(K), 1.0 / len(K)))
     history = [current.solution.value]
     status: Status = "max_iter"
@@ -195,8 +206,19 @@ class _Point:
 class _Problem:
     """J for given kernels; counts the SVMs solved."""
 
-    def __init__(self, kernels: NDArray[Any], signs: Array, C: float, svm_tol: float, radius: float, p: float) -> None:
+    def __init__(
+        self,
+        kernels: NDArray[Any],
+        signs: Array,
+        C: float,
+        svm_tol: float,
+        radius: float,
+        p: float,
+        sample_weight: Array | None,
+    ) -> None:
         self.kernels, self.signs, self.C, self.svm_tol = kernels, signs, C, svm_tol
+        self.sample_weight = sample_weight
+        self._bounds = C * (np.ones(len(signs)) if sample_weight is None else sample_weight)
         self.radius, self.p = radius, p
         self.n_svm = 0
         self._precision = max(10.0 * svm_tol**2, 1e-12)
@@ -204,7 +226,8 @@ class _Problem:
     def evaluate(self, theta: Array) -> _Point:
         """Solve the SVM at theta."""
         n = len(self.signs)
-        solution = solve_svm(weighted_sum(list(self.kernels), theta, n), self.signs, self.C, self.svm_tol)
+        kernel = weighted_sum(list(self.kernels), theta, n)
+        solution = solve_svm(kernel, self.signs, self.C, self.svm_tol, sample_weight=self.sample_weight)
         self.n_svm += 1
         S = solution.support
         c = solution.dual[S]
@@ -223,7 +246,7 @@ class _Problem:
     def _hessian(self, at: _Point) -> Array:
         """Compute d2J/dtheta^2, (P, P), for the present set F of support vectors below the bound."""
         S = at.solution.support
-        free = np.abs(at.solution.dual[S]) < self.C * (1.0 - 1e-8)
+        free = np.abs(at.solution.dual[S]) < self._bounds[S] * (1.0 - 1e-8)
         F, B = S[free], at.products[:, free].T
         if len(F) < 2:
             return np.zeros((len(at.theta), len(at.theta)))

@@ -98,9 +98,10 @@ def read_new_samples(sources: Sequence[str], card: ModelCard, arrays: Mapping[st
         Sources of another kind than the model takes.
     """
     if card.images is not None:
-        if len(sources) > 1 or not Path(sources[0]).exists():
-            found = ", ".join(sources)
-            raise ConfigError(f"{found}: the model takes images: name one folder, or one image, that there is")
+        if len(sources) > 1:
+            raise ConfigError(f"{', '.join(sources)}: the model takes images: name one folder, or one image")
+        if not Path(sources[0]).exists():
+            raise ConfigError(f"{sources[0]}: no such file or folder; the model takes a folder of images, or one image")
         return _from_images(Path(sources[0]), card, card.images, arrays)
     return _from_tables(_tables_by_view(sources, card), card)
 

@@ -31,6 +31,7 @@ from mklearn.report.solutions import solution_tables
 from mklearn.report.tables import Table, failure_table, kernel_table, metric_tables, result_table, stage_table
 from mklearn.report.theme import LIGHT, vega_config
 from mklearn.report.times import time_ratio_table
+from mklearn.report.weights import weights_frame, weights_tables
 from mklearn.report.wording import enumeration, in_order, plural
 from mklearn.stamps import BESIDE, load_beside
 
@@ -53,8 +54,8 @@ def build_report(
 ) -> list[Path]:
     """Write the page, ``summary.md``, ``summary.csv``, ``answer.txt``, ``figures/*.svg|png`` and ``reproduction.csv``.
 
-    The last one is written if there are published values. The same arguments give the same bytes: nothing in the report
-    depends on when or where it is written.
+    The last one is written if there are published values, and ``weights.csv`` if kernel weights are learned. The same
+    arguments give the same bytes: nothing in the report depends on when or where it is written.
 
     Parameters
     ----------
@@ -93,6 +94,9 @@ def build_report(
     }
     if len(content.published.cells):
         texts["reproduction.csv"] = _csv(content.published.cells.drop(columns="label"))
+    weights = weights_frame(results)
+    if len(weights):
+        texts["weights.csv"] = _csv(weights)
     for name, text in texts.items():
         write_text(out_dir / name, text.encode("utf-8", "backslashreplace").decode())  # halves of surrogate pairs
     config = vega_config(LIGHT, results.series.colours(LIGHT), file=True)
@@ -126,6 +130,7 @@ def _content(
         results=[result_table(results, setting) for setting in results.settings],
         metrics=metric_tables(results),
         panels=panels(results, published.cells, study.tolerance.noise, confusions, picked, names),
+        weights=weights_tables(results),
         picks=picks_tables(picked, results, baselines),
         kernel_tables=[kernel_table(info, title) for title, info in infos if info is not None],
         confused=[pairs_table(found) for found in confusions if len(found.best.classes) > FEW_CLASSES],

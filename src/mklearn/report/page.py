@@ -48,6 +48,7 @@ class Content:
     results: Sequence[Table]
     metrics: Sequence[Table]
     panels: Sequence[Panel]
+    weights: Sequence[Table]
     picks: Sequence[Table]
     kernel_tables: Sequence[Table]
     confused: Sequence[Table]
@@ -160,14 +161,16 @@ def _dash(pattern: Sequence[int]) -> str:
 
 
 def _has(content: Content, section: str) -> bool:
-    return any(panel.section == section for panel in content.panels)
+    tables = content.weights if section == "weights" else ()
+    return bool(tables) or any(panel.section == section for panel in content.panels)
 
 
 def _section(content: Content, key: str) -> dict[str, Any]:
     """Return the texts and panels of a section, and ``what`` is in it."""
     groups = _groups(content.panels, key)
     tables: dict[str, Sequence[Any]] = {
-        "kernels": content.kernel_tables, "picks": content.picks, "confusion": content.confused,
+        "kernels": content.kernel_tables, "weights": content.weights, "picks": content.picks,
+        "confusion": content.confused,
         "time": [table for table in (content.ratios, content.stages) if table is not None],
     }  # fmt: skip
     counts = {"figure": sum(len(group["panels"]) for group in groups), "table": len(tables.get(key, ()))}

@@ -44,7 +44,10 @@ def unsuited(method: Method, neighbours: list[str]) -> str:
     if not method.implementation.startswith("mklearn."):
         return "is of another package, whose classes a model file can't hold"
     if len(method.inputs) > 1:
-        return f"takes several inputs ({', '.join(method.inputs)}), which new samples would need one by one"
+        return (
+            f"takes several inputs ({', '.join(method.inputs)}), and a model takes views only; in Python it can be "
+            "fitted to views, where the rows of the average kernel gate, and saved by mklearn.saved_models"
+        )
     if getattr(method, "kernel_weights", None) == "oracle_single":
         return "chooses its kernel on test samples"
     if not isinstance(method, Classifier) and EUCLIDEAN not in neighbours:

@@ -60,13 +60,17 @@ class LinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMixi
         y : array of shape (n,)
             Class labels; ignored by unsupervised methods.
         """
+        return self._fit(X, y)
+
+    def _fit(self, X: ArrayLike, y: ArrayLike | None, **others: Any) -> Self:
+        """Fit; ``others`` are passed to `_fit_features`."""
         array = checked_array(self, X, reset=True)
         labels = None
         if self._needs_labels:
             labels = checked_labels(self, y, len(array))
             self.classes_ = np.unique(labels)
         self._keep_labels(y if labels is None else labels)
-        self._fit_features(array.astype(np.float64), labels)
+        self._fit_features(array.astype(np.float64), labels, **others)
         self.embedding_ = self._embed(array)
         return self
 

@@ -216,6 +216,8 @@ def test_refuses_parameters(changes: dict[str, Any], message: str) -> None:
         MKLDR(kernels=NAMED).set_params(**changes)
     with pytest.raises(ConfigError, match="precomputed kernels have no parameters"):
         MKLDR().set_params(**changes)
+    with pytest.raises(ConfigError, match=r"is one spec, so that there is no kernel '\w+' to change; name them"):
+        MKLDR(kernels="gaussian").set_params(**changes)
 
 
 @pytest.mark.parametrize(
@@ -245,8 +247,12 @@ def test_refuses_other_data(digits) -> None:
         (hog_alone, "X must be the views 'hog', 'lbp', as in fit"),
         ({"hog": hog_alone}, "view 'lbp' is missing; X has 'hog'"),
         (tables | {"hog": hog_alone.iloc[:, :5]}, "view 'hog' has 5 features, but the training samples had 36"),
-        (tables | {"hog": hog_alone.iloc[:, ::-1]}, "view 'hog' has other column names"),
-        (tables | {"hog": hog_alone.where(hog_alone > 0.01)}, "kernel 'hog': view 'hog' has NaN"),
+        (
+            tables | {"hog": hog_alone.iloc[:, ::-1]},
+            "view 'hog' has other column names than in fit, or .* hog0, hog1, ",
+        ),
+        (tables | {"hog": hog_alone.where(hog_alone > 0.01)}, "kernel 'hog': view 'hog' has NaN.* `impute`"),
+        (tables | {"hog": hog_alone.astype(str)}, "dtype (object|str); expected real numbers.* `preprocessing`"),
     ):
         with pytest.raises(DataError, match=message):
             model.transform(X)

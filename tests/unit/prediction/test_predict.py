@@ -134,7 +134,10 @@ def test_images_that_can_not_be_read(pictures: Path, tmp_path: Path, capsys: pyt
     assert "training images were uint8" in found
     (tmp_path / "empty").mkdir()
     assert "no images in it" in refusal(capsys, model, tmp_path / "empty")
-    assert "name one folder, or one image" in refusal(capsys, model, tmp_path / "none")
+    assert "none: no such file or folder; the model takes a folder of images" in refusal(
+        capsys, model, tmp_path / "none"
+    )
+    assert "name one folder, or one image" in refusal(capsys, model, tmp_path / "a", tmp_path / "b")
     new = pictures / "new"
     assert "does not predict by neighbours" in refusal(
         capsys, pictures / "results/svc/model.mklearn", new, "--neighbours", 2

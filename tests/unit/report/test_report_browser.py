@@ -394,7 +394,8 @@ def test_methods_are_filtered_and_highlighted_by_name(open_page, page_file):
     page.locator("#results th button", has_text="MKL-DR (exact)").first.click()
     focused = page.eval_on_selector_all("tr.focused", "rows => rows.map(row => row.cells[0].textContent)")
     assert set(focused) == {"MKL-DR (exact)"}
-    assert len(focused) == 4, "both settings, both rules"
+    assert page.locator("#results tr.focused").count() == 4, "both settings, both rules"
+    assert page.locator("#weights tr.focused").count() == 2, "both settings"
     faint = "document.querySelectorAll('#dimension .mark-line path[opacity=\"0.1\"]').length"
     page.wait_for_function(f"{faint} > 0")
     page.click("nav .clear")

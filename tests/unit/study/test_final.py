@@ -61,7 +61,11 @@ AVERAGE = {"kind": "kernel_fda"}
             {"methods": {"oracle": ORACLE, "average": AVERAGE}},
             "final.method: 'oracle' chooses its kernel on test samples; valid: best, average.",
         ),
-        ("gated", {"methods": {"gated": GATED}}, "takes several inputs (kernels, gating)"),
+        (
+            "gated",
+            {"methods": {"gated": GATED}},
+            "takes several inputs (kernels, gating), and a model takes views only",
+        ),
         (
             "average",
             {"evaluation": {"neighbours": ["cosine"]}},

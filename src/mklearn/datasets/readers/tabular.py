@@ -209,7 +209,8 @@ def numeric_values(frame: pd.DataFrame, path: Path, ids: np.ndarray, *, may_have
         example = next((value for value in frame[wrong[0]] if not _is_number(value)), *frame[wrong[0]][:1])
         raise DataError(
             f"{path}: columns that are not numbers: {some([str(name) for name in wrong])}; "
-            f"for example {str(example)!r} in {str(wrong[0])!r}"
+            f"for example {str(example)!r} in {str(wrong[0])!r}; write numbers or leave such columns out, or name a "
+            "column of groups as group_column"
         )
     values = frame.to_numpy(dtype=np.float64, na_value=np.nan)
     if not may_have_nan or np.isinf(values).any():

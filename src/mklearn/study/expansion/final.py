@@ -108,7 +108,10 @@ def _unsuited_kernels(kernels: Sequence[dict[str, Any]]) -> str:
     for kernel in kernels:
         name = kernel["id"]
         if "factors" in kernel:
-            return f"takes kernel {name!r}, a product of kernels of several descriptors"
+            return (
+                f"takes kernel {name!r}, a product of kernels of several descriptors, while a kernel of a model reads "
+                "one view"
+            )
         if kernel.get("measure") == POINT_SET:
             return f"takes kernel {name!r}, which compares sets of points"
         if not str(kernel["implementation"]).startswith("mklearn."):

@@ -1,0 +1,209 @@
+"""Sample weights: a weight of 2 is the sample twice, 0 is none; through pipelines and searches; refused elsewhere."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn import config_context
+from sklearn.base import BaseEstimator, clone
+from sklearn.datasets import load_digits
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import mklearn.bilinear
+import mklearn.classifiers
+import mklearn.subspace
+from mklearn.classifiers import (
+    LMKLSVC,
+    MKLSVC,
+    KernelRidgeClassifier,
+    KernelSVC,
+    LedoitWolfLDA,
+    MajorityClassifier,
+    logistic_regression,
+)
+from mklearn.errors import DataError
+from mklearn.optimize.svm_weights import duality_gap, svm_weights
+
+FIXED: dict[str, Any] = {"kind": "gaussian", "bandwidth_rule": "absolute", "centre": False, "normalise": "none"}
+KERNELS = [FIXED | {"bandwidth": 400.0}, FIXED | {"bandwidth": 3000.0}]
+"""Of these nothing is fitted to the training samples."""
+TIGHT = {"svm_tol": 1e-9}
+WEIGHTED: list[tuple[BaseEstimator, float]] = [
+    (KernelSVC(kernels=KERNELS, C=0.3), 3e-3),  # LIBSVM's tolerance of 1e-3
+    (KernelSVC(kernels=KERNELS, C=0.3, C_scale="none"), 3e-3),
+    (KernelRidgeClassifier(kernels=KERNELS, alpha=0.01), 1e-9),
+    (MKLSVC(kernels=KERNELS, C=0.3, p=2.0, tol=1e-9, **TIGHT), 1e-5),
+    (LMKLSVC(kernels=KERNELS, C=0.3, ridge=0.1, gate="sigmoid", solver="lbfgs", tol=1e-12, **TIGHT), 1e-3),
+    (LMKLSVC(kernels=KERNELS, C=0.3, ridge="uniform", gate_scale="average", **TIGHT), 1e-6),
+    (LedoitWolfLDA(), 1e-9),
+    (LedoitWolfLDA(rule="euclidean"), 1e-7),
+]
+TAKE_WEIGHTS = {type(estimator) for estimator, _ in WEIGHTED} | {MajorityClassifier}
+
+PUBLIC = [
+    found
+    for room in (mklearn.subspace, mklearn.classifiers, mklearn.bilinear)
+    for found in (getattr(room, name) for name in room.__all__)
+    if inspect.isclass(found) and issubclass(found, BaseEstimator)
+]
+named = pytest.mark.parametrize(
+    ("estimator", "tolerance"), WEIGHTED, ids=[f"{type(e).__name__}-{k}" for k, (e, _) in enumerate(WEIGHTED)]
+)
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Training samples of three classes, weights 0 to 3 for them, labels, and new samples."""
+    X, y = load_digits(n_class=3, return_X_y=True)
+    weights = np.random.default_rng(0).integers(0, 4, 90).astype(float)
+    return X[:90], y[:90], weights, X[90:250]
+
+
+@named
+def test_integer_weights_are_repeated_samples(digits, estimator, tolerance):
+    X, y, weights, new = digits
+    times = weights.astype(int)
+    weighted = clone(estimator).fit(X, y, sample_weight=weights)
+    repeated = clone(estimator).fit(X.repeat(times, axis=0), y.repeat(times))
+    plain = clone(estimator).fit(X, y)
+    expected = repeated.decision_function(new)
+    size = np.abs(expected).max()
+    np.testing.assert_allclose(weighted.decision_function(new), expected, rtol=0, atol=tolerance * size)
+    assert np.abs(plain.decision_function(new) - expected).max() > 10 * tolerance * size
+    assert np.mean(weighted.predict(new) == repeated.predict(new)) > 0.99
+
+
+@pytest.mark.parametrize(
+    "estimator", [KernelSVC(), KernelRidgeClassifier(), MKLSVC(p=2.0, tol=1e-9, **TIGHT)], ids=repr
+)
+def test_on_precomputed_kernels(digits, estimator):
+    """Zero weights change nothing but the columns that new kernels have; the others repeat rows and columns."""
+    X, y, weights, new = digits
+    times = weights.astype(int)
+    kernels = [lambda A, B: A @ B.T / 1000, lambda A, B: (1 + A @ B.T / 1000) ** 2]
+    stack = lambda A, B: np.stack([kernel(A, B) for kernel in kernels], axis=-1)  # noqa: E731
+    again = X.repeat(times, axis=0)
+    weighted = clone(estimator).fit(stack(X, X), y, sample_weight=weights)
+    repeated = clone(estimator).fit(stack(again, again), y.repeat(times))
+    expected = repeated.decision_function(stack(new, again))
+    found = weighted.decision_function(stack(new, X))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=3e-3 * np.abs(expected).max())
+    if hasattr(weighted, "support_"):
+        assert (weights[weighted.support_] > 0).all()
+
+
+def test_weights_bound_the_dual_variables_and_keep_the_duality_gap(digits):
+    X, y, weights, _ = digits
+    kernels = np.stack([X @ X.T / 1000, (1 + X @ X.T / 1000) ** 2])
+    signs = np.where(y == 1, 1.0, -1.0)
+    found = svm_weights(kernels, signs, 0.05, p=2.0, tol=1e-8, svm_tol=1e-8, sample_weight=weights)
+    alpha = found.solution.dual * signs
+    assert found.status == "optimal"
+    assert (alpha >= 0).all()
+    assert (alpha <= 0.05 * weights * (1 + 1e-9)).all()
+    assert alpha.max() > 0.05 * 1.5  # above the bound of a sample without weight
+    assert duality_gap(kernels, found.solution.dual, found.theta, 2.0) <= 1e-8
+    for times in (0, 1, 2, 3):
+        assert (alpha[weights == times] > 0).any() == (times > 0)
+
+
+def test_the_gated_gradient_is_right_with_weights(digits):
+    """Against finite differences of the objective of the weighted machine."""
+    from mklearn.optimize.localized_mkl import GatedSVM
+
+    X, y, weights, _ = digits
+    kernels = np.stack([X @ X.T / 1000, (1 + X @ X.T / 1000) ** 2])
+    features = np.column_stack([np.ones(len(X)), X[:, [10, 20, 30]] / 16])
+    signs = np.where(y == 1, 1.0, -1.0)
+    problem = GatedSVM(kernels, signs, features, 0.05, gate="sigmoid", svm_tol=1e-9, jitter=1e-6, sample_weight=weights)
+    V = np.random.default_rng(1).normal(size=(2, 4))
+    analytic = GatedSVM.gradient(problem, problem.evaluate(V))
+    numeric = np.zeros_like(V)
+    for place in np.ndindex(V.shape):
+        step = np.zeros_like(V)
+        step[place] = 1e-4
+        numeric[place] = (problem.evaluate(V + step).value - problem.evaluate(V - step).value) / 2e-4
+    np.testing.assert_allclose(analytic, numeric, atol=2e-4 * np.abs(numeric).max())
+
+
+def test_logistic_regression_takes_weights_in_its_steps(digits):
+    X, y, weights, new = digits
+    times = weights.astype(int)
+    steps = {"standardscaler__sample_weight": weights, "logisticregression__sample_weight": weights}
+    weighted = logistic_regression().fit(X, y, **steps)
+    repeated = logistic_regression().fit(X.repeat(times, axis=0), y.repeat(times))
+    np.testing.assert_allclose(weighted.predict_proba(new), repeated.predict_proba(new), atol=2e-3)
+
+
+def test_majority():
+    X, y = np.ones((4, 1)), ["a", "a", "a", "b"]
+    assert MajorityClassifier().fit(X, y).majority_ == "a"
+    assert MajorityClassifier().fit(X, y, sample_weight=[1, 1, 1, 3.5]).majority_ == "b"
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_a_search_over_a_pipeline_passes_the_weights_of_each_fold(digits, routing):
+    """The refitted model is the one fitted by hand; weights of the wrong samples would give another one."""
+    X, y, weights, new = digits
+    with config_context(enable_metadata_routing=routing):
+        scaler, classifier = StandardScaler(with_std=False), KernelRidgeClassifier(kernels=KERNELS)
+        name = "kernelridgeclassifier__"
+        if routing:
+            scaler.set_fit_request(sample_weight=False)
+            classifier.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        pipeline = make_pipeline(scaler, classifier)
+        search = GridSearchCV(pipeline, {f"{name}alpha": [1e-4, 1.0]}, cv=3, error_score="raise")
+        search.fit(X, y, **({"sample_weight": weights} if routing else {f"{name}sample_weight": weights}))
+        alpha = search.best_params_[f"{name}alpha"]
+    centred = StandardScaler(with_std=False).fit(X)
+    by_hand = KernelRidgeClassifier(kernels=KERNELS, alpha=alpha).fit(centred.transform(X), y, sample_weight=weights)
+    np.testing.assert_allclose(search.decision_function(new), by_hand.decision_function(centred.transform(new)))
+
+
+def test_cross_validation_passes_weights(digits):
+    X, y, weights, _ = digits
+    zero = np.where(np.arange(90) % 2, weights, 0.0) + 1e-12
+    found = cross_validate(
+        LedoitWolfLDA(), X, y, cv=3, params={"sample_weight": zero}, error_score="raise", return_estimator=True
+    )
+    assert len({estimator.shrinkage_ for estimator in found["estimator"]}) == 3
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.ones(89), "expected one weight for each of 90 samples"),
+        (np.ones((90, 2)), "expected one weight for each of 90 samples"),
+        (-np.ones(90), "negative"),
+        (np.full(90, np.nan), "NaN"),
+        (["heavy"] * 90, "must be numbers"),
+        (np.zeros(90), "all weights are zero"),
+        ("class", "all weights of class 1 are zero"),
+    ],
+)
+@pytest.mark.parametrize("estimator", [KernelSVC(kernels="linear"), LedoitWolfLDA(), MajorityClassifier()], ids=repr)
+def test_weights_that_are_refused(digits, estimator, weights, message):
+    X, y, _, _ = digits
+    with pytest.raises(DataError, match=message):
+        estimator.fit(X, y, sample_weight=(y != 1) * 1.0 if isinstance(weights, str) else weights)
+
+
+def test_gates_need_weights_that_count(digits):
+    X, y, weights, _ = digits
+    with pytest.raises(DataError, match="weights count samples"):
+        LMKLSVC(kernels=KERNELS).fit(X, y, sample_weight=weights / weights.sum())
+
+
+@pytest.mark.parametrize("estimator", PUBLIC, ids=lambda found: found.__name__)
+def test_every_estimator_takes_weights_or_refuses_them(estimator):
+    """None accepts and ignores them."""
+    assert ("sample_weight" in inspect.signature(estimator.fit).parameters) == (estimator in TAKE_WEIGHTS)
+    if estimator not in TAKE_WEIGHTS:
+        with pytest.raises(TypeError, match="sample_weight"):
+            estimator().fit(np.eye(4), [0, 0, 1, 1], sample_weight=np.ones(4))
