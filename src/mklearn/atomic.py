@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-NOT_WRITABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EIO, errno.EFBIG})
+NOT_WRITABLE = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENOENT, errno.ELOOP,
+     errno.ENAMETOOLONG, errno.EIO, errno.EFBIG}
+)  # fmt: skip
 # The date of every zip member: the earliest that the format knows. The time of writing would change the bytes.
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 # Unpacked size over packed size of one member: deflate reaches about 1030.
@@ -103,7 +106,11 @@ def sync_and_rename(temporary: Path, path: Path) -> None:
 def existing_file(path: str | os.PathLike[str]) -> Path:
     """Return `path` if it is a file; raise DataError otherwise."""
     path = Path(path)
-    if not path.is_file():
+    try:
+        found = path.is_file()
+    except OSError as error:
+        raise DataError(f"{path}: can't be read: {error.strerror or error}") from error
+    if not found:
         raise DataError(f"{path}: no such file")
     return path
 
