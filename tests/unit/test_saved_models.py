@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import json
 import os
 import zipfile
@@ -121,6 +122,17 @@ def test_what_is_not_on_the_list_is_neither_saved_nor_loaded(
         load_model(path)
     with pytest.raises(DataError, match="the card can't be written as JSON"):
         save_model(KernelFDA(kernels="gaussian").fit(*digits), path, {"accuracy": float("nan")})
+
+
+def test_a_model_that_unpacks_to_far_more_is_refused(saved: Path, tmp_path: Path) -> None:
+    header, archive = saved.read_bytes().split(b"\n", 1)[1].split(b"\n", 1)
+    stream = io.BytesIO(archive)
+    with zipfile.ZipFile(stream, "a", zipfile.ZIP_DEFLATED) as written:
+        written.writestr("more.json", b" " * 50_000_000)
+    body = header + b"\n" + stream.getvalue()
+    (tmp_path / "bomb.mklearn").write_bytes(saved_models._first_line(body) + body)
+    with pytest.raises(DataError, match=r"bomb\.mklearn: .*\(it unpacks to \d+ bytes, far more than its own"):
+        load_model(tmp_path / "bomb.mklearn")
 
 
 def test_the_content_is_no_pickle(saved: Path) -> None:

@@ -59,8 +59,14 @@ class NewSamples:
 
     def with_all_views(self) -> NewSamples:
         """Return the samples that have every view."""
-        lacking = [np.isnan(self.X[name]).all(axis=1) for name in self.X.names]
-        return self.chosen(np.flatnonzero(~np.logical_or.reduce(lacking)))
+        return self.chosen(np.flatnonzero(~np.logical_or.reduce(self._lacking())))
+
+    def without_any_view(self) -> NDArray[np.bool_]:
+        """Return which samples lack every view: of those, nothing is known."""
+        return np.logical_and.reduce(self._lacking())
+
+    def _lacking(self) -> list[NDArray[np.bool_]]:
+        return [np.isnan(self.X[name]).all(axis=1) for name in self.X.names]
 
     def without_labels(self) -> NewSamples:
         """Return the samples whose label is empty.
@@ -103,7 +109,13 @@ def read_new_samples(sources: Sequence[str], card: ModelCard, arrays: Mapping[st
             found = ", ".join(sources)
             raise ConfigError(f"{found}: the model takes images: name one folder, or one image, that there is")
         return _from_images(Path(sources[0]), card, card.images, arrays)
-    return _from_tables(_tables_by_view(sources, card), card)
+    files = _tables_by_view(sources, card)
+    samples = _from_tables(files, card)
+    nothing = samples.without_any_view()
+    if nothing.any():
+        paths = ", ".join(dict.fromkeys(map(str, files.values())))
+        raise DataError(f"{paths}: no value at all for the samples {some(samples.ids[nothing])}; leave them out")
+    return samples
 
 
 def read_unlabelled(files: Mapping[str, Path], label_table: Path | None, card: ModelCard) -> NewSamples | None:
@@ -120,7 +132,7 @@ def read_unlabelled(files: Mapping[str, Path], label_table: Path | None, card: M
     Returns
     -------
     samples : NewSamples or None
-        None if all samples have a label.
+        None if all samples have a label. Samples that lack every table are left out.
     """
     samples = _from_tables(files, card)
     labels = np.full(len(samples), "", dtype=object) if samples.labels is None else samples.labels.astype(object)
@@ -131,7 +143,7 @@ def read_unlabelled(files: Mapping[str, Path], label_table: Path | None, card: M
         named = table.unique_ids(said.id_column)
         known = dict(zip(named, table.labels(said.label_column, named), strict=True))
         labels = np.array([known.get(name, "") or label for name, label in zip(samples.ids, labels, strict=True)])
-    rows = np.flatnonzero(labels == "")
+    rows = np.flatnonzero((labels == "") & ~samples.without_any_view())
     return samples.chosen(rows) if rows.size else None
 
 

@@ -323,6 +323,19 @@ def test_a_missing_view_is_completed_as_by_the_library(
         assert f"view 'lower' is missing for {lacking.sum()} samples; it is filled in" in said.err
 
 
+def test_samples_of_which_nothing_is_known_are_refused(
+    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every view would be the mean of the training samples, and the prediction says nothing of the sample."""
+    shutil.copytree(tables / "new", tmp_path / "new")
+    for name in ("upper", "lower"):
+        table = pd.read_csv(tmp_path / "new" / f"{name}.csv")
+        table.loc[[3, 4] if name == "upper" else [4], table.columns.difference(["id", "label"])] = np.nan
+        table.to_csv(tmp_path / "new" / f"{name}.csv", index=False)
+    said = refusal(capsys, tables / "results/cells/model.mklearn", tmp_path / "new")
+    assert f"upper.csv: no value at all for the samples {table['id'][4]!r}; leave them out" in said
+
+
 def test_a_method_on_features_needs_all_views(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study = cells() | {"study": "sides", "methods": {"lda": {"kind": "standardised_shrinkage_lda"}}}
     model = make(study, tables)
