@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import struct
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +24,9 @@ RNG = np.random.default_rng(0)
 IDS = [f"s{k}" for k in range(6)]
 Change = Callable[[pd.DataFrame, pd.DataFrame], tuple[pd.DataFrame, pd.DataFrame]]
 LABELS = ["cat", "dog", "cat", "dog", "cat", "dog"]
+HUGE = struct.pack(">8sI4sIIBBBBB", b"\x89PNG\r\n\x1a\n", 13, b"IHDR", 10**5, 10**5, 8, 0, 0, 0, 0)
+HUGE += struct.pack(">I", zlib.crc32(HUGE[12:])) + struct.pack(">I4sI", 0, b"IEND", zlib.crc32(b"IEND"))
+"""A PNG that claims ten thousand million pixels."""
 EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n%%EOF\n"
 """Which Pillow hands to Ghostscript."""
 
@@ -123,6 +128,7 @@ def test_image_folder_refusals(image_root: Path, tmp_path: Path) -> None:
         (data[: len(data) // 2], "corrupt or truncated"),
         (b"hello", "not an image"),
         (EPS, "not an image of a format"),
+        (HUGE, "corrupt or truncated image .*exceeds limit of"),
     ):
         (image_root / "s10" / "9.png").write_bytes(damaged)
         with pytest.raises(DataError, match=rf"s10/9\.png: .*{word}"):

@@ -195,6 +195,11 @@ def test_what_is_too_large_as_a_dense_table(tmp_path: Path, monkeypatch: pytest.
     huge = sp.csr_array((np.ones(1), [5], [0, 1]), shape=(1, 10**12))
     np.savez(tmp_path / "huge.npz", id=IDS[:1], label=LABELS[:1], **stored(huge))
     assert "8000.0 GB" in refusal(tmp_path / "huge.npz")
+    WRITERS["dense.h5ad"](tmp_path / "ids.h5ad")
+    with h5py.File(tmp_path / "ids.h5ad", "r+") as file:
+        del file["obs/_index"]
+        file.create_dataset("obs/_index", shape=(10**12,), chunks=(1000,), dtype=h5py.string_dtype())
+    assert "16000.0 GB as a dense table; at most" in refusal(tmp_path / "ids.h5ad")
 
 
 def test_several_or_no_arrays(tmp_path: Path) -> None:
@@ -260,6 +265,28 @@ def test_complex_numbers_of_matlab_are_not_passed_over(tmp_path: Path, version: 
     if version == 5:
         savemat(path, {"X": X * (1 + 1j), "weights": X, **arrays})
         assert "found 'X', 'weights'; name it" in refusal(path)
+
+
+@pytest.mark.parametrize("way", ["link", "external", "virtual", "text"])
+def test_arrays_in_other_files_are_not_read(tmp_path: Path, way: str) -> None:
+    """HDF5 opens any file that a file names: a table would bring content of others into the results."""
+    path, other = write_h5ad(tmp_path / "a.h5ad", X, OBS), write_h5ad(tmp_path / "other.h5ad", X, OBS)
+    (tmp_path / "raw").write_bytes(X.tobytes())
+    with h5py.File(path, "r+") as file:
+        del file["obs/label" if way == "text" else "X"]
+        if way == "link":
+            file["X"] = h5py.ExternalLink(str(other), "X")
+        elif way == "text":
+            file["obs/label"] = h5py.ExternalLink(str(other), "obs/label")
+        elif way == "external":
+            file.create_dataset("X", shape=X.shape, dtype=X.dtype, external=str(tmp_path / "raw"))
+        else:
+            layout = h5py.VirtualLayout(X.shape, X.dtype)
+            layout[:] = h5py.VirtualSource(str(other), "X", shape=X.shape)
+            file.create_virtual_dataset("X", layout)
+        node = file["obs/label" if way == "text" else "X"]
+        assert node[()].tolist() in (X.tolist(), [label.encode() for label in LABELS])
+    assert f"{'label' if way == 'text' else 'X'} is in another file; copy the array into this one" in refusal(path)
 
 
 def test_text_of_matlab(tmp_path: Path) -> None:

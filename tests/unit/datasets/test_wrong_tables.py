@@ -31,6 +31,7 @@ def refused(path: Path) -> str:
     said = str(caught.value)
     assert said.startswith(str(path))
     assert said.count(str(path)) == 1
+    assert "np." not in said  # as in np.str_('s0')
     return said
 
 
