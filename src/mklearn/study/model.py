@@ -117,6 +117,13 @@ class Study(Strict):
             raise ValueError(f"invalid value {results!r}: expected a folder, with its path written out.")
         return results
 
+    @field_validator("mirror")
+    @classmethod
+    def _no_nul(cls, mirror: str | None) -> str | None:
+        if mirror is not None and "\0" in mirror:
+            raise ValueError(f"invalid value {mirror!r}: no folder or URL has a NUL character.")
+        return mirror
+
     _datasets = field_validator("datasets", mode="before")(normalise_datasets)
     _descriptors = field_validator("descriptors", mode="before")(expanded_descriptors)
 

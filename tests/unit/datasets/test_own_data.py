@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import struct
 import zlib
 from collections.abc import Callable
@@ -142,6 +143,24 @@ def test_image_folder_refusals(image_root: Path, tmp_path: Path) -> None:
         image_folder.read({"root": image_root / "s2"})
     with pytest.raises(DataError, match="no such folder"):
         image_folder.read({"root": tmp_path / "nowhere"})
+
+
+@pytest.mark.parametrize("name", [b"\xff", b"s2/\xff.png"])
+def test_names_of_folders_and_images_that_are_not_utf_8(image_root: Path, name: bytes) -> None:
+    """Told before a run too: `validate` and `init` find images, and read none as a data set."""
+    place = os.fsencode(image_root) + b"/" + name
+    os.rename(image_root / ("s10" if name == b"\xff" else "s2/10.png"), place)
+    for read in (image_folder.find_images, lambda root: image_folder.read({"root": root})):
+        with pytest.raises(DataError, match=rf"{image_root}: names of images: .*\\udcff.* can't be written as UTF-8"):
+            read(image_root)
+
+
+def test_a_stray_file_whose_name_is_not_utf_8_is_noted(image_root: Path, tmp_path: Path) -> None:
+    Path(os.fsdecode(os.fsencode(image_root) + b"/\xff.txt")).touch()
+    samples = image_folder.read({"root": image_root})
+    assert "'\\udcff.txt'" in samples.notes[0]
+    samples.save(tmp_path / "samples.npz")
+    assert SampleSet.load(tmp_path / "samples.npz").notes == samples.notes
 
 
 # --- feature tables

@@ -114,6 +114,10 @@ def test_results_that_are_no_folder(
     assert sentence in found
 
 
+def test_a_mirror_that_no_environment_takes(tmp_path: Path) -> None:
+    assert "mirror: invalid value 'a\\x00b': no folder or URL has a NUL" in said(tmp_path, BASE + 'mirror: "a\\0b"\n')
+
+
 @pytest.mark.parametrize("name", ["cache", "downloads"])
 def test_names_of_studies_that_are_folders_of_all(tmp_path: Path, name: str) -> None:
     found = said(tmp_path, BASE.replace("study: ", f"study: {name} # "))
