@@ -16,6 +16,7 @@ import json
 import math
 import os
 import secrets
+import struct
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -31,11 +32,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-NOT_WRITABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EIO, errno.EFBIG})
+NOT_WRITABLE = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENOENT, errno.ELOOP,
+     errno.ENAMETOOLONG, errno.EIO, errno.EFBIG}
+)  # fmt: skip
 # The date of every zip member: the earliest that the format knows. The time of writing would change the bytes.
 _ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 # Unpacked size over packed size of one member: deflate reaches about 1030.
 _MOST_DEFLATED = 1100
+# The end of a zip archive without a comment: mark, three numbers of disks, number of members, size, place, length.
+_LAST_RECORD = struct.Struct("<4sHHHHIIH")
 # Key of the JSON description in the metadata of a Parquet file.
 _METADATA_KEY = b"mklearn"
 # In the metadata of a Parquet file, before the sha256 of all bytes of the file with zeros in place of these 64 digits.
@@ -103,7 +109,11 @@ def sync_and_rename(temporary: Path, path: Path) -> None:
 def existing_file(path: str | os.PathLike[str]) -> Path:
     """Return `path` if it is a file; raise DataError otherwise."""
     path = Path(path)
-    if not path.is_file():
+    try:
+        found = path.is_file()
+    except OSError as error:
+        raise DataError(f"{path}: can't be read: {error.strerror or error}") from error
+    if not found:
         raise DataError(f"{path}: no such file")
     return path
 
@@ -152,6 +162,9 @@ def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None)
     try:
         with zipfile.ZipFile(path) as archive:
             held = {member.removesuffix(".npy"): member for member in archive.namelist()}
+            if len(held) < len(archive.infolist()):  # a flipped bit has made one name of another
+                raise ValueError("two arrays have the same name")
+            _check_number(path, len(held))
             wanted = tuple(held) if names is None else names
             missing = [name for name in wanted if name not in held]
             if missing:
@@ -173,6 +186,19 @@ def read_npz(path: str | os.PathLike[str], names: tuple[str, ...] | None = None)
     except Exception as error:  # damaged bytes make zipfile and NumPy raise errors of many kinds
         raise _damaged(path, "NPZ", error) from error
     return arrays
+
+
+def _check_number(path: Path, n_members: int) -> None:
+    """Check that a zip archive has as many members as its last record says, which zipfile does not.
+
+    A flipped bit in the length of a comment makes the members after it a part of the comment.
+    """
+    with path.open("rb") as stream:
+        stream.seek(-_LAST_RECORD.size, os.SEEK_END)
+        mark, _, _, _, n_recorded, *_ = _LAST_RECORD.unpack(stream.read())
+    # A comment after the record, which neither NumPy nor mklearn writes, or the larger format.
+    if mark == b"PK\x05\x06" and n_recorded not in (n_members, 0xFFFF):
+        raise ValueError(f"{n_members} of its {n_recorded} arrays are found")
 
 
 def _check_length(archive: zipfile.ZipFile, member: str) -> None:

@@ -33,6 +33,8 @@ SUFFIX = ".mklearn"
 _MAGIC = b"mklearn model, format "
 _FIRST_LINE = re.compile(_MAGIC + rb"(\d{1,9}), sha256 ([0-9a-f]{64})\n")
 _SCHEMA = "schema.json"
+_MOST_PACKED = 100
+"""Unpacked size over packed size of a model; small ones have 4, and text alone 17."""
 _PACKAGES = ("mklearn", "scikit-learn", "numpy", "scipy", "skops")
 _ROOMS: dict[str, tuple[str, ...]] = {
     "mklearn.base.side_by_side": ("SideBySide",),
@@ -242,6 +244,7 @@ def _loaded(path: Path, archive: bytes) -> dict[str, Any]:
     from skops.io.exceptions import UntrustedTypesFoundException
 
     try:
+        _check_size(archive)
         held = loads(archive, trusted=list(TRUSTED))
         if not (isinstance(held, dict) and set(held) == {"estimator", "arrays"} and isinstance(held["arrays"], dict)):
             raise ValueError("it holds something else than an estimator and arrays")
@@ -252,6 +255,14 @@ def _loaded(path: Path, archive: bytes) -> dict[str, Any]:
     except Exception as error:  # bytes that are no archive of skops raise errors of many kinds
         raise DataError(f"{path}: not a model of mklearn: its content is not readable ({error})") from error
     return held
+
+
+def _check_size(archive: bytes) -> None:
+    """Raise ValueError for an archive that unpacks to far more than its size."""
+    with zipfile.ZipFile(io.BytesIO(archive)) as given:
+        size = sum(member.file_size for member in given.infolist())
+    if size > _MOST_PACKED * len(archive):
+        raise ValueError(f"it unpacks to {size} bytes, far more than its own {len(archive)}")
 
 
 def _first_line(body: bytes) -> bytes:

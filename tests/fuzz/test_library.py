@@ -22,6 +22,7 @@ from mklearn.kernels.feature_scaling import FeatureScaler
 from mklearn.kernels.gaussian import GaussianKernel
 from mklearn.kernels.psd import psd_repair
 from mklearn.kernels.specs import compute_stack
+from mklearn.kernels.views import Views
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
 from mklearn.optimize import generalized_eigh, kernel_weights, simplex_qp, trace_ratio
 from mklearn.study.registry import registered
@@ -119,6 +120,37 @@ def test_estimators(trials: int) -> None:
 
     right = st.just("text") | st.sampled_from(list(LABELS))
     run_trials(trials, st.tuples(st.sampled_from(list(MODELS)), right, changes(), st.booleans()), trial, PROCESSES)
+
+
+VIEWS = {"a": FEATURES[:, :5], "b": FEATURES[:, 5:9]}
+KERNELS_OF_VIEWS = ("gaussian", ("gaussian", "linear"), *({"one": value} for value in (
+    *PARAMETERS[:-4], "gaussian", {"view": "a"}, {"view": "z"}, {"kind": "gaussian", "columns": [0, 1]},
+    {"columns": [0, 0]}, {"view": "a", "columns": [99]}, {"view": "b", "columns": "x"},
+    {"view": "b", "preprocessing": "x"}, {"view": "a", "bandwidth": -1}, {"view": "b", "feature_scaling": "standard"},
+    {"view": "a", "kind": "product"}, {"view": "a", "missing_views": "mean"},
+)))  # fmt: skip
+
+
+@amounts(100, 800)
+def test_views(trials: int) -> None:
+    """Several tables in every form, one of which is wrong, and kernels that are computed from them."""
+    forms: dict[str, Callable[[dict[str, Any]], Any]] = {
+        "dict": dict, "list": lambda views: list(views.values()), "Views": Views, "one": lambda views: views["a"],
+        "unusual names": lambda views: dict(zip([None, ""], views.values(), strict=True)), "none": lambda views: {},
+    }  # fmt: skip
+
+    def trial(drawn: tuple[str, str, str, tuple[str, float, int], Any, bool]) -> None:
+        kind, form, name, change, kernels, at_fit = drawn
+        wrong = VIEWS | {name: changed(VIEWS[name], change)}
+        with a_sentence():
+            estimator = implementation(kind)(kernels=kernels).fit(forms[form](wrong if at_fit else VIEWS), Y)
+            assert is_finite(estimator.predict(forms[form](VIEWS if at_fit else wrong)))
+
+    drawn = st.tuples(
+        st.sampled_from(["kernel_fda", "kernel_svc", "mkl_dr"]), st.sampled_from(list(forms)), st.sampled_from("ab"),
+        changes(), st.sampled_from(KERNELS_OF_VIEWS), st.booleans(),
+    )  # fmt: skip
+    run_trials(trials, drawn, trial, PROCESSES)
 
 
 @amounts(150, 1000)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import strategies as st
 from scipy.io import savemat
-from scipy.sparse import csc_matrix, csr_matrix
+from scipy.sparse import coo_matrix, csc_matrix, csr_matrix
 from tests.fuzz.mutations import CELLS, damaged, mistaken
 from tests.fuzz.trials import a_sentence, amounts, run_trials
 
@@ -38,6 +38,9 @@ SPLITS = pd.DataFrame({"id": np.tile(IDS, 2), "role": np.tile(["train", "train",
                        "repeat": np.repeat([0, 1], N), "fold": 0})  # fmt: skip
 PAIRS = pd.DataFrame({"fold": [0, 0, 1, 1], "first": ["s0", "s1", "s4", "s5"], "second": ["s2", "s4", "s6", "s8"],
                       "same": [True, False, True, False]})  # fmt: skip
+NO_NUMBER = {"", "NA", "N/A", "n/a", "#N/A", "#NA", "#N/A N/A", "NULL", "null", "None", "NaN", "nan", "-NaN", "-nan",
+             "<NA>", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}  # fmt: skip
+"""Words for a missing number."""
 LFW = "1\t1\ncat\t1\t2\ncat\t1\tdog\t1\n"
 
 
@@ -57,43 +60,59 @@ def as_npz(compressed: bool = False, **arrays: Any) -> bytes:
     return stream.getvalue()
 
 
-def as_h5ad(**options: Any) -> bytes:
+def as_h5ad(values: np.ndarray = X, modality: str = "/", **options: Any) -> bytes:
     stream = io.BytesIO()
-    with h5py.File(stream, "w") as file:
-        file.create_dataset("X", data=X, **options)
+    with h5py.File(stream, "w") as whole:
+        file = whole.require_group(modality)
+        file.create_dataset("X", data=values, **options)
         file["obs/_index"], file["obs/label"] = IDS.astype(object), LABELS.astype(object)
-        file["obs"].attrs["_index"] = "_index"
+        file["var/_index"] = np.array([f"f{number}" for number in range(values.shape[1])], dtype=object)
+        for table in ("obs", "var"):
+            file[table].attrs["_index"] = "_index"
     return stream.getvalue()
 
 
-def as_mat(**options: Any) -> bytes:
+def as_mat(values: np.ndarray = X, **options: Any) -> bytes:
     stream = io.BytesIO()
-    savemat(stream, {"id": IDS.astype(object)[:, None], "label": LABELS, "X": X}, **options)
+    savemat(stream, {"id": IDS.astype(object)[:, None], "label": LABELS, "X": values}, **options)
     return stream.getvalue()
 
 
 def as_sparse(matrix: Any) -> bytes:
-    parts = {name: getattr(matrix, name) for name in ("data", "indices", "indptr", "shape")}
+    names = ("row", "col") if matrix.format == "coo" else ("indices", "indptr")
+    parts = {name: getattr(matrix, name) for name in ("data", "shape", *names)}
     return as_npz(id=IDS, label=LABELS, format=matrix.format.encode(), **parts)
 
 
-def in_file(content: bytes, path: Path) -> tuple[list[str], list[str], np.ndarray]:
-    """Ids, labels and numbers of a table, read without mklearn: in the order of the file."""
+def in_file(content: bytes, path: Path, names: Sequence[str] = ()) -> tuple[list[str], list[str], np.ndarray]:
+    """Ids (row numbers, if there are none), labels and numbers of a table, read without mklearn, in the file's order.
+
+    The numbers are those of some features by name, where the file names any.
+    """
     if path.suffix == ".npz":
         with zipfile.ZipFile(io.BytesIO(content)) as archive:  # np.load wants nothing before the archive
             members = {name.removesuffix(".npy"): archive.read(name) for name in archive.namelist()}
         arrays = {name: np.lib.format.read_array(io.BytesIO(member)) for name, member in members.items()}
-        ids, labels = arrays.pop("id"), arrays.pop("label")
-        if "indptr" in arrays:
-            kind = csr_matrix if arrays["format"].item() == b"csr" else csc_matrix
+        ids, labels = arrays.pop("id", None), arrays.pop("label", None)
+        if "format" in arrays:
+            kind = {b"csr": csr_matrix, b"csc": csc_matrix, b"coo": coo_matrix}[arrays["format"].item()]
             shape = tuple(arrays["shape"].tolist())
-            values = kind((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape).toarray()
-            return text_of(ids), text_of(labels), values
-        [values] = [array for array in arrays.values() if array.ndim == 2]
-        return text_of(ids), text_of(labels), values
-    if path.suffix == ".h5ad":
-        with h5py.File(path) as file:
-            return text_of(file["obs/_index"][()]), text_of(file["obs/label"][()]), file["X"][()]
+            places = [arrays[name] for name in ("indices", "indptr") if name in arrays]
+            parts = tuple(places) or ((arrays["row"], arrays["col"]),)
+            values = kind((arrays["data"], *parts), shape=shape).toarray()
+        else:
+            [values] = [array for array in arrays.values() if array.ndim == 2]
+        numbered = list(map(str, range(1, len(values) + 1)))
+        return numbered if ids is None else text_of(ids), [] if labels is None else text_of(labels), values
+    if path.suffix in (".h5ad", ".h5mu"):
+        with h5py.File(path) as whole:
+            file = whole["mod/one"] if path.suffix == ".h5mu" else whole
+            ids, labels = (
+                text_of(file[f"obs/{name}"][()]) if name in file["obs"] else [] for name in ("_index", "label")
+            )
+            features = text_of(file["var/_index"][()])
+            chosen = [features.index(name) for name in names] if len({*features}) == len(features) else slice(None)
+            return ids, labels, file["X"][()][:, chosen if names else slice(None)]
     if path.suffix == ".parquet":
         columns = pq.read_table(io.BytesIO(content)).to_pydict()
     else:
@@ -102,8 +121,9 @@ def in_file(content: bytes, path: Path) -> tuple[list[str], list[str], np.ndarra
             row for row in csv.reader(lines, delimiter="\t" if path.suffix == ".tsv" else ",") if "".join(row).strip()
         ]
         columns = {name: [row[number] for row in rows[1:]] for number, name in enumerate(rows[0])}
-    ids, labels = (text_of(columns.pop(name)) for name in ("id", "label"))
-    return ids, labels, np.array([[number_of(cell) for cell in column] for column in columns.values()]).T
+    ids, labels = (text_of(columns.pop(name, [])) for name in ("id", "label"))
+    values = np.array([[number_of(cell) for cell in columns[name]] for name in names or columns]).T
+    return ids or list(map(str, range(1, len(values) + 1))), labels, values
 
 
 def text_of(cells: Iterable[Any]) -> list[str]:
@@ -111,6 +131,9 @@ def text_of(cells: Iterable[Any]) -> list[str]:
 
 
 def number_of(cell: Any) -> float:
+    """The number in a cell; NaN where there is none."""
+    if str(cell).strip() in NO_NUMBER:
+        return np.nan
     return {"true": 1.0, "false": 0.0}.get(str(cell).strip().lower()) or float(cell)
 
 
@@ -131,8 +154,9 @@ TABLES: dict[str, st.SearchStrategy[bytes]] = {
     "parquet": damaged([as_parquet(FRAME), as_parquet(FRAME.assign(label=pd.Categorical(LABELS), f0=range(N)))]),
     "tsv": mistaken([as_csv(FRAME).replace(",", "\t")], CELLS) | damaged([as_csv(FRAME).replace(",", "\t").encode()]),
     "h5ad": damaged([as_h5ad(), as_h5ad(compression="gzip")]),
+    "h5mu": damaged([as_h5ad(modality="mod/one"), as_h5ad(modality="mod/one", compression="gzip")]),
     "mat": damaged([as_mat(), as_mat(do_compression=True)]),
-    "sparse.npz": damaged([as_sparse(csr_matrix(X)), as_sparse(csc_matrix(X))]),
+    "sparse.npz": damaged([as_sparse(kind(X)) for kind in (csr_matrix, csc_matrix, coo_matrix)]),
     "npz": damaged([as_npz(id=IDS, label=LABELS, X=X), as_npz(True, id=IDS.astype("S"), label=np.arange(N) % 3, X=X)]),
 }
 
@@ -142,21 +166,26 @@ TABLES: dict[str, st.SearchStrategy[bytes]] = {
 def test_feature_tables(trials: int, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"one.{suffix}"
 
+    read = 0
+
     def trial(content: bytes) -> None:
+        nonlocal read
         path.write_bytes(content)
         with a_sentence():
             feature_table(content, path)
+            read += 1
 
     run_trials(trials, TABLES[suffix], trial)
+    assert read
 
 
 KERNELS: dict[str, st.SearchStrategy[bytes]] = {
     "csv": mistaken([as_csv(SQUARE), pd.DataFrame(K).to_csv(index=False, header=False)], CELLS),
     "parquet": damaged([as_parquet(SQUARE)]),
-    "tsv": mistaken([as_csv(FRAME).replace(",", "\t")], CELLS) | damaged([as_csv(FRAME).replace(",", "\t").encode()]),
-    "h5ad": damaged([as_h5ad(), as_h5ad(compression="gzip")]),
-    "mat": damaged([as_mat(), as_mat(do_compression=True)]),
-    "sparse.npz": damaged([as_sparse(csr_matrix(X)), as_sparse(csc_matrix(X))]),
+    "tsv": mistaken([as_csv(SQUARE).replace(",", "\t")], CELLS) | damaged([as_csv(SQUARE).replace(",", "\t").encode()]),
+    "h5ad": damaged([as_h5ad(K), as_h5ad(K, compression="gzip")]),
+    "mat": damaged([as_mat(K), as_mat(K, do_compression=True)]),
+    "sparse.npz": damaged([as_sparse(csr_matrix(K)), as_sparse(csc_matrix(K))]),
     "npz": damaged([as_npz(id=IDS, K=K), as_npz(K=K.astype(np.float32))]),
 }
 
@@ -167,14 +196,19 @@ def test_kernels(trials: int, tmp_path: Path, suffix: str) -> None:
     path, labels = tmp_path / f"k.{suffix}", tmp_path / "labels.csv"
     labels.write_text(as_csv(FRAME[["id", "label"]]))
 
+    read = 0
+
     def trial(content: bytes) -> None:
+        nonlocal read
         path.write_bytes(content)
         with a_sentence():
             kernel = precomputed.read({"k": path, "L": labels}, labels="L").matrices["k"]
             np.testing.assert_array_equal(kernel, kernel.T)
             assert np.diag(kernel).min() > 0
+            read += 1
 
     run_trials(trials, KERNELS[suffix], trial)
+    assert read
 
 
 def read_splits(path: Path) -> None:

@@ -53,6 +53,13 @@ def test_help_is_there_for_every_command(arguments: list[str], capsys: pytest.Ca
             assert command in said
 
 
+def test_a_path_that_the_system_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    long = "x" * 300
+    data = {"kind": "feature_tables", "tables": {"t": long}}
+    path = write(tmp_path / "study.yaml", {"study": "long", "datasets": {"own": data}})
+    assert failure(["validate", path], capsys) == f"mklearn: {long}: File name too long\n"
+
+
 @pytest.mark.parametrize("arguments", [[], ["fit"], ["step"], ["validate"], ["step", "fit", "--threads", "two"],
                                        ["methods", "--", "--dry-run"], ["failed", "--run", "--targets"]])  # fmt: skip
 def test_invalid_command_lines_exit_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:

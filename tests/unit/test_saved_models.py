@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import json
 import os
 import zipfile
@@ -128,6 +129,17 @@ def test_an_estimator_that_is_not_fitted_is_refused(tmp_path: Path) -> None:
         with pytest.raises(DataError, match="is not fitted; fit it before it is saved"):
             save_model(estimator, tmp_path / "model.mklearn", CARD)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_model_that_unpacks_to_far_more_is_refused(saved: Path, tmp_path: Path) -> None:
+    header, archive = saved.read_bytes().split(b"\n", 1)[1].split(b"\n", 1)
+    stream = io.BytesIO(archive)
+    with zipfile.ZipFile(stream, "a", zipfile.ZIP_DEFLATED) as written:
+        written.writestr("more.json", b" " * 50_000_000)
+    body = header + b"\n" + stream.getvalue()
+    (tmp_path / "bomb.mklearn").write_bytes(saved_models._first_line(body) + body)
+    with pytest.raises(DataError, match=r"bomb\.mklearn: .*\(it unpacks to \d+ bytes, far more than its own"):
+        load_model(tmp_path / "bomb.mklearn")
 
 
 def test_the_content_is_no_pickle(saved: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,13 +36,24 @@ def splits() -> pd.DataFrame:
     return pd.DataFrame({"id": IDS, "role": ["train", "train", "test", "test"] * 6})
 
 
+def write_kernel(path: Path, shift: float) -> None:
+    K = np.eye(24) + shift
+    np.savez(path, K=K, id=np.array(IDS))
+
+
 def study(results: str) -> dict[str, Any]:
     return {
         "study": "awkward",
         "results": results,
-        "datasets": {"mine": {"kind": "feature_tables", "tables": {"t": "own data/täble.csv"}}},
+        "datasets": {
+            "mine": {"kind": "feature_tables", "tables": {"t": "own data/täble.csv"}},
+            "matrix": {"kind": "precomputed", "matrices": {"k": "own data/k é.npz"}, "labels": "own data/läbels.csv"},
+        },
         "methods": {"average": {"kind": "kernel_fda"}},
-        "protocols": {"given": {"kind": "given", "path": "own data/splits ß.csv"}},
+        "protocols": {
+            "given": {"kind": "given", "path": "own data/splits ß.csv", "datasets": ["mine"]},
+            "folds": {"kind": "k_fold", "folds": 2, "datasets": ["matrix"]},
+        },
     }
 
 
@@ -53,29 +65,36 @@ def awkward(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Check
     (made.folder / "own data").mkdir()
     table(1.0).to_csv(made.folder / "own data/täble.csv", index=False)
     splits().to_csv(made.folder / "own data/splits ß.csv", index=False)
+    write_kernel(made.folder / "own data/k é.npz", 0.5)
+    table(0.0)[["id", "label"]].to_csv(made.folder / "own data/läbels.csv", index=False)
     made.write(study("the results ñ"))
     made.snakemake("--cores", "2", "fits")
     return made
 
 
 def test_such_a_study_is_run_and_up_to_date(awkward: Checkout) -> None:
-    assert len(list((awkward.folder / "the results ñ/cache/fits").rglob("*.npz"))) == 1
+    assert len(list((awkward.folder / "the results ñ/cache/fits").rglob("*.npz"))) == 2
     assert awkward.planned("fits") == {}
 
 
 @pytest.mark.parametrize(
     ("name", "other", "first"),
-    [("täble.csv", table(3.0), {"read": 1}), ("splits ß.csv", splits().iloc[::-1].assign(id=IDS), {"split": 1})],
-    ids=["table", "splits"],
+    [
+        ("täble.csv", lambda path: table(3.0).to_csv(path, index=False), {"read": 1}),
+        ("splits ß.csv", lambda path: splits().iloc[::-1].assign(id=IDS).to_csv(path, index=False), {"split": 1}),
+        ("k é.npz", lambda path: write_kernel(path, 0.7), {"read": 1}),
+        ("läbels.csv", lambda path: table(0.0)[["id", "label"]].iloc[::-1].to_csv(path, index=False), {"read": 1}),
+    ],
+    ids=["table", "splits", "matrix", "labels"],
 )
 def test_an_older_file_in_the_place_of_a_newer_one_is_noticed(
-    awkward: Checkout, name: str, other: pd.DataFrame, first: dict[str, int]
+    awkward: Checkout, name: str, other: Callable[[Path], None], first: dict[str, int]
 ) -> None:
     path = awkward.folder / "own data" / name
     kept = path.with_name("kept")
     shutil.copy2(path, kept)
     try:
-        other.to_csv(path, index=False)
+        other(path)
         os.utime(path, (1e9, 1e9))
         assert first.items() <= awkward.planned("fits").items()
         shutil.copy(kept, path)  # a newer time, the content as it was

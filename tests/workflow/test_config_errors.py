@@ -69,6 +69,15 @@ def test_a_file_that_yaml_can_not_read(checkout: Checkout, kind: str) -> None:
     assert "Traceback" not in said
 
 
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_mklearn_run_checks_the_file_before_snakemake_reads_it(checkout: Checkout, kind: str) -> None:
+    content, sentence = UNREADABLE[kind]
+    (checkout.folder / "bad.yaml").write_bytes(content)
+    said = checkout.said("mklearn", "run", "bad.yaml", code=1)
+    assert sentence in said.split("mklearn: bad.yaml: ")[1]
+    assert "Traceback" not in said
+
+
 @pytest.mark.parametrize("goal", ["run", "why"])
 @pytest.mark.parametrize("kind", ["utf-16", "digits", "bomb"])
 def test_make_checks_the_file_before_snakemake_reads_it(repository: Path, tmp_path: Path, kind: str, goal: str) -> None:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mklearn.base.kernel_parameters import kernel_parameters, with_kernel_parameters
 from mklearn.base.validation import checked_array
 from mklearn.errors import ConfigError, DataError
+from mklearn.kernels.checks import regular_array
 from mklearn.kernels.specs import StackTransform
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import Views, as_views
@@ -131,7 +132,7 @@ class KernelInput:
         if views is None and not transform.reads_tables:
             return checked_array(self, X, reset=reset)
         if views is None:
-            table = X if hasattr(X, "shape") else np.asarray(X)
+            table = X if hasattr(X, "shape") else regular_array(X, "X")
             if len(table.shape) != 2:
                 raise DataError(f"X has shape {table.shape}; expected (n_samples, n_features)")
             try:

@@ -49,6 +49,14 @@ def check_keys(keys: Iterable[object], valid: Sequence[str], owner: str) -> None
             raise ConfigError(f"{owner} has the unknown key {key!r}{hint}; valid keys: {', '.join(valid)}")
 
 
+def regular_array(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Return `values` as an array; raise `DataError` for nested lists whose parts have different lengths."""
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise DataError(f"{name} is not a regular array: its parts have different lengths") from error
+
+
 def as_float_matrix(values: ArrayLike, name: str) -> Array:
     """Return `values` as a finite 2-d floating array (see `as_float_array`)."""
     return as_float_array(values, name, ndim=2)
@@ -68,10 +76,7 @@ def as_float_array(
     if hasattr(values, "toarray"):
         raise DataError(f"{name} is a sparse matrix; pass a dense array, e.g. {name}.toarray()")
     check_kept(values, name)
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise DataError(f"{name} is not a regular array: its parts have different lengths") from error
+    array = regular_array(values, name)
     if array.dtype.kind not in "fiub":
         raise DataError(f"{name} has dtype {array.dtype}; expected real numbers")
     if array.dtype not in (np.float32, np.float64):

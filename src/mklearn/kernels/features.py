@@ -79,10 +79,14 @@ def select_columns(table: Any, columns: Any) -> Any:
     if are_names(columns):
         return _named_columns(table, [columns] if isinstance(columns, str) else list(columns))
     chosen = columns if isinstance(columns, slice) else np.asarray(columns)
+    if len(table.shape) != 2:
+        raise DataError(f"shape {table.shape} has no columns to choose by `columns` {columns!r}; expected (n, d)")
     try:
         selected = table.iloc[:, chosen] if hasattr(table, "iloc") else table[:, chosen]
     except IndexError as error:
         raise DataError(f"`columns` {columns!r} do not fit {table.shape[1]} features") from error
+    except ValueError as error:  # pandas: numbers in another byte order
+        raise DataError(f"`columns` {columns!r} can't be chosen: {error}") from error
     if len(selected.shape) != 2 or selected.shape[1] == 0:
         raise DataError(f"`columns` {columns!r} select no features; expected a list of indices or a slice")
     return selected

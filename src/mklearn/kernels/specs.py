@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.contract.loading import load
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.base import Kernel
-from mklearn.kernels.checks import Array, as_float_array, as_float_matrix, check_choice, check_keys
+from mklearn.kernels.checks import Array, as_float_array, as_float_matrix, check_choice, check_keys, regular_array
 from mklearn.kernels.completion import MeanCompletion, check_missing_views, lacking
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
@@ -421,7 +421,7 @@ class StackTransform:
         if views is not None:
             return views
         if self.reads_tables:
-            return X if hasattr(X, "iloc") or is_sparse(X) else np.asarray(X)
+            return X if hasattr(X, "iloc") or is_sparse(X) else regular_array(X, "X")
         return as_float_matrix(X, "X")
 
 

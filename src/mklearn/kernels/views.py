@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mklearn.errors import DataError
+from mklearn.kernels.checks import regular_array
 
 
 class Views:
@@ -129,7 +130,7 @@ def _table(name: object, table: Any) -> Any:
     if hasattr(table, "toarray"):
         table = table.tocsr()
     elif not hasattr(table, "iloc"):
-        table = np.asarray(table)
+        table = regular_array(table, f"view {name!r}")
     if len(table.shape) < 1 or 0 in table.shape:
         raise DataError(f"view {name!r} has shape {table.shape}; expected samples in rows and features in columns")
     return table

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from mklearn.atomic import existing_file
 from mklearn.contract.loading import load
 from mklearn.contract.model_card import CardImages, CardTables, CardView, ModelCard
 from mklearn.datasets.readers.annotated_data import MUDATA
@@ -18,7 +19,7 @@ from mklearn.datasets.readers.content import IMAGE_SUFFIXES, decode_image, is_hi
 from mklearn.datasets.readers.table_files import SUFFIXES, Table, array_of_view
 from mklearn.datasets.readers.tabular import numeric_values, require_columns
 from mklearn.datasets.resizing import resize_images
-from mklearn.datasets.samples import natural_key, some
+from mklearn.datasets.samples import check_text, natural_key, some
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.views import Views
 from mklearn.study.registry import registered
@@ -58,8 +59,14 @@ class NewSamples:
 
     def with_all_views(self) -> NewSamples:
         """Return the samples that have every view."""
-        lacking = [np.isnan(self.X[name]).all(axis=1) for name in self.X.names]
-        return self.chosen(np.flatnonzero(~np.logical_or.reduce(lacking)))
+        return self.chosen(np.flatnonzero(~np.logical_or.reduce(self._lacking())))
+
+    def without_any_view(self) -> NDArray[np.bool_]:
+        """Return which samples lack every view: of those, nothing is known."""
+        return np.logical_and.reduce(self._lacking())
+
+    def _lacking(self) -> list[NDArray[np.bool_]]:
+        return [np.isnan(self.X[name]).all(axis=1) for name in self.X.names]
 
     def without_labels(self) -> NewSamples:
         """Return the samples whose label is empty.
@@ -103,7 +110,13 @@ def read_new_samples(sources: Sequence[str], card: ModelCard, arrays: Mapping[st
         if not Path(sources[0]).exists():
             raise ConfigError(f"{sources[0]}: no such file or folder; the model takes a folder of images, or one image")
         return _from_images(Path(sources[0]), card, card.images, arrays)
-    return _from_tables(_tables_by_view(sources, card), card)
+    files = _tables_by_view(sources, card)
+    samples = _from_tables(files, card)
+    nothing = samples.without_any_view()
+    if nothing.any():
+        paths = ", ".join(dict.fromkeys(map(str, files.values())))
+        raise DataError(f"{paths}: no value at all for the samples {some(samples.ids[nothing])}; leave them out")
+    return samples
 
 
 def read_unlabelled(files: Mapping[str, Path], label_table: Path | None, card: ModelCard) -> NewSamples | None:
@@ -120,7 +133,7 @@ def read_unlabelled(files: Mapping[str, Path], label_table: Path | None, card: M
     Returns
     -------
     samples : NewSamples or None
-        None if all samples have a label.
+        None if all samples have a label. Samples that lack every table are left out.
     """
     samples = _from_tables(files, card)
     labels = np.full(len(samples), "", dtype=object) if samples.labels is None else samples.labels.astype(object)
@@ -131,7 +144,7 @@ def read_unlabelled(files: Mapping[str, Path], label_table: Path | None, card: M
         named = table.unique_ids(said.id_column)
         known = dict(zip(named, table.labels(said.label_column, named), strict=True))
         labels = np.array([known.get(name, "") or label for name, label in zip(samples.ids, labels, strict=True)])
-    rows = np.flatnonzero(labels == "")
+    rows = np.flatnonzero((labels == "") & ~samples.without_any_view())
     return samples.chosen(rows) if rows.size else None
 
 
@@ -139,7 +152,7 @@ def read_unlabelled(files: Mapping[str, Path], label_table: Path | None, card: M
 
 
 def _from_images(source: Path, card: ModelCard, form: CardImages, arrays: Mapping[str, NDArray[Any]]) -> NewSamples:
-    files = _image_files(source) if source.is_dir() else [source]
+    files = _image_files(source) if source.is_dir() else [existing_file(source)]
     read = [decode_image(_content(file), str(file), form.colour) for file in files]
     images: Any = read if form.resize is None else resize_images(read, **form.resize)
     for file, image in zip(files, images, strict=True):
@@ -148,7 +161,9 @@ def _from_images(source: Path, card: ModelCard, form: CardImages, arrays: Mappin
         if form.shape is not None and list(image.shape) != form.shape:
             shapes = [" x ".join(map(str, shape)) for shape in (image.shape, form.shape)]
             raise DataError(f"{file}: has {shapes[0]} pixels, and the training images had {shapes[1]}; resize it")
-    ids = np.array([file.name if file == source else file.relative_to(source).as_posix() for file in files])
+    names = [file.name if file == source else file.relative_to(source).as_posix() for file in files]
+    check_text(names, f"{source}: names of images")
+    ids = np.array(names)
     if card.method.input == "images":
         return NewSamples(ids, np.asarray(images, dtype=np.float64))
     return NewSamples(ids, Views({view.name: _described(images, view, arrays) for view in card.views}))
@@ -248,8 +263,10 @@ class _Rows:
             raise DataError(f"{path}: no rows")
         has_ids = said.id_column in table
         ids = table.unique_ids(said.id_column) if has_ids else np.arange(1, len(features) + 1).astype(str)
+        if len(ids) != len(features):
+            raise DataError(f"{path}: {len(ids)} ids but {len(features)} rows")
         labels = table.labels(said.label_column, ids) if said.label_column in table else None
-        return cls(path, ids, labels, features, not table.holds_arrays)
+        return cls(path, ids, labels, features, table.names_columns)
 
     def of_view(self, view: CardView) -> pd.DataFrame:
         """Return the features of a view, in the order of the training samples' columns."""

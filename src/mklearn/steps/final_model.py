@@ -185,7 +185,7 @@ def _columns(path: Path, view: FinalView, spec: FinalSpec, width: int) -> list[s
     text = [column for column in (spec.tables.label_column, spec.tables.group_column) if column]
     table = Table(path, spec.tables.id_column, text, array=array_of_view(path, view.name, view.column_array))
     names = [str(name) for name in table.numbers().columns]
-    return None if table.holds_arrays or len(names) != width else names
+    return names if table.names_columns and len(names) == width else None
 
 
 def _groups_kept_together(splits: Path, data: _Samples) -> NDArray[np.str_] | None:

@@ -99,6 +99,13 @@ class Study(Strict):
     final: Final | None = None
     """A model of one method on all samples, which ``mklearn predict`` takes; by default none."""
 
+    @field_validator("study")
+    @classmethod
+    def _not_a_shared_folder(cls, study: str) -> str:
+        if study in ("cache", "downloads"):
+            raise ValueError(f"invalid name {study!r}: the folder of this name holds what studies share.")
+        return study
+
     @field_validator("results")
     @classmethod
     def _folder(cls, results: str) -> str:
@@ -106,9 +113,16 @@ class Study(Strict):
         if special:
             found = ", ".join(map(repr, special))
             raise ValueError(f"invalid value {results!r}: Snakemake can't take {found} in the name of a folder.")
-        if not results.strip() or results.startswith("~"):
+        if not results.strip() or results.startswith(("~", "$")) or "://" in results:
             raise ValueError(f"invalid value {results!r}: expected a folder, with its path written out.")
         return results
+
+    @field_validator("mirror")
+    @classmethod
+    def _no_nul(cls, mirror: str | None) -> str | None:
+        if mirror is not None and "\0" in mirror:
+            raise ValueError(f"invalid value {mirror!r}: no folder or URL has a NUL character.")
+        return mirror
 
     _datasets = field_validator("datasets", mode="before")(normalise_datasets)
     _descriptors = field_validator("descriptors", mode="before")(expanded_descriptors)

@@ -17,7 +17,7 @@ from mklearn.contract.final_spec import FinalSpec
 from mklearn.contract.fit_spec import FitSpec
 from mklearn.contract.specs import DescriptorSpec, PairwiseSpec, ReadSpec, ResizeSpec, Spec, SplitSpec
 from mklearn.contract.table_specs import ScoresSpec
-from mklearn.errors import UserError
+from mklearn.errors import ConfigError, UserError
 from mklearn.provenance import code_fingerprint, digest, file_digest, step_code
 from mklearn.study.expansion import tables
 from mklearn.study.expansion.datasets import PlannedDataset
@@ -63,6 +63,8 @@ def open_study(config: Mapping[str, Any], workflow: Any) -> Targets:
         return Targets(plan_study(check_study(dict(config), source=source)), source)
     except UserError as error:
         _end(error)
+    except OSError as error:  # a path of the study that the system refuses
+        _end(ConfigError(f"{source}: {error.filename}: {error.strerror}."))
 
 
 def _end(error: UserError) -> NoReturn:

@@ -239,6 +239,38 @@ def test_refuses_kernels(digits, kernels: Any, message: str) -> None:
         KernelFDA(kernels=kernels).fit(tables, y)
 
 
+RAGGED: Any = [[1.0, 2.0], [3.0]] * 4
+Y8 = [0, 1] * 4
+
+
+@pytest.mark.parametrize(
+    ("kernels", "X", "message"),
+    [
+        (
+            "gaussian",
+            {"a": RAGGED, "b": np.eye(8)},
+            "view 'a' is not a regular array: its parts have different lengths",
+        ),
+        ({"k": {"kind": "gaussian", "columns": "x"}}, RAGGED, "X is not a regular array"),
+        (
+            {"k": {"view": "a", "columns": [0]}},
+            {"a": np.arange(8.0)},
+            r"shape \(8,\) has no columns to choose by `columns` \[0\]",
+        ),
+    ],
+)
+def test_refuses_views_that_are_no_tables(kernels: Any, X: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        KernelFDA(kernels=kernels).fit(X, Y8)
+
+
+def test_refuses_new_samples_that_are_no_table() -> None:
+    X = {"a": pd.DataFrame(np.eye(8)[:, :2], columns=["x", "y"])}
+    fitted = KernelFDA(kernels={"k": {"view": "a", "columns": "x"}}).fit(X, Y8)
+    with pytest.raises(DataError, match="X is not a regular array: its parts have different lengths"):
+        fitted.predict(RAGGED)
+
+
 def test_refuses_other_data(digits) -> None:
     tables, y = digits
     model = KernelFDA(kernels={"hog": "gaussian", "lbp": "gaussian"}).fit(tables, y)

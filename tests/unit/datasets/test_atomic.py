@@ -110,6 +110,26 @@ def test_damaged_npz_names_the_file(tmp_path: Path) -> None:
         read_npz(good, ("z",))
 
 
+def test_a_flipped_bit_that_makes_one_name_of_another_is_noticed(tmp_path: Path) -> None:
+    """In the directory at the end of the file: one array would be read in place of two, and no checksum compared."""
+    write_npz(tmp_path / "a.npz", **{"0/x": np.arange(3), "1/x": np.arange(4)})
+    content = (tmp_path / "a.npz").read_bytes()
+    place = content.rindex(b"0/x.npy")
+    (tmp_path / "a.npz").write_bytes(content[:place] + b"1" + content[place + 1 :])
+    with pytest.raises(DataError, match=r"a\.npz: not a readable NPZ file \(two arrays have the same name\)"):
+        read_npz(tmp_path / "a.npz")
+
+
+def test_a_flipped_bit_that_makes_a_comment_of_arrays_is_noticed(tmp_path: Path) -> None:
+    """Of the first entry of the directory: the entries after it, less than 256 bytes, are the comment."""
+    write_npz(tmp_path / "a.npz", **{f"a{number}": np.arange(3) for number in range(4)})
+    content = (tmp_path / "a.npz").read_bytes()
+    place = content.index(b"PK\x01\x02") + 33
+    (tmp_path / "a.npz").write_bytes(content[:place] + b"\x01" + content[place + 1 :])
+    with pytest.raises(DataError, match=r"a\.npz: not a readable NPZ file \(\d of its 4 arrays are found\)"):
+        read_npz(tmp_path / "a.npz")
+
+
 def test_a_header_that_claims_more_than_the_file_has_takes_no_memory(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     for shape in ((1 << 50, 8), (1 << 62, 1 << 62), (3,), (5, 7)):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
+import struct
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +25,9 @@ RNG = np.random.default_rng(0)
 IDS = [f"s{k}" for k in range(6)]
 Change = Callable[[pd.DataFrame, pd.DataFrame], tuple[pd.DataFrame, pd.DataFrame]]
 LABELS = ["cat", "dog", "cat", "dog", "cat", "dog"]
+HUGE = struct.pack(">8sI4sIIBBBBB", b"\x89PNG\r\n\x1a\n", 13, b"IHDR", 10**5, 10**5, 8, 0, 0, 0, 0)
+HUGE += struct.pack(">I", zlib.crc32(HUGE[12:])) + struct.pack(">I4sI", 0, b"IEND", zlib.crc32(b"IEND"))
+"""A PNG that claims ten thousand million pixels."""
 EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n%%EOF\n"
 """Which Pillow hands to Ghostscript."""
 
@@ -123,6 +129,7 @@ def test_image_folder_refusals(image_root: Path, tmp_path: Path) -> None:
         (data[: len(data) // 2], "corrupt or truncated"),
         (b"hello", "not an image"),
         (EPS, "not an image of a format"),
+        (HUGE, "corrupt or truncated image .*exceeds limit of"),
     ):
         (image_root / "s10" / "9.png").write_bytes(damaged)
         with pytest.raises(DataError, match=rf"s10/9\.png: .*{word}"):
@@ -136,6 +143,24 @@ def test_image_folder_refusals(image_root: Path, tmp_path: Path) -> None:
         image_folder.read({"root": image_root / "s2"})
     with pytest.raises(DataError, match="no such folder"):
         image_folder.read({"root": tmp_path / "nowhere"})
+
+
+@pytest.mark.parametrize("name", [b"\xff", b"s2/\xff.png"])
+def test_names_of_folders_and_images_that_are_not_utf_8(image_root: Path, name: bytes) -> None:
+    """Told before a run too: `validate` and `init` find images, and read none as a data set."""
+    place = os.fsencode(image_root) + b"/" + name
+    os.rename(image_root / ("s10" if name == b"\xff" else "s2/10.png"), place)
+    for read in (image_folder.find_images, lambda root: image_folder.read({"root": root})):
+        with pytest.raises(DataError, match=rf"{image_root}: names of images: .*\\udcff.* can't be written as UTF-8"):
+            read(image_root)
+
+
+def test_a_stray_file_whose_name_is_not_utf_8_is_noted(image_root: Path, tmp_path: Path) -> None:
+    Path(os.fsdecode(os.fsencode(image_root) + b"/\xff.txt")).touch()
+    samples = image_folder.read({"root": image_root})
+    assert "'\\udcff.txt'" in samples.notes[0]
+    samples.save(tmp_path / "samples.npz")
+    assert SampleSet.load(tmp_path / "samples.npz").notes == samples.notes
 
 
 # --- feature tables

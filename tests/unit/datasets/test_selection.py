@@ -103,6 +103,7 @@ def test_without_a_draw_the_first_samples() -> None:
         ({"draw": 0}, "needs per_class"),
         ({"exclude_classes": ["emu"], "first_classes": 4}, "4 requested, but only 3 of 4 classes remain"),
         ({"exclude_classes": ["emu", "crab", "ant"]}, "at least two classes are needed, .* leave 1"),
+        ({"exclude_classes": list(NAMES)}, "at least two classes are needed, .* leave 0"),
         ({"classes": ["emu"]}, "at least two classes"),
     ],
 )

@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.io import savemat
-from tests.unit.datasets.annotated_files import write_h5ad, write_h5mu
+from tests.unit.datasets.annotated_files import write_h5ad, write_h5mu, write_table
 
 from mklearn.datasets.read import read_dataset
 from mklearn.datasets.readers import feature_tables, hdf5
 from mklearn.datasets.readers.matlab_tables import own_variables
-from mklearn.datasets.readers.table_files import column_names
+from mklearn.datasets.readers.table_files import Table, column_names
 from mklearn.datasets.registry import dataset_spec
 from mklearn.datasets.samples import SampleSet
 from mklearn.errors import DataError
@@ -155,6 +155,31 @@ def test_modalities_are_views(tmp_path: Path) -> None:
         feature_tables.read({"atac": path})
 
 
+@pytest.mark.parametrize(
+    ("array", "names", "expected"),
+    [("X", "abcd", list("abcd")), ("layers/twice", "abcd", list("abcd")), ("obsm/X_pca", "abcd", None),
+     ("X", "abca", None), ("X", None, None)],
+)  # fmt: skip
+def test_names_of_features_of_annotated_data(
+    tmp_path: Path, array: str, names: str | None, expected: list[str] | None
+) -> None:
+    path = write_h5ad(tmp_path / "a.h5ad", X, OBS, obsm={"X_pca": X[:, :2]}, layers={"twice": 2 * X})
+    if names is not None:
+        with h5py.File(path, "r+") as file:
+            write_table(file, "var", pd.DataFrame(index=list(names)))
+    table = Table(path, "id", ["label"], array=array)
+    assert table.names_columns == (expected is not None)
+    if expected is not None:
+        assert table.numbers().columns.tolist() == expected
+
+
+def test_other_names_than_features_of_annotated_data(tmp_path: Path) -> None:
+    path = write_h5ad(tmp_path / "a.h5ad", X, OBS)
+    with h5py.File(path, "r+") as file:
+        write_table(file, "var", pd.DataFrame(index=list("abc")))
+    assert "X has 4 columns for 3 names in var" in refusal(path)
+
+
 def refusal(path: Path, **options: Any) -> str:
     with pytest.raises(DataError) as caught:
         feature_tables.read({"one": path}, **options)
@@ -170,6 +195,11 @@ def test_what_is_too_large_as_a_dense_table(tmp_path: Path, monkeypatch: pytest.
     huge = sp.csr_array((np.ones(1), [5], [0, 1]), shape=(1, 10**12))
     np.savez(tmp_path / "huge.npz", id=IDS[:1], label=LABELS[:1], **stored(huge))
     assert "8000.0 GB" in refusal(tmp_path / "huge.npz")
+    WRITERS["dense.h5ad"](tmp_path / "ids.h5ad")
+    with h5py.File(tmp_path / "ids.h5ad", "r+") as file:
+        del file["obs/_index"]
+        file.create_dataset("obs/_index", shape=(10**12,), chunks=(1000,), dtype=h5py.string_dtype())
+    assert "16000.0 GB as a dense table; at most" in refusal(tmp_path / "ids.h5ad")
 
 
 def test_several_or_no_arrays(tmp_path: Path) -> None:
@@ -216,6 +246,47 @@ def test_annotated_data_that_contradict_themselves(tmp_path: Path, change: Calla
         assert words in refusal(path)
     else:
         assert isinstance(feature_tables.read({"one": path}), SampleSet)
+
+
+@pytest.mark.parametrize("version", [5, 7.3])
+def test_complex_numbers_of_matlab_are_not_passed_over(tmp_path: Path, version: float) -> None:
+    path = tmp_path / "a.mat"
+    arrays: dict[str, Any] = {"id": cells(IDS), "label": cells(LABELS)}
+    if version == 5:
+        savemat(path, {"X": X * (1 + 1j), **arrays})
+    else:
+        mat73(path)
+        with h5py.File(path, "r+") as file:
+            del file["X"]
+            file["X"] = np.rec.fromarrays([X.T, X.T], names="real,imag")
+            file["X"].attrs["MATLAB_class"] = b"double"
+    np.testing.assert_array_equal(own_variables(path)["X"], X * (1 + 1j))
+    assert "columns that are not numbers: '0', '1', '2', '3'" in refusal(path)
+    if version == 5:
+        savemat(path, {"X": X * (1 + 1j), "weights": X, **arrays})
+        assert "found 'X', 'weights'; name it" in refusal(path)
+
+
+@pytest.mark.parametrize("way", ["link", "external", "virtual", "text"])
+def test_arrays_in_other_files_are_not_read(tmp_path: Path, way: str) -> None:
+    """HDF5 opens any file that a file names: a table would bring content of others into the results."""
+    path, other = write_h5ad(tmp_path / "a.h5ad", X, OBS), write_h5ad(tmp_path / "other.h5ad", X, OBS)
+    (tmp_path / "raw").write_bytes(X.tobytes())
+    with h5py.File(path, "r+") as file:
+        del file["obs/label" if way == "text" else "X"]
+        if way == "link":
+            file["X"] = h5py.ExternalLink(str(other), "X")
+        elif way == "text":
+            file["obs/label"] = h5py.ExternalLink(str(other), "obs/label")
+        elif way == "external":
+            file.create_dataset("X", shape=X.shape, dtype=X.dtype, external=str(tmp_path / "raw"))
+        else:
+            layout = h5py.VirtualLayout(X.shape, X.dtype)
+            layout[:] = h5py.VirtualSource(str(other), "X", shape=X.shape)
+            file.create_virtual_dataset("X", layout)
+        node = file["obs/label" if way == "text" else "X"]
+        assert node[()].tolist() in (X.tolist(), [label.encode() for label in LABELS])
+    assert f"{'label' if way == 'text' else 'X'} is in another file; copy the array into this one" in refusal(path)
 
 
 def test_text_of_matlab(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ def refused(path: Path) -> str:
     said = str(caught.value)
     assert said.startswith(str(path))
     assert said.count(str(path)) == 1
+    assert "np." not in said  # as in np.str_('s0')
     return said
 
 
@@ -46,6 +47,8 @@ def refused(path: Path) -> str:
         (FRAME.to_csv(index=False).replace("cat", "Mäh").encode("latin-1"), "save it as UTF-8 text"),
         (FRAME.assign(f=2**60 + np.arange(N)).to_csv(index=False), r"integers of 2\*\*53 or more, .*columns 'f'"),
         (FRAME.assign(f="9" * 30).to_csv(index=False), "f"),
+        ("", "is empty; expected a line of names of columns"),
+        ("\n\n", "is empty; expected a line of names of columns"),
     ],
 )  # fmt: skip
 def test_csv_that_pandas_reads_otherwise(tmp_path: Path, text: str | bytes, sentence: str) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import io
+import os
 import shutil
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
+from tests.unit.datasets.annotated_files import write_h5ad, write_table
 from tests.unit.prediction.conftest import METHODS, cells, digits, make
 from tests.unit.steps.small_study import working_in
 
@@ -149,6 +152,35 @@ def test_images_that_can_not_be_read(pictures: Path, tmp_path: Path, capsys: pyt
     )
 
 
+def test_what_is_no_file_is_not_opened(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A pipe would wait for ever, and a device never ends."""
+    model = pictures / "results/kfd/model.mklearn"
+    os.mkfifo(tmp_path / "a.png")
+    assert f"{tmp_path / 'a.png'}: no such file" in refusal(capsys, model, tmp_path / "a.png")
+    assert "/dev/zero: no such file" in refusal(capsys, model, "/dev/zero")
+    assert "File name too long" in refusal(capsys, model, tmp_path / ("x" * 300))
+    assert "File name too long" in refusal(capsys, tmp_path / ("x" * 300), tmp_path)
+
+
+def test_names_of_images_that_are_not_text(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    image = next((pictures / "new").rglob("*.png"))
+    shutil.copy(image, os.fsencode(tmp_path) + b"/\xff.png")
+    said = refusal(capsys, pictures / "results/kfd/model.mklearn", tmp_path)
+    assert "names of images: '\\udcff.png' can't be written as UTF-8; rename it" in said
+
+
+@pytest.mark.parametrize("option", ["--output", "--embedding"])
+def test_tables_that_can_not_be_written(
+    pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    words = (pictures / "results/kfd/model.mklearn", next((pictures / "new").rglob("*.png")), option)
+    (tmp_path / "folder.parquet").mkdir()
+    for name, reason in (("folder", "Is a directory"), ("x" * 300, "File name too long")):
+        said = refusal(capsys, *words, tmp_path / f"{name}.parquet")
+        assert f"{name}.parquet: can't be written: {reason}" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.parquet"]
+
+
 def test_models_that_can_not_be_used(pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole = (pictures / "results/kfd/model.mklearn").read_bytes()
     path = tmp_path / "model.mklearn"
@@ -229,6 +261,44 @@ def test_tables_that_lack_something(tables: Path, tmp_path: Path, capsys: pytest
     assert "no such file or folder" in refusal(capsys, model, tmp_path / "x.csv")
 
 
+@pytest.mark.parametrize("n_ids", [19, 21])
+def test_arrays_with_other_ids_than_rows(
+    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], n_ids: int
+) -> None:
+    upper = pd.read_csv(tables / "new" / "upper.csv")
+    ids = np.array([f"n{number}" for number in range(n_ids)])
+    np.savez(tmp_path / "upper.npz", id=ids, X=upper.drop(columns=["id", "label"]).to_numpy())
+    shutil.copy(tables / "new" / "lower.csv", tmp_path)
+    said = refusal(capsys, tables / "results/cells/model.mklearn", tmp_path)
+    assert f"upper.npz: {n_ids} ids but 20 rows" in said
+
+
+def test_features_of_annotated_data_are_found_by_their_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """AnnData names each feature, and two files rarely have the same genes in the same order."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b"], 10)
+    X = rng.normal(size=(20, 4)) + 2 * (y == "b")[:, None] * [1, -1, 2, 0]
+
+    def write(path: Path, order: list[int], names: list[str]) -> str:
+        write_h5ad(path, X[:, order], pd.DataFrame({"label": y}, index=[f"s{number}" for number in range(20)]))
+        with h5py.File(path, "r+") as file:
+            write_table(file, "var", pd.DataFrame(index=[names[place] for place in order]))
+        return str(path)
+
+    genes = ["g0", "g1", "g2", "g3"]
+    write(tmp_path / "train.h5ad", [0, 1, 2, 3], genes)
+    study = cells() | {"datasets": {"own": {"kind": "feature_tables", "tables": {"rna": "train.h5ad"}}}}
+    model = make(study, tmp_path)
+    assert main(["predict", str(model), str(tmp_path / "train.h5ad")]) == 0
+    expected = capsys.readouterr().out
+    assert main(["predict", str(model), write(tmp_path / "new.h5ad", [3, 1, 0, 2], genes)]) == 0
+    assert capsys.readouterr().out == expected
+    others = write(tmp_path / "new.h5ad", [0, 1, 2, 3], ["g0", "g1", "g2", "x"])
+    assert f"{others}: no column 'g3'; it has 'g0', 'g1', 'g2', 'x'" in refusal(capsys, model, others)
+
+
 def test_a_missing_view_is_completed_as_by_the_library(
     tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -254,6 +324,19 @@ def test_a_missing_view_is_completed_as_by_the_library(
         frame = pd.read_csv(io.StringIO(said.out)).set_index("id").loc[upper["id"]]
         assert frame["label"].tolist() == fitted.predict(numbers).tolist()
         assert f"view 'lower' is missing for {lacking.sum()} samples; it is filled in" in said.err
+
+
+def test_samples_of_which_nothing_is_known_are_refused(
+    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every view would be the mean of the training samples, and the prediction says nothing of the sample."""
+    shutil.copytree(tables / "new", tmp_path / "new")
+    for name in ("upper", "lower"):
+        table = pd.read_csv(tmp_path / "new" / f"{name}.csv")
+        table.loc[[3, 4] if name == "upper" else [4], table.columns.difference(["id", "label"])] = np.nan
+        table.to_csv(tmp_path / "new" / f"{name}.csv", index=False)
+    said = refusal(capsys, tables / "results/cells/model.mklearn", tmp_path / "new")
+    assert f"upper.csv: no value at all for the samples {table['id'][4]!r}; leave them out" in said
 
 
 def test_a_method_on_features_needs_all_views(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:

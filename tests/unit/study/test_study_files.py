@@ -96,6 +96,10 @@ def test_seeds_that_no_generator_takes(tmp_path: Path, seed: str) -> None:
         ('"a\\nb"', r"can't take '\n'"),
         ("~/results", "expected a folder, with its path written out"),
         ("''", "expected a folder, with its path written out"),
+        ("$HOME/results", "expected a folder, with its path written out"),
+        ("s3://bucket/results", "expected a folder, with its path written out"),
+        ("x" * 300, "can't be made: File name too long"),
+        ("/".join(["x" * 100] * 60), "can't be made: File name too long"),
         ("a.txt", "'a.txt' is a file; expected a folder"),
         ("a.txt/below", "'a.txt' is a file; expected a folder"),
     ],
@@ -108,6 +112,16 @@ def test_results_that_are_no_folder(
     found = said(tmp_path, f"{BASE}results: {folder}\n")
     assert "results: " in found
     assert sentence in found
+
+
+def test_a_mirror_that_no_environment_takes(tmp_path: Path) -> None:
+    assert "mirror: invalid value 'a\\x00b': no folder or URL has a NUL" in said(tmp_path, BASE + 'mirror: "a\\0b"\n')
+
+
+@pytest.mark.parametrize("name", ["cache", "downloads"])
+def test_names_of_studies_that_are_folders_of_all(tmp_path: Path, name: str) -> None:
+    found = said(tmp_path, BASE.replace("study: ", f"study: {name} # "))
+    assert f"1. study: invalid name {name!r}: the folder of this name holds what studies share." in found
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -52,13 +52,10 @@ def read_annotated(path: Path, array: str, id_column: str, columns: Sequence[str
     """
     kind = "MuData" if path.suffix == MUDATA else "AnnData"
     with open_hdf5(path) as file, hdf5_errors(path, kind):
-        part, place = file, array
-        if path.suffix == MUDATA:
-            modality, _, place = array.partition("/")
-            part = _entry(_entry(file, "mod", path), modality, path, "modality")
+        part, place = _part(file, array, path)
         obs = _entry(part, "obs", path)
         index = _index(obs, path)
-        found = {array: _matrix(part, place or "X", path)}
+        found = {array: _matrix(part, place, path)}
         if len(found[array]) != len(index):
             raise DataError(f"{path}: {array} has {len(found[array])} rows for {len(index)} observations")
         found[id_column] = _column(obs[id_column], path) if id_column in obs else index
@@ -70,6 +67,19 @@ def read_annotated(path: Path, array: str, id_column: str, columns: Sequence[str
         return found
 
 
+def feature_names(path: Path, array: str) -> list[str] | None:
+    """Return the names of an array's features, the index of ``var``.
+
+    None for arrays in ``obsm``, whose columns have no names, for a file without ``var``, and where a name occurs twice.
+    """
+    with open_hdf5(path) as file, hdf5_errors(path, "AnnData or MuData"):
+        part, place = _part(file, array, path)
+        if place.startswith("obsm/") or "var" not in part or "_index" not in part["var"].attrs:
+            return None
+        names = [str(name) for name in _column(part["var"][str(part["var"].attrs["_index"])], path)]
+        return names if len(set(names)) == len(names) else None
+
+
 def arrays_of(path: Path) -> tuple[list[str], list[str]]:
     """List the columns of ``obs``, and the arrays that :func:`read_annotated` takes: of MuData the modalities."""
     with open_hdf5(path) as file, hdf5_errors(path, "AnnData or MuData"):
@@ -77,6 +87,14 @@ def arrays_of(path: Path) -> tuple[list[str], list[str]]:
         if path.suffix == MUDATA:
             return columns, [str(name) for name in _entry(file, "mod", path)]
         return columns, _places(file)
+
+
+def _part(file: Any, array: str, path: Path) -> tuple[Any, str]:
+    """Return the AnnData that holds an array, the file itself or a modality, and the array's place in it."""
+    if path.suffix != MUDATA:
+        return file, array
+    modality, _, place = array.partition("/")
+    return _entry(_entry(file, "mod", path), modality, path, "modality"), place or "X"
 
 
 def _places(part: Any) -> list[str]:

@@ -47,6 +47,7 @@ def numbers(node: Any, path: Path) -> np.ndarray:
     """Read a dataset; raise DataError if it is none, or larger than `MOST_BYTES`."""
     if not hasattr(node, "nbytes"):
         raise DataError(f"{path}: {getattr(node, 'name', 'an entry')} is a group where an array should be")
+    _check_own(node, path)
     check_size(node.shape, path, node.name, node.dtype.itemsize)
     return np.asarray(node[()])
 
@@ -56,6 +57,7 @@ def text(node: Any, path: Path) -> np.ndarray:
     import h5py
 
     if hasattr(node, "dtype") and h5py.check_string_dtype(node.dtype) is not None:
+        _check_own(node, path)
         check_size(node.shape, path, node.name, 16)
         return np.asarray(node.asstr()[()], dtype=object)
     return numbers(node, path)
@@ -76,6 +78,12 @@ def check_size(shape: tuple[int, ...] | None, path: Path, name: str, itemsize: i
             f"{MOST_BYTES / 1e9:.1f} GB are read. Keep fewer features (of genes, the highly variable ones), or name an "
             "array of components, such as obsm/X_pca"
         )
+
+
+def _check_own(node: Any, path: Path) -> None:
+    """Raise DataError for an array that is in another file, which HDF5 would open by the name that this one says."""
+    if node.file.filename != str(path) or node.external or node.is_virtual:
+        raise DataError(f"{path}: {node.name} is in another file; copy the array into this one")
 
 
 def _short(error: Exception) -> str:

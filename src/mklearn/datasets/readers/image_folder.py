@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from mklearn.datasets.readers.content import IMAGE_SUFFIXES, check_colour, decode_image, is_hidden, note_strays
-from mklearn.datasets.samples import SampleSet, natural_key, some
+from mklearn.datasets.samples import SampleSet, check_text, natural_key, some
 from mklearn.errors import DataError
 
 
@@ -17,7 +17,7 @@ def find_images(root: str | os.PathLike[str]) -> list[Path]:
     Raises
     ------
     DataError
-        No such folder, no class folder, a class folder without images, or only one class.
+        No such folder, no class folder, a class folder without images, only one class, or a name that is not UTF-8.
     """
     return _images_and_strays(Path(root))[0]
 
@@ -79,6 +79,7 @@ def _images_and_strays(root: Path) -> tuple[list[Path], list[Path]]:
         raise DataError(f"{root}: no images in class folder {some(empty)} ({suffixes}); fill or remove it")
     if len(folders) == 1:
         raise DataError(f"{root}: only one class, {folders[0].name!r}; at least two sub-folders are needed")
+    check_text((path.relative_to(root).as_posix() for path in images), f"{root}: names of images")
     return images, strays
 
 

@@ -76,7 +76,8 @@ def all_variables(path: Path, *, text: bool = False) -> dict[str, np.ndarray | N
     Returns
     -------
     dict of str to array
-        As of :func:`load_mat`, and None for what is no real numbers. With `text`, text is a vector of its rows.
+        As of :func:`load_mat`, and None for what is no real numbers. With `text`, text is a vector of its rows, and
+        complex numbers are read, which nobody takes for another variable then.
 
     Raises
     ------
@@ -146,7 +147,7 @@ def _element(content: memoryview, at: int, order: str) -> tuple[int, memoryview,
 def _matrix(content: memoryview, order: str, depth: int, with_text: bool) -> tuple[str, np.ndarray | None]:
     """Read a variable or an entry of a cell: its name, and its array.
 
-    None for what is no real numbers; with `with_text`, text is a vector of its rows.
+    None for what is no real numbers; with `with_text`, text is a vector of its rows, and complex numbers are read.
     """
     flags_kind, flags, at = _element(content, 0, order)
     shape_kind, dimensions, at = _element(content, at, order)
@@ -171,15 +172,24 @@ def _matrix(content: memoryview, order: str, depth: int, with_text: bool) -> tup
     if with_text and word & 0xFF == _CHAR and n == 2:
         kind, part, _ = _element(content, at, order)
         return text, rows_of_text(_codes(kind, part, order, size).reshape(shape, order="F"))
-    if word & 0xFF not in _CLASSES or word & _COMPLEX:
+    if word & 0xFF not in _CLASSES or (word & _COMPLEX and not with_text):
         return text, None
-    kind, part, _ = _element(content, at, order)
+    numbers, at = _numbers(content, at, order, shape)
+    numbers = numbers.astype(_CLASSES[word & 0xFF])
+    if word & _COMPLEX:
+        numbers = numbers + 1j * _numbers(content, at, order, shape)[0]
+    return text, numbers.reshape(shape, order="F")
+
+
+def _numbers(content: memoryview, at: int, order: str, shape: tuple[int, ...]) -> tuple[np.ndarray, int]:
+    """Return the numbers of the element at a position, as many as a variable has, and the position of the next one."""
+    kind, part, after = _element(content, at, order)
     if kind not in _STORED:
         raise ValueError(f"numbers of the unknown type {kind}")
     stored = np.frombuffer(part, dtype=order + _STORED[kind])
-    if len(stored) != size:
+    if len(stored) != math.prod(shape):
         raise ValueError(f"{len(stored)} numbers for a variable of shape {shape}")
-    return text, stored.astype(_CLASSES[word & 0xFF]).reshape(shape, order="F")
+    return stored, after
 
 
 def _codes(kind: int, part: memoryview, order: str, size: int) -> np.ndarray:

@@ -18,8 +18,9 @@ def own_variables(path: Path) -> dict[str, np.ndarray]:
     Returns
     -------
     dict of str to array
-        Arrays of real numbers with two or more dimensions, in the dtype of MATLAB's class; text, one entry for each row
-        of characters or each entry of a cell, as a vector of str. Others (structures, sparse matrices) are left out.
+        Arrays of numbers with two or more dimensions, in the dtype of MATLAB's class, or complex; text, one entry for
+        each row of characters or each entry of a cell, as a vector of str. Others (structures, sparse matrices) are
+        left out.
 
     Raises
     ------
@@ -59,6 +60,9 @@ def _of_hdf5(path: Path) -> dict[str, np.ndarray]:
                     found[name] = np.array(["".join(_text(part, path).tolist()) for part in parts], dtype=str)
             elif kind != "struct" and getattr(node, "dtype", np.dtype(object)).kind in "uifb":
                 found[name] = numbers(node, path).T
+            elif getattr(getattr(node, "dtype", None), "names", None) == ("real", "imag"):
+                values = numbers(node, path).T
+                found[name] = values["real"] + 1j * values["imag"]
     return found
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from mklearn.atomic import read_npz
-from mklearn.datasets.readers.annotated_data import ANNDATA, MUDATA, arrays_of, read_annotated
+from mklearn.datasets.readers.annotated_data import ANNDATA, MUDATA, arrays_of, feature_names, read_annotated
 from mklearn.datasets.readers.hdf5 import check_size
 from mklearn.datasets.readers.matlab_tables import own_variables
 from mklearn.datasets.readers.tabular import SEPARATORS, class_names, column_text, read_frame, require_columns
@@ -65,6 +65,7 @@ class Table:
         self.holds_arrays = path.suffix in (*ARRAYS, *ANNOTATED)
         self._text_columns = (id_column, *text_columns)
         self._array = array
+        self._names: list[str] | None = None
         self._columns: Any
         if path.suffix not in SUFFIXES:
             raise DataError(f"{path}: unknown kind of table {path.suffix!r}; valid: {', '.join(SUFFIXES)}")
@@ -78,10 +79,16 @@ class Table:
         elif path.suffix in ANNOTATED:
             self._array = array or "X"
             self._columns = read_annotated(path, self._array, id_column, text_columns)
+            self._names = feature_names(path, self._array)
         else:
             if array is not None:
                 raise DataError(f"{path}: `array` {array!r} is for files of several arrays; omit it")
             self._columns = read_frame(path, self._text_columns, header)
+
+    @property
+    def names_columns(self) -> bool:
+        """Whether the columns of numbers have names: those of tables, and the features of annotated data."""
+        return not self.holds_arrays or self._names is not None
 
     def __contains__(self, name: str) -> bool:
         return name in self._columns
@@ -117,7 +124,10 @@ class Table:
         values = self._columns[found[0]]
         if values.ndim != 2:
             raise DataError(f"{self.path}: array {found[0]!r} has shape {values.shape}; expected two dimensions")
-        return pd.DataFrame(values)
+        if self._names is not None and len(self._names) != values.shape[1]:
+            n_columns, n_names = values.shape[1], len(self._names)
+            raise DataError(f"{self.path}: {found[0]} has {n_columns} columns for {n_names} names in var")
+        return pd.DataFrame(values, columns=self._names)
 
     def _is_matrix(self, name: str) -> bool:
         values = self._columns[name]

@@ -84,7 +84,10 @@ def _with_index(frame: pd.DataFrame, id_column: str) -> pd.DataFrame:
 def _check_header(content: bytes, path: Path, separator: str) -> None:
     """Raise DataError if the first line does not name each column; pandas would take nameless ones for an index."""
     with io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="") as stream:
-        names, *first = itertools.islice(filter(None, csv.reader(stream, delimiter=separator)), 2) or [[]]
+        lines = list(itertools.islice(filter(None, csv.reader(stream, delimiter=separator)), 2))
+    if not lines:
+        raise DataError(f"{path}: is empty; expected a line of names of columns, and a line for each sample")
+    names, *first = lines
     _check_names(names, path)
     if first and len(first[0]) > len(names):
         raise DataError(

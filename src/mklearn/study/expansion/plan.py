@@ -92,7 +92,10 @@ def _final(plan: Plan, protocols: Sequence[PlannedProtocol]) -> PlannedFinal:
 
 def _check_folder(results: str) -> None:
     folder = Path(results)
-    there = next((path for path in (folder, *folder.parents) if path.exists()), None)
+    try:
+        there = next((path for path in (folder, *folder.parents) if path.exists()), None)
+    except OSError as error:
+        raise ConfigError(f"results: {results!r} can't be made: {error.strerror}.") from None
     if there is not None and not there.is_dir():
         raise ConfigError(f"results: {results!r} can't be made: {str(there)!r} is a file; expected a folder.")
 

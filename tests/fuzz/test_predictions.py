@@ -1,0 +1,164 @@
+"""`mklearn predict` on bytes: predictions for what an independent reader finds in the file, or a sentence."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from PIL import Image
+from tests.fuzz.mutations import damaged, mistaken
+from tests.fuzz.test_images import images
+from tests.fuzz.test_tables import FRAME, TABLES, X, in_file
+from tests.fuzz.trials import a_sentence, amounts, run_trials
+from tests.unit.prediction.conftest import make
+
+from mklearn import saved_models
+from mklearn.contract.model_card import ModelCard
+from mklearn.prediction.new_samples import read_new_samples
+from mklearn.prediction.predictions import prediction_frame
+from mklearn.saved_models import SavedModel, load_model
+
+FEATURES = ("f0", "f1", "f2")
+
+
+def model_of(folder: Path, dataset: dict[str, Any], **more: Any) -> Path:
+    study = {"study": "fuzz", "datasets": {"own": dataset}, "methods": {"kfd": {"kind": "kernel_fda"}},
+             "protocols": {"folds": {"kind": "k_fold", "folds": 2}}, "final": {"method": "kfd"}}  # fmt: skip
+    return make(study | more, folder)
+
+
+@pytest.fixture(scope="module")
+def of_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of a table with named columns."""
+    folder = tmp_path_factory.mktemp("table")
+    FRAME.to_csv(folder / "one.csv", index=False)
+    return model_of(folder, {"kind": "feature_tables", "tables": {"one": "one.csv"}})
+
+
+@pytest.fixture(scope="module")
+def of_images(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("images")
+    rng = np.random.default_rng(0)
+    for number in range(12):
+        path = folder / "train" / f"{number % 2}" / f"{number}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(rng.integers(0, 255, (20, 24), dtype=np.uint8)).save(path)
+    images = {"kind": "image_folder", "path": "train", "resize": {"shape": [8, 8]}}
+    return model_of(folder, images, descriptors={"pixels": {"kind": "pixels"}})
+
+
+def loaded(path: Path) -> tuple[SavedModel, ModelCard]:
+    model = load_model(path)
+    return model, ModelCard.model_validate(model.card)
+
+
+@pytest.mark.parametrize("suffix", TABLES)
+@amounts(40, 250)
+def test_new_tables(trials: int, tmp_path: Path, of_table: Path, suffix: str) -> None:
+    model, card = loaded(of_table)
+    path = tmp_path / f"new.{suffix}"
+    read = 0
+
+    def trial(content: bytes) -> None:
+        nonlocal read
+        path.write_bytes(content)
+        # The model calls its view "one", as a MuData file of the seeds does its modality.
+        with a_sentence():
+            samples = read_new_samples([str(path)], card, model.arrays)
+            frame = prediction_frame(model, samples)
+            read += 1
+            assert frame["id"].tolist() == samples.ids.tolist()
+            if suffix != "mat":  # SciPy's reader is not made for damaged files
+                ids, _, values = in_file(content, path, FEATURES)
+                assert samples.ids.tolist() == ids
+                np.testing.assert_allclose(samples.X["one"], values.astype(float), rtol=1e-14)
+
+    run_trials(trials, TABLES[suffix], trial)
+    assert read
+
+
+@amounts(40, 250)
+def test_new_images(trials: int, tmp_path: Path, of_images: Path) -> None:
+    model, card = loaded(of_images)
+    path = tmp_path / "new.png"
+    read = 0
+
+    def trial(content: bytes) -> None:
+        nonlocal read
+        path.write_bytes(content)
+        with a_sentence():
+            frame = prediction_frame(model, read_new_samples([str(tmp_path)], card, model.arrays))
+            read += 1
+            assert frame["id"].tolist() == ["new.png"]
+            assert np.isfinite(frame["distance_1"]).all()
+
+    run_trials(trials, damaged(images()), trial)
+    assert read
+
+
+@amounts(100, 1000)
+def test_damaged_models(trials: int, tmp_path: Path, of_table: Path) -> None:
+    whole = of_table.read_bytes()
+    path = tmp_path / "model.mklearn"
+
+    def trial(content: bytes) -> None:
+        path.write_bytes(content)
+        with a_sentence():
+            load_model(path)
+            assert content == whole, "a damaged model is loaded"
+
+    run_trials(trials, damaged([whole]), trial)
+
+
+SCHEMA_WORDS = (
+    '"os"', '"system"', '"builtins"', '"eval"', '"subprocess"', '"Popen"', '"functools"', '"partial"', '"numpy"',
+    '"load"', '"mklearn.atomic"', '"read_npz"', '"object"', '"type"', '"function"', '"ReduceNode"', '"ObjectNode"',
+    '"FunctionNode"', '"MethodNode"', '"PartialNode"', '"OperatorFuncNode"', '"TypeNode"', '"__reduce__"', '"json"',
+    '"0.npy"', '"../x"', "null", "[]", "{}", "-1", "1e400", "9" * 30, "[" * 2000, "true", '""', '"sklearn.utils"',
+    '"Bunch"',
+)  # fmt: skip
+"""What whoever forges a model could write into it."""
+
+
+@amounts(150, 1500)
+def test_forged_models(trials: int, tmp_path: Path, of_table: Path) -> None:
+    """With a checksum that is right. A forged estimator may fail in any way, but nothing happens than arithmetic."""
+    header, archive = of_table.read_bytes().split(b"\n", 1)[1].split(b"\n", 1)
+    with zipfile.ZipFile(io.BytesIO(archive)) as given:
+        members = {name: given.read(name) for name in given.namelist()}
+    schema = json.dumps(json.loads(members["schema.json"]), indent=0)
+    arrays = [name for name in members if name.endswith(".npy")]
+    path = tmp_path / "model.mklearn"
+    read = 0
+
+    def trial(drawn: tuple[bytes, tuple[str, bytes] | None]) -> None:
+        nonlocal read
+        text, array = drawn
+        path.write_bytes(forged(header, members | {"schema.json": text} | dict([array] if array else [])))
+        with a_sentence():
+            model = load_model(path)
+            read += 1
+            with suppress(Exception):
+                model.estimator.predict({"one": X})
+
+    changed = st.sampled_from(arrays).flatmap(lambda name: st.tuples(st.just(name), damaged([members[name]])))
+    texts = st.just(schema.encode()) | mistaken([schema], SCHEMA_WORDS, r'"[^"]*"|[\d.]+|null|true|false')
+    run_trials(trials, st.tuples(texts, st.none() | changed), trial)
+    assert read
+    assert [file.name for file in tmp_path.iterdir()] == ["model.mklearn"]
+
+
+def forged(header: bytes, members: dict[str, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    body = header + b"\n" + stream.getvalue()
+    return saved_models._first_line(body) + body
