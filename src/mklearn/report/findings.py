@@ -44,8 +44,8 @@ class _Verdict(NamedTuple):
 
     @property
     def beats(self) -> bool:
-        """Whether the method is better in half of the settings or more, and worse in none."""
-        return not self.worse and 2 * self.better >= len(self.rows)
+        """Whether the method is better in more than half of the settings, and worse in none."""
+        return not self.worse and 2 * self.better > len(self.rows)
 
 
 def findings(results: Results) -> Findings:

@@ -174,7 +174,7 @@ def test_given_splits(tmp_path: Path) -> None:
         ("role,index\ntrain,0\ntest,1.5\n", "not whole numbers, in rows '1'"),
         ("role,index,repeat\ntrain,0,1e30\ntest,1,2e30\n", r"column 'repeat' .* in rows '0', '1'; .* below 2\*\*53"),
         ("role,id\ntrain,a\n", "no test samples"),
-        ("", "not a readable CSV"),
+        ("", "is empty"),
     ],
 )
 def test_given_splits_refusals(tmp_path: Path, text: str, message: str) -> None:
