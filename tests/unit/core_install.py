@@ -92,7 +92,7 @@ def _save() -> None:
     from mklearn.saved_models import load_model, save_model
 
     with tempfile.TemporaryDirectory() as folder:
-        save_model(StandardScaler(), f"{folder}/x.mklearn", {})
+        save_model(StandardScaler().fit([[0.0], [1.0]]), f"{folder}/x.mklearn", {})
         load_model(f"{folder}/x.mklearn")
 
 

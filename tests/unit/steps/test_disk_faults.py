@@ -46,6 +46,9 @@ def check_faults(study: SmallStudy, job: dict[str, Any], most: int = 10**9, both
                 message = str(error)
             else:
                 message = ""
+        if not fault.failed:  # a server's answer came in fewer pieces than before, and was written in fewer
+            assert (job["step"], message) == ("download", ""), f"{job['step']} has no operation {at} any more"
+            continue
         where = f"{job['step']}, operation {at} of {n} ({fault.failed[0]})"
         assert not message or "no space left" in message or "Input/output error" in message, where
         left = files_of(study, job)
