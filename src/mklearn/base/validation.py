@@ -87,45 +87,6 @@ def checked_labels(estimator: BaseEstimator, y: ArrayLike | None, n: int) -> NDA
     return labels
 
 
-def checked_sample_weight(
-    sample_weight: ArrayLike | None, codes: NDArray[np.intp], classes: NDArray[Any]
-) -> NDArray[np.float64] | None:
-    """Check sample weights and return them as a vector of length n; None if there are none.
-
-    Parameters
-    ----------
-    sample_weight : array of shape (n,), optional
-        Nonnegative: a sample of weight 2 counts as two equal ones, a sample of weight 0 as none.
-    codes : array of shape (n,)
-        Classes of the samples, as positions in ``classes``.
-    classes : array of shape (c,)
-        Labels, for the message.
-
-    Raises
-    ------
-    DataError
-        Not one finite number >= 0 for each sample, or all weights of a class are zero.
-    """
-    if sample_weight is None:
-        return None
-    n = len(codes)
-    try:
-        weights = np.array(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"sample_weight must be numbers: {error}") from error
-    if weights.shape != (n,):
-        raise DataError(f"sample_weight has shape {weights.shape}: expected one weight for each of {n} samples")
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise DataError("sample_weight has negative weights, NaN or infinity: expected finite numbers >= 0")
-    sums = np.bincount(codes, weights, minlength=len(classes))
-    if not sums.any():
-        raise DataError("sample_weight: all weights are zero; expected positive ones for samples of each class")
-    if not sums.all():
-        empty = classes[int(np.argmin(sums))]
-        raise DataError(f"sample_weight: all weights of class {empty!s} are zero; leave these samples out")
-    return weights
-
-
 def _label_array(y: ArrayLike) -> NDArray[Any]:
     """Convert labels to an array; raise DataError for those that the conversion changes or that have no order."""
     if isinstance(y, np.ma.MaskedArray):

@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
 from mklearn.kernels.stack import KernelStack
-from mklearn.optimize.svm import positive_weights
+from mklearn.optimize.svm import fit_svc
 
 CScale = Literal["variance", "none"]
 
@@ -40,15 +40,9 @@ class CombinedSVC(KernelClassifier):
         variance = variance_of(kernel, sample_weight)
         # Dividing the kernel by its variance is multiplying the bound of the dual variables, C, by 1 / variance.
         bound = self.C / variance if self.C_scale == "variance" else self.C
-        svc = SVC(C=bound, kernel="precomputed", break_ties=True)
-        self._kept_ = None if sample_weight is None else positive_weights(sample_weight)
-        if sample_weight is None or self._kept_ is None:
-            self.svc_ = svc.fit(kernel, codes, sample_weight)
-            self.support_ = svc.support_
-        else:
-            kept = self._kept_
-            self.svc_ = svc.fit(kernel[np.ix_(kept, kept)], codes[kept], sample_weight[kept])
-            self.support_ = kept[svc.support_]
+        self.svc_ = SVC(C=bound, kernel="precomputed", break_ties=True)
+        self._kept_ = fit_svc(self.svc_, kernel, codes, sample_weight)
+        self.support_ = self.svc_.support_ if self._kept_ is None else self._kept_[self.svc_.support_]
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Compute decision values, shape (m, n_classes); for two classes shape (m,), positive for the second.

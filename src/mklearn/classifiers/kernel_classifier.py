@@ -10,11 +10,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from mklearn.base.kernel_input import KernelInput
 from mklearn.base.parameters import fit_context
-from mklearn.base.validation import checked_labels, checked_sample_weight
+from mklearn.base.validation import checked_labels
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure
 from mklearn.kernels.normalise import centred_trace
 from mklearn.kernels.stack import KernelStack
+from mklearn.optimize.validation import checked_sample_weight
 
 
 class KernelClassifier(KernelInput, ClassifierMixin, BaseEstimator):

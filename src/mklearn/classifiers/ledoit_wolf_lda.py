@@ -9,12 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.parameters import fit_context, one_of
 from mklearn.base.span import centred_span
-from mklearn.base.validation import checked_components, checked_sample_weight
+from mklearn.base.validation import checked_components
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.errors import NotApplicable
 from mklearn.graphs import class_structure
 from mklearn.nearest_neighbour import Rule
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
+from mklearn.optimize.validation import checked_sample_weight
 from mklearn.subspace.linear_embedding import Array, LinearEmbedding
 
 

@@ -10,8 +10,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from mklearn.base.validation import checked_array, checked_labels, checked_sample_weight
+from mklearn.base.validation import checked_array, checked_labels
 from mklearn.graphs import class_structure
+from mklearn.optimize.validation import checked_sample_weight
 
 
 class MajorityClassifier(ClassifierMixin, BaseEstimator):

@@ -24,8 +24,8 @@ from mklearn.optimize.svm import (
     SVMSolution,
     check_svm_parameters,
     checked_kernels,
-    checked_sample_weight,
     checked_signs,
+    sign_weights,
     solve_svm,
 )
 from mklearn.optimize.validation import integer, one_of, positive
@@ -107,7 +107,7 @@ class GatedSVM:
         self.kernels = checked_kernels(kernels)
         self.signs = checked_signs(signs, self.kernels.shape[1])
         self.features = checked_gating(features, len(self.signs))
-        self.sample_weight = checked_sample_weight(sample_weight, self.signs)
+        self.sample_weight = sign_weights(sample_weight, self.signs)
         check_svm_parameters(C, svm_tol)
         for name, value in (("ridge", ridge), ("jitter", jitter)):
             if not (np.isfinite(value) and value >= 0):

@@ -11,7 +11,7 @@ from sklearn import config_context
 from sklearn.svm import SVC
 
 from mklearn.errors import DataError, NotApplicable
-from mklearn.optimize.validation import positive
+from mklearn.optimize.validation import checked_sample_weight, positive
 
 Array = NDArray[np.floating[Any]]
 
@@ -56,7 +56,7 @@ def solve_svm(
         Largest violation of the optimality conditions, in units of the margin. The relative error of the objective is
         about tol^2.
     sample_weight : array of shape (n,), optional
-        w, see `checked_sample_weight`; 1 by default.
+        w, see `sign_weights`; 1 by default.
 
     Returns
     -------
@@ -72,12 +72,8 @@ def solve_svm(
     Cortes, Vapnik, "Support-vector networks", Machine Learning 20, 1995.
     """
     svc = SVC(C=C, kernel="precomputed", tol=tol, cache_size=1000, max_iter=_MAX_ITER)
-    kept = None if sample_weight is None else positive_weights(sample_weight)
     with config_context(assume_finite=True, skip_parameter_validation=True):  # a tenth of the time; callers check both
-        if kept is None:
-            svc.fit(kernel, signs, sample_weight)
-        else:
-            svc.fit(kernel[np.ix_(kept, kept)], signs[kept], np.asarray(sample_weight)[kept])
+        kept = fit_svc(svc, kernel, signs, sample_weight)
     coefficients = svc.dual_coef_[0]
     support = svc.support_.astype(np.intp) if kept is None else kept[svc.support_]
     order = np.argsort(support)
@@ -106,31 +102,28 @@ def checked_signs(signs: ArrayLike, n: int) -> Array:
     return array
 
 
-def checked_sample_weight(sample_weight: ArrayLike | None, signs: Array) -> Array | None:
-    """Return sample weights as an array of shape (n,); None if there are none.
+def sign_weights(sample_weight: ArrayLike | None, signs: Array) -> Array | None:
+    """Check sample weights of binary labels, see `mklearn.optimize.validation.checked_sample_weight`."""
+    return checked_sample_weight(sample_weight, (signs > 0).astype(np.intp), np.array([-1, 1]))
 
-    Raises
-    ------
-    DataError
-        Not one finite number >= 0 for each sample, or all weights of a class are zero.
+
+def fit_svc(svc: SVC, kernel: Array, targets: NDArray[Any], sample_weight: Array | None) -> NDArray[np.intp] | None:
+    """Fit scikit-learn's SVC to a kernel, without the samples of weight 0.
+
+    Of precomputed kernels it mistakes the columns where it leaves out such samples itself (scikit-learn 1.9: `support_`
+    then has samples of weight 0).
+
+    Returns
+    -------
+    array of int or None
+        Positions of the samples that it was fitted to, which its `support_` counts; None: all.
     """
-    if sample_weight is None:
+    if sample_weight is None or sample_weight.all():
+        svc.fit(kernel, targets, sample_weight)
         return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != signs.shape or not np.isfinite(weights).all() or (weights < 0).any():
-        raise DataError(f"Invalid sample weights of shape {weights.shape}: expected {len(signs)} finite numbers >= 0.")
-    if not all(weights[signs == sign].any() for sign in (-1.0, 1.0)):
-        raise DataError("Invalid sample weights: all of one class are zero; leave these samples out.")
-    return weights
-
-
-def positive_weights(sample_weight: Array) -> NDArray[np.intp] | None:
-    """Return the positions of the samples whose weight is not 0; None if these are all.
-
-    Only they may be given to scikit-learn's SVC: of precomputed kernels it mistakes the columns where it leaves out
-    samples of weight 0 itself (scikit-learn 1.9: `support_` then has samples of weight 0).
-    """
-    return None if sample_weight.all() else np.flatnonzero(sample_weight)
+    kept = np.flatnonzero(sample_weight)
+    svc.fit(kernel[np.ix_(kept, kept)], targets[kept], sample_weight[kept])
+    return kept
 
 
 def checked_kernels(kernels: ArrayLike) -> NDArray[Any]:

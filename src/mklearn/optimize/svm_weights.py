@@ -34,8 +34,8 @@ from mklearn.optimize.svm import (
     SVMSolution,
     check_svm_parameters,
     checked_kernels,
-    checked_sample_weight,
     checked_signs,
+    sign_weights,
     solve_svm,
 )
 from mklearn.optimize.validation import integer, positive, weighted_sum
@@ -148,7 +148,7 @@ def svm_weights(
     if not p >= 1:
         raise ConfigError(f"Invalid value {p!r} for `p`: expected a norm, p >= 1.")
     radius = equal_weight_radius(len(K), p)
-    problem = _Problem(K, y, C, svm_tol, radius, p, checked_sample_weight(sample_weight, y))
+    problem = _Problem(K, y, C, svm_tol, radius, p, sign_weights(sample_weight, y))
     current = problem.evaluate(np.full(len(K), 1.0 / len(K)))
     history = [current.solution.value]
     status: Status = "max_iter"
