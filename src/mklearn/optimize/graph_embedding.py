@@ -230,11 +230,10 @@ def projected_scatters(kernel: NDArray[Any], coefficients: Array, graph: GraphPa
     return above, below
 
 
-def diagonalised(projection: Projection, kernel: NDArray[Any], graph: GraphPair) -> Projection:
-    """Return the basis of the same subspace with A'S'A = I and A'SA diagonal, ascending."""
-    A = projection.coefficients
-    values, inner = generalized_eigh(*projected_scatters(kernel, A, graph, projection.ridge_amount))
-    return Projection(fix_signs(A @ inner), values, projection.ridge_amount)
+def diagonalised(projection: Projection, scatter: Array, scatter_prime: Array) -> Projection:
+    """Return the basis of the same subspace with A'S'A = I and A'SA diagonal, ascending, given A'SA and A'S'A."""
+    values, inner = generalized_eigh(scatter, scatter_prime)
+    return Projection(fix_signs(projection.coefficients @ inner), values, projection.ridge_amount)
 
 
 def _cross_traces(kernels: Matrices, operator: Any) -> Array:

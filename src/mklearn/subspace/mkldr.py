@@ -19,13 +19,8 @@ from mklearn.optimize.graph_embedding import (
     Projection,
     Scaling,
     diagonalised,
-    initial_weight_matrices,
-    projected_scatters,
-    ratio_trace_step,
-    ridge_traces,
-    trace_ratio_step,
-    weight_matrices,
 )
+from mklearn.optimize.kernel_embedding_problem import EmbeddingProblem, KernelProblem
 from mklearn.optimize.kernel_weights import KernelWeights
 from mklearn.optimize.kernel_weights import kernel_weights as minimising_weights
 from mklearn.optimize.pencil import make_pencil, prepare
@@ -218,16 +213,20 @@ class MKLDR(RatioTraceEmbedding):
 
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any] | None) -> None:
         graph = self._graph(stack, labels)
-        n_components = self._wanted_components(graph, labels)
-        iterates = self._alternate(stack, graph, n_components)
+        problem = KernelProblem(stack, graph)
+        weights, projection = self._alternated(problem, self._wanted_components(graph, labels))
+        self._set_projection(problem.combined(weights), weights, projection)
+        self.graph_ = graph
+
+    def _alternated(self, problem: EmbeddingProblem, n_components: int) -> tuple[Array, Projection]:
+        """Return the kernel weights and the projection of the best iterate; set the attributes that describe them."""
+        iterates = self._alternate(problem, n_components)
         # Weights on kernels of small rank leave fewer columns, and f over fewer columns is not comparable: width first.
         self.best_iter_ = min(range(len(iterates)), key=lambda t: (-iterates[t].n_columns, iterates[t].objective))
         best = iterates[self.best_iter_]
-        kernel = stack.combine(best.weights)
         projection = best.projection
         if self.a_step == "trace_ratio" and self.scaling != "orthonormal":
-            projection = diagonalised(projection, kernel, graph)
-        self._set_projection(kernel, best.weights, projection)
+            projection = diagonalised(projection, *_scatters(problem, best.weights, projection))
 
         self.certificate_: dict[str, Any] = {"value": best.objective}
         if self.kernel_weights == "learned":
@@ -235,7 +234,6 @@ class MKLDR(RatioTraceEmbedding):
             gap = (best.objective - solution.bound) / max(abs(best.objective), np.finfo(float).tiny)
             self.certificate_ |= _beta_record(solution, best.S, best.S_prime)
             self.certificate_["gap"] = max(gap, 0.0)  # an "exact" bound equals the value up to rounding
-        self.graph_ = graph
         self.objective_ = best.objective
         self.objective_history_ = np.array([entry["objective"] for entry in self.history_])
         self.n_iter_ = sum(entry["step"] == "beta" for entry in self.history_)
@@ -246,36 +244,34 @@ class MKLDR(RatioTraceEmbedding):
                 "relaxation were 0 (mixed signs); the weights used are its last iterate, not an optimum. "
                 "Use beta_step='exact'",
                 MixedSignWarning,
-                stacklevel=4,  # the caller of fit, outside scikit-learn's wrapper
+                stacklevel=5,  # the caller of fit, outside scikit-learn's wrapper
             )
+        return best.weights, projection
 
-    def _alternate(self, stack: KernelStack, graph: GraphPair, n_components: int) -> list[_Iterate]:
+    def _alternate(self, problem: EmbeddingProblem, n_components: int) -> list[_Iterate]:
         """Return the iterates of Algorithm 1; set ``history_`` and ``status_``."""
-        matrices = list(stack)
-        traces = ridge_traces(matrices, graph)
-        take_a_step = trace_ratio_step if self.a_step == "trace_ratio" else ratio_trace_step
+        take_a_step = problem.trace_ratio_step if self.a_step == "trace_ratio" else problem.ratio_trace_step
         self.history_: list[dict[str, Any]] = []
         learned = self.kernel_weights == "learned"
         max_iter = self.max_iter if learned else 0
         self.status_: Literal["converged", "max_iter", "uniform"] = "max_iter" if learned else "uniform"
-        beta = np.full(len(stack), 1.0 / len(stack))
+        beta = np.full(problem.n_kernels, 1.0 / problem.n_kernels)
         if learned and self.init == "orthonormal":
-            S, S_prime = initial_weight_matrices(matrices, graph, self.ridge, traces)
+            S, S_prime = problem.initial_weight_matrices(self.ridge)
             first = self._solve_beta(S, S_prime)
             beta = first.weights
             self._record(0, "init", beta, _ratio(beta, S, S_prime), **_beta_record(first, S, S_prime))
 
         iterates: list[_Iterate] = []
         for iteration in range(max_iter + 1):
-            kernel = stack.combine(beta)
-            projection = take_a_step(kernel, graph, n_components, ridge=self.ridge)
+            projection = take_a_step(beta, n_components, ridge=self.ridge)
             A = projection.coefficients
             if A.shape[1] == 0:
                 raise NotApplicable("the kernels have no discriminating direction: all classes have the same mean")
-            S, S_prime = weight_matrices(matrices, A, graph, self.ridge, traces)
+            S, S_prime = problem.weight_matrices(A, self.ridge)
             current = _Iterate(beta, projection, S, S_prime, _ratio(beta, S, S_prime))
             iterates.append(current)
-            ratio_trace = _mean_ratio(kernel, A, graph, projection.ridge_amount)
+            ratio_trace = _mean_ratio(*problem.projected_scatters(beta, A, projection.ridge_amount))
             self._record(iteration, "a", beta, current.objective, ratio_trace=ratio_trace)
             change = abs(iterates[-2].objective - current.objective) if iteration else np.inf
             if change <= self.tol * abs(current.objective) + _ZERO:
@@ -287,8 +283,8 @@ class MKLDR(RatioTraceEmbedding):
             current.beta_solution = solution = self._solve_beta(S, S_prime)
             fixed_point = np.allclose(solution.weights, beta, rtol=0.0, atol=1e-12)
             beta = solution.weights
-            rho = 2.0 * self.ridge / graph.n * float(beta @ traces @ beta)
-            ratio_trace = _mean_ratio(stack.combine(beta), A, graph, rho)
+            rho = problem.ridge_amount(beta, self.ridge)
+            ratio_trace = _mean_ratio(*problem.projected_scatters(beta, A, rho))
             objective = _ratio(beta, S, S_prime)
             about = _beta_record(solution, S, S_prime)
             self._record(iteration + 1, "beta", beta, objective, ratio_trace=ratio_trace, **about)
@@ -336,9 +332,12 @@ def _ratio(weights: Array, S: Array, S_prime: Array) -> float:
     return float(weights @ S @ weights) / float(weights @ S_prime @ weights)
 
 
-def _mean_ratio(kernel: NDArray[Any], coefficients: Array, graph: GraphPair, rho: float) -> float:
-    """Compute tr((A'S'A)^-1 A'SA) / p, the objective of the ratio-trace A-step."""
-    above, below = projected_scatters(kernel, coefficients, graph, rho)
+def _scatters(problem: EmbeddingProblem, weights: Array, projection: Projection) -> tuple[Array, Array]:
+    return problem.projected_scatters(weights, projection.coefficients, projection.ridge_amount)
+
+
+def _mean_ratio(above: Array, below: Array) -> float:
+    """Compute tr((A'S'A)^-1 A'SA) / p from A'SA and A'S'A: the objective of the ratio-trace A-step."""
     return float(np.trace(np.linalg.lstsq(below, above, rcond=None)[0])) / len(above)
 
 

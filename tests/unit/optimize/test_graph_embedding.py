@@ -189,7 +189,8 @@ def test_trace_ratio_is_not_beaten_by_orthonormal_columns():
             Q = np.linalg.qr(A + scale * rng.normal(size=A.shape))[0]
             assert np.trace(Q.T @ S @ Q) / np.trace(Q.T @ S_prime @ Q) >= value - 1e-12
     np.testing.assert_allclose(np.linalg.eigvalsh(S - value * S_prime)[:3].sum(), 0.0, atol=1e-9 * np.trace(S_prime))
-    turned = diagonalised(found, kernels[0], graph)
+    scatters = projected_scatters(kernels[0], found.coefficients, graph, found.ridge_amount)
+    turned = diagonalised(found, *scatters)
     assert subspace_angles(turned.coefficients, A).max() < 1e-6
     np.testing.assert_allclose(turned.coefficients.T @ S_prime @ turned.coefficients, np.eye(3), atol=1e-9)
 
