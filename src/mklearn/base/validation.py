@@ -48,7 +48,7 @@ def checked_array(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, allow_
     return array
 
 
-def checked_labels(estimator: BaseEstimator, y: ArrayLike | None, n: int) -> NDArray[Any]:
+def checked_labels(estimator: object, y: ArrayLike | None, n: int) -> NDArray[Any]:
     """Check class labels and return them as a vector of length n.
 
     Raises

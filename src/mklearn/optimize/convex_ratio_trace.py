@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -63,6 +63,32 @@ class Evaluation:
     B: Array  # (n, r), (I + QK/lambda)^-1 G
     cross: Array  # (r, r), G'K B / lambda: its eigenvalues are the ratios omega of the directions, its trace is F
     factor: Array  # (n, n), lower Cholesky factor of S
+
+
+class Objective(Protocol):
+    """F, its derivatives and its directions: of kernels, or of explicit features."""
+
+    @property
+    def n_kernels(self) -> int:
+        """M."""
+
+    def evaluate(self, theta: ArrayLike) -> Evaluation:
+        """Compute F(theta)."""
+
+    def derivatives(self, at: Evaluation) -> tuple[Array, Array]:
+        """Compute the gradient (M,) and the Hessian (M, M)."""
+
+
+def leading_directions(at: Evaluation, n_components: int, ridge_amount: float) -> tuple[Array, Array]:
+    """Compute the largest ratios omega (p,), descending, and B U / (lambda sqrt(omega)) for their eigenvectors U.
+
+    p is ``n_components`` or less, where fewer ratios are above rounding.
+    """
+    omega, U = eigh(at.cross, check_finite=False)
+    omega, U = omega[::-1], U[:, ::-1]
+    p = min(n_components, int(np.sum(omega > 1e-10 * max(omega[0], 0.0)))) if omega[0] > 0 else 0
+    omega = omega[:p]
+    return omega, (at.B @ U[:, :p]) / (ridge_amount * np.sqrt(omega))
 
 
 @dataclass(eq=False)
@@ -108,6 +134,11 @@ class RatioTraceObjective:
         self._inside = Q.apply(self.numerator)
         self._outside = self.numerator - Q.apply(self._inside)
 
+    @property
+    def n_kernels(self) -> int:
+        """M."""
+        return len(self.kernels)
+
     def evaluate(self, theta: ArrayLike) -> Evaluation:
         """Compute F(theta), in O(n^3/3 + n^2 r); raise `DataError` if S is not positive definite."""
         point = np.array(theta, dtype=np.float64)
@@ -144,11 +175,7 @@ class RatioTraceObjective:
         Returns omega (p,), descending, whose sum over all directions is F, and A (n, p) with
         A'(K Q K + lambda K)A = I. p is ``n_components`` or less, where fewer ratios are above rounding.
         """
-        omega, U = eigh(at.cross, check_finite=False)
-        omega, U = omega[::-1], U[:, ::-1]
-        p = min(n_components, int(np.sum(omega > 1e-10 * max(omega[0], 0.0)))) if omega[0] > 0 else 0
-        omega = omega[:p]
-        return omega, (at.B @ U[:, :p]) / (self.ridge_amount * np.sqrt(omega))
+        return leading_directions(at, n_components, self.ridge_amount)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +216,7 @@ class ConvexRatioTrace:
 
 
 def convex_ratio_trace(
-    objective: RatioTraceObjective, *, p: float = 1.0, max_iter: int = 50, tol: float = 1e-6
+    objective: Objective, *, p: float = 1.0, max_iter: int = 50, tol: float = 1e-6
 ) -> ConvexRatioTrace:
     """Maximise the ratio trace F over the module's feasible set.
 
@@ -198,7 +225,7 @@ def convex_ratio_trace(
 
     Parameters
     ----------
-    objective : RatioTraceObjective
+    objective : RatioTraceObjective or LandmarkRatioTrace
     p : float
         Norm, from 1 (sparse weights) to infinity (equal weights).
     max_iter : int
@@ -227,7 +254,7 @@ def convex_ratio_trace(
     """
     if not p >= 1:
         raise ConfigError(f"Invalid value {p!r} for `p`: expected a norm, p >= 1.")
-    n_kernels = len(objective.kernels)
+    n_kernels = objective.n_kernels
     radius = equal_weight_radius(n_kernels, p)
     current = objective.evaluate(np.full(n_kernels, 1.0 / n_kernels))
     if not current.value > 0:
@@ -271,7 +298,7 @@ def convex_ratio_trace(
 
 
 def _line_search(
-    objective: RatioTraceObjective, current: Evaluation, gradient: Array, goal: Array, radius: float, p: float
+    objective: Objective, current: Evaluation, gradient: Array, goal: Array, radius: float, p: float
 ) -> Evaluation | None:
     """Return the first point on the way back from ``goal`` that increases F enough; None if there is none.
 

@@ -1,0 +1,241 @@
+"""Moments of features: sums over samples that the linear methods need in place of the samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import blas
+
+from mklearn.base.validation import checked_labels
+from mklearn.errors import DataError
+from mklearn.kernels.checks import as_float_array
+
+Array = NDArray[np.floating[Any]]
+
+_BLOCK_BYTES = 2**25
+"""Rows are centred in blocks of this size: a copy of a large batch would double its memory."""
+_SINGLE_ROWS = 4096
+"""Rows of one product in single precision, whose rounding errors grow with their number."""
+
+
+class Moments:
+    """Class counts, class sums and the scatter of features about their mean, gathered batch by batch.
+
+    They are sums over samples: batches may come in any order and size, moments of disjoint sets of samples add up
+    (`merge`), and those of a subset can be taken away again (`without`), so that the moments of all folds but one need
+    no second pass over the data. Single-precision features are multiplied in single and added up in double precision.
+
+    Attributes
+    ----------
+    classes_ : array of shape (c,)
+        The labels, sorted. One class, 0, for samples without labels.
+    class_counts_ : int array of shape (c,)
+    class_sums_ : array of shape (c, d)
+    n_samples_, n_features_ : int
+
+    Notes
+    -----
+    The scatter is kept about the mean, and not the raw second moment Phi'Phi: the difference of two large numbers
+    would cost the digits by which the mean exceeds the spread. Merging moves both scatters to the common mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> first = Moments().partial_fit([[0.0, 1.0], [2.0, 1.0]], ["a", "b"])
+    >>> both = first.merge(Moments().partial_fit([[1.0, 4.0]], ["a"]))
+    >>> both.n_samples_, both.class_counts_.tolist(), both.mean.tolist()
+    (3, [2, 1], [1.0, 2.0])
+    """
+
+    classes_: NDArray[Any]
+    class_counts_: NDArray[np.int64]
+    class_sums_: Array
+    _upper: Array  # (d, d), Fortran order; only the upper triangle is meant
+
+    # ------------------------------------------------------------------------------------------------ gathering
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Add a batch of samples.
+
+        Parameters
+        ----------
+        X : array of shape (b, d)
+            Features, float32 or float64; b may be 0.
+        y : array of shape (b,), optional
+            Class labels: for all batches, or for none.
+
+        Raises
+        ------
+        DataError
+            X is not finite or has another number of features than before; labels are missing, too many, or given for
+            some batches only. Nothing of the batch has been added then.
+        """
+        features = as_float_array(X, "the batch of features", ndim=2, may_be_empty=True)
+        labels = None if y is None else checked_labels(self, y, len(features))
+        self._check_batch(features, labels)
+        if labels is None:
+            labels = np.zeros(len(features), dtype=np.int64)
+        for rows in self._blocks(features):
+            self._add(_moments_of(features[rows], labels[rows]))
+        if not hasattr(self, "classes_"):
+            self._set(np.empty(0, dtype=labels.dtype), np.empty(0, np.int64), np.empty((0, features.shape[1])), None)
+        self._labelled = y is not None
+        return self
+
+    def merge(self, other: Moments) -> Moments:
+        """Return the moments of both sets of samples, which have none in common; neither of the two changes.
+
+        Raises
+        ------
+        DataError
+            Different numbers of features, or one set has labels and the other has none.
+        """
+        made = self._copy()
+        made._check_like(other)
+        made._add(other)
+        return made
+
+    def without(self, other: Moments) -> Moments:
+        """Return the moments of the samples that are not in ``other``, a subset of these; neither of the two changes.
+
+        Raises
+        ------
+        DataError
+            ``other`` has more samples of a class, or another number of features: it is not a subset.
+        """
+        made = self._copy()
+        made._check_like(other)
+        codes = np.searchsorted(made.classes_, other.classes_)
+        known = codes < len(made.classes_)
+        known[known] = made.classes_[codes[known]] == other.classes_[known]
+        if not known.all() or (made.class_counts_[codes] < other.class_counts_).any():
+            raise DataError("the moments to be taken away are not of a subset: they have more samples of a class")
+        made.class_counts_[codes] -= other.class_counts_
+        made.class_sums_[codes] -= other.class_sums_
+        kept = made.class_counts_ > 0
+        made.classes_, made.class_counts_ = made.classes_[kept], made.class_counts_[kept]
+        made.class_sums_ = made.class_sums_[kept]
+        made._upper = made._upper - other._upper
+        made._shift(made, other, -1.0)
+        return made
+
+    # ------------------------------------------------------------------------------------------------ results
+
+    @property
+    def n_samples_(self) -> int:
+        """Number of samples."""
+        return int(self.class_counts_.sum())
+
+    @property
+    def n_features_(self) -> int:
+        """Number of features."""
+        return self.class_sums_.shape[1]
+
+    @property
+    def mean(self) -> Array:
+        """The mean of all samples, (d,)."""
+        return np.asarray(self.class_sums_.sum(axis=0) / max(self.n_samples_, 1))
+
+    @property
+    def class_means(self) -> Array:
+        """The class means, (c, d)."""
+        return np.asarray(self.class_sums_ / self.class_counts_[:, None])
+
+    @property
+    def scatter(self) -> Array:
+        """The total scatter S_T = sum_i (x_i - mean)(x_i - mean)', (d, d), exactly symmetric: a new array."""
+        upper = np.triu(self._upper)
+        return np.asarray(upper + np.triu(upper, 1).T)
+
+    @property
+    def between(self) -> Array:
+        """B = [sqrt(n_c) (mean_c - mean)], (d, c): BB' is the scatter between classes, S_T - BB' that within them."""
+        return np.asarray((np.sqrt(self.class_counts_)[:, None] * (self.class_means - self.mean)).T)
+
+    # ------------------------------------------------------------------------------------------------ inside
+
+    def _blocks(self, features: Array) -> Iterator[slice]:
+        most = max(1, _BLOCK_BYTES // max(features.itemsize * features.shape[1], 1))
+        if features.dtype == np.float32:
+            most = min(most, _SINGLE_ROWS)
+        for start in range(0, len(features), most):
+            yield slice(start, start + most)
+
+    def _check_batch(self, features: Array, labels: NDArray[Any] | None) -> None:
+        if not hasattr(self, "classes_"):
+            return
+        if features.shape[1] != self.n_features_:
+            raise DataError(f"the batch has {features.shape[1]} features, those before it had {self.n_features_}")
+        if self._labelled != (labels is not None):
+            raise DataError("some batches have labels and some have none: give labels with all of them or with none")
+        if labels is not None and len(labels) and len(self.classes_) and _is_text(labels) != _is_text(self.classes_):
+            raise DataError("the labels of this batch and of those before it are of different types: text and numbers")
+
+    def _check_like(self, other: Moments) -> None:
+        if not (hasattr(self, "classes_") and hasattr(other, "classes_")):
+            raise DataError("these moments hold no batch: call partial_fit first")
+        if self.n_features_ != other.n_features_:
+            raise DataError(f"moments of {self.n_features_} and of {other.n_features_} features do not go together")
+        if self._labelled != other._labelled:
+            raise DataError("moments of samples with labels and of samples without labels do not go together")
+
+    def _set(self, classes: NDArray[Any], counts: NDArray[np.int64], sums: Array, upper: Array | None) -> None:
+        self.classes_, self.class_counts_, self.class_sums_ = classes, counts, sums
+        self._upper = np.zeros((sums.shape[1], sums.shape[1]), order="F") if upper is None else upper
+
+    def _copy(self) -> Moments:
+        made = Moments()
+        if hasattr(self, "classes_"):
+            upper = np.asfortranarray(self._upper.copy(order="F"))
+            made._set(self.classes_, self.class_counts_.copy(), self.class_sums_.copy(), upper)
+            made._labelled = self._labelled
+        return made
+
+    def _add(self, other: Moments) -> None:
+        """Add the moments of other samples in place."""
+        if not hasattr(self, "classes_"):
+            self._set(other.classes_, other.class_counts_, other.class_sums_, other._upper)
+            return
+        self._upper += other._upper
+        self._shift(self, other, 1.0)
+        classes = np.union1d(self.classes_, other.classes_)
+        counts = np.zeros(len(classes), dtype=np.int64)
+        sums = np.zeros((len(classes), self.n_features_))
+        for part in (self, other):
+            codes = np.searchsorted(classes, part.classes_)
+            counts[codes] += part.class_counts_
+            sums[codes] += part.class_sums_
+        self.classes_, self.class_counts_, self.class_sums_ = classes, counts, sums
+
+    def _shift(self, rest: Moments, other: Moments, sign: float) -> None:
+        """Add (or take away) what the distance of two means, that of ``rest`` and of ``other``, adds to the scatter."""
+        n, m = rest.n_samples_, other.n_samples_
+        if n and m:
+            step = other.mean - rest.mean
+            self._upper = blas.dsyr(sign * n * m / (n + m), step, a=self._upper, overwrite_a=1)
+
+
+def _moments_of(features: Array, labels: NDArray[Any]) -> Moments:
+    """Compute the moments of one block of samples."""
+    classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    indicator = np.zeros((len(classes), len(features)), dtype=features.dtype)
+    indicator[codes, np.arange(len(features))] = 1
+    mean = features.mean(axis=0, dtype=np.float64)
+    centred = features - mean.astype(features.dtype)
+    offset = mean.astype(features.dtype).astype(np.float64)  # what was subtracted, as a float32 number too
+    product = blas.dsyrk if features.dtype == np.float64 else blas.ssyrk
+    upper = product(1.0, centred.T).astype(np.float64, order="F", copy=False)
+    sums = (indicator @ centred).astype(np.float64)
+    # The scatter about the exact mean: the subtracted one was rounded.
+    rest = sums.sum(axis=0) / len(features)
+    made = Moments()
+    made._set(classes, counts.astype(np.int64), sums + counts[:, None] * offset, None)
+    made._upper = blas.dsyr(-float(len(features)), rest, a=upper, overwrite_a=1)
+    return made
+
+
+def _is_text(labels: NDArray[Any]) -> bool:
+    return labels.dtype.kind in "UO" and bool(len(labels)) and isinstance(labels.ravel()[0], str)

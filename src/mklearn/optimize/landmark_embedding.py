@@ -1,0 +1,192 @@
+"""Graph embedding in kernels that are products of explicit features: everything from moments, nothing of n rows.
+
+With features Phi = [Phi_1 ... Phi_M], one block of columns for each kernel and K_m = Phi_m Phi_m', the combined kernel
+is K = Phi D Phi' with D = blockdiag(beta_m I). Coefficients A of the samples enter all of `graph_embedding` through
+V = Phi'A alone, and the scatters of the features are sums over samples, S_W and S_T:
+
+    A'K L K A = V'D S_W D V,    A'K L' K A = V'D S_T D V,    T_mn = tr(K_m L' K_n) = <C[m,n], S_T[m,n]>_F,
+
+with C = Phi'Phi.
+
+**The ridge on coefficients**, rho A'A, is kept exactly. The A of smallest length with V = Phi'A has A'A = V'C^+ V, and
+with C = U w U' and V = E a, E = U w^(1/2), this is a'a: the problem is one in as many coordinates a as C has rank.
+Without this restriction to the range of Phi', directions without any penalty appear and f falls to 0.
+
+With every sample a landmark these are the dense problem and its solution; with fewer, those of Nystroem's kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve, eigh
+
+from mklearn.errors import NotApplicable
+from mklearn.optimize.eigen import fix_signs
+from mklearn.optimize.graph_embedding import Projection, smallest_of_pencil
+from mklearn.optimize.trace_ratio import trace_ratio
+from mklearn.optimize.validation import symmetrized
+
+Array = NDArray[np.floating[Any]]
+
+RANK_TOLERANCE = 1e-10
+"""Eigenvalues of C below this, relative to the largest, are rounding: their directions are left out."""
+_NEGLIGIBLE = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkProblem:
+    """Scatters of features in blocks, with the span of the samples' coefficients.
+
+    Attributes
+    ----------
+    n : int
+        Number of samples.
+    blocks : sequence of slice
+        Columns of each kernel's features; together all D of them, in order.
+    total : array of shape (D, D)
+        S_T, exactly symmetric.
+    between : array of shape (D, c), optional
+        B with S_T - BB' = S_W: the LDA graph. None: L = 0 and L' = I - J, the PCA graph.
+    offset : array of shape (D,)
+        The mean of the features in blocks that are not centred, 0 in those that are: C = S_T + n offset offset'.
+    """
+
+    n: int
+    blocks: Sequence[slice]
+    total: Array
+    between: Array | None
+    offset: Array
+
+    @property
+    def n_kernels(self) -> int:
+        """M."""
+        return len(self.blocks)
+
+    @cached_property
+    def within(self) -> Array:
+        """S_W, the scatter of the graph L, (D, D)."""
+        if self.between is None:
+            return np.zeros_like(self.total)
+        return np.asarray(self.total - self.between @ self.between.T)
+
+    @cached_property
+    def gram(self) -> Array:
+        """C = Phi'Phi, (D, D)."""
+        return np.asarray(self.total + self.n * np.outer(self.offset, self.offset))
+
+    @cached_property
+    def basis(self) -> Array:
+        """E of shape (D, r): V = E a, with A'A = a'a."""
+        w, U = eigh(self.gram, check_finite=False)
+        kept = w > RANK_TOLERANCE * w[-1]
+        return np.asarray(U[:, kept] * np.sqrt(w[kept]))
+
+    @cached_property
+    def traces(self) -> Array:
+        """T of shape (M, M), T_mn = tr(K_m L' K_n)."""
+        return self._cross_traces(self.total)
+
+    # ------------------------------------------------------------------------------------------------ A-step
+
+    def ridge_amount(self, weights: Array, ridge: float) -> float:
+        """Compute rho = ridge * tr(2 K L' K) / n; raise `NotApplicable` for kernels that are constant."""
+        trace = 2.0 * float(weights @ self.traces @ weights)
+        gram = 2.0 * float(
+            weights @ self._cross_traces(self.total + self.n * np.outer(self.offset, self.offset)) @ weights
+        )
+        if not trace > 10.0 * self.n * float(np.finfo(np.float64).eps) * gram:
+            raise NotApplicable(
+                "tr(K L' K) = 0: the combined kernel is constant over the samples, so no class can be discriminated. "
+                "Check the bandwidth and the kernel weights."
+            )
+        return ridge * trace / self.n
+
+    def ratio_trace_step(self, weights: Array, n_components: int, *, ridge: float) -> Projection:
+        """Solve the problem of `graph_embedding.ratio_trace_step` for kernel weights; coefficients are a, (r, p)."""
+        rho = self.ridge_amount(weights, ridge)
+        scaled = self._spread(weights)[:, None] * self.basis
+        S = self._scatter(self.within, scaled, rho)
+        if self.between is not None and rho > 0:
+            F = np.sqrt(2.0) * (scaled.T @ self.between)
+            values, vectors = _between_directions(S, F, n_components)
+            return Projection(vectors, values, rho)
+        S_prime = self._scatter(self.total, scaled, rho)
+        most = n_components if self.between is None else min(n_components, self.between.shape[1] - 1)
+        values, vectors = smallest_of_pencil(S, S_prime, most, rho)
+        return Projection(vectors, values, rho)
+
+    def trace_ratio_step(self, weights: Array, n_components: int, *, ridge: float) -> Projection:
+        """Minimise tr(A'SA) / tr(A'S'A) with A'A = I, see `graph_embedding.trace_ratio_step`."""
+        rho = self.ridge_amount(weights, ridge)
+        scaled = self._spread(weights)[:, None] * self.basis
+        S, S_prime = (self._scatter(side, scaled, rho) for side in (self.within, self.total))
+        A = np.asarray(trace_ratio(S, S_prime, n_components).components, dtype=np.float64)
+        values = np.einsum("ip,ip->p", A, S @ A) / np.einsum("ip,ip->p", A, S_prime @ A)
+        return Projection(A, values, rho)
+
+    def projected_scatters(self, weights: Array, coefficients: Array, rho: float) -> tuple[Array, Array]:
+        """Compute A'SA and A'S'A, (p, p)."""
+        V = self._spread(weights)[:, None] * (self.basis @ coefficients)
+        penalty = rho * (coefficients.T @ coefficients)
+        above, below = (symmetrized(2.0 * V.T @ (side @ V) + penalty) for side in (self.within, self.total))
+        return above, below
+
+    def feature_coefficients(self, weights: Array, coefficients: Array) -> Array:
+        """Return D V of shape (D, p): the embedding of a sample is its features times it, less that of the mean."""
+        return np.asarray(self._spread(weights)[:, None] * (self.basis @ coefficients))
+
+    # ------------------------------------------------------------------------------------------------ beta-step
+
+    def weight_matrices(self, coefficients: Array, ridge: float) -> tuple[Array, Array]:
+        """Compute the matrices of the beta-step for a, (r, p), ridge included: beta'S beta / beta'S'beta = f."""
+        V = self.basis @ coefficients
+        penalty = (2.0 * ridge / self.n) * float(np.vdot(coefficients, coefficients)) * self.traces
+        S, S_prime = (self._products(side, V) for side in (self.within, self.total))
+        return symmetrized(2.0 * S + penalty), symmetrized(2.0 * S_prime + penalty)
+
+    def initial_weight_matrices(self, ridge: float) -> tuple[Array, Array]:
+        """Compute them for AA' = I, the paper's start."""
+        penalty = 2.0 * ridge * self.traces
+        return 2.0 * self._cross_traces(self.within) + penalty, 2.0 * self.traces + penalty
+
+    # ------------------------------------------------------------------------------------------------ inside
+
+    def _spread(self, weights: Array) -> Array:
+        """Return the diagonal of D, (D,)."""
+        return np.repeat(np.asarray(weights, dtype=np.float64), [block.stop - block.start for block in self.blocks])
+
+    def _scatter(self, scatter: Array, scaled: Array, rho: float) -> Array:
+        """Compute 2 E'D S D E + rho I."""
+        matrix = symmetrized(2.0 * scaled.T @ (scatter @ scaled))
+        matrix[np.diag_indices_from(matrix)] += rho
+        return matrix
+
+    def _cross_traces(self, scatter: Array) -> Array:
+        """Compute <C[m,n], S[m,n]>_F for all pairs of blocks."""
+        product = self.gram * scatter
+        starts = [block.start for block in self.blocks]
+        return symmetrized(np.add.reduceat(np.add.reduceat(product, starts, axis=0), starts, axis=1))
+
+    def _products(self, scatter: Array, V: Array) -> Array:
+        """Compute tr(V_m' S[m,n] V_n) for all pairs of blocks."""
+        starts = [block.start for block in self.blocks]
+        columns = [
+            np.add.reduceat(np.einsum("dp,dp->d", V, scatter[:, block] @ V[block]), starts) for block in self.blocks
+        ]
+        return np.stack(columns, axis=1)
+
+
+def _between_directions(S: Array, F: Array, n_components: int) -> tuple[Array, Array]:
+    """Solve S a = lambda (S + FF') a by one factorisation of S; see `graph_embedding.ratio_trace_step`."""
+    solved = cho_solve(cho_factor(S, lower=True, check_finite=False), F, check_finite=False)
+    mu, U = eigh(symmetrized(F.T @ solved), check_finite=False)
+    mu, U = mu[::-1], U[:, ::-1]
+    p = min(n_components, F.shape[1] - 1, int(np.sum(mu > _NEGLIGIBLE * mu[0])))
+    mu = mu[:p]
+    return 1.0 / (1.0 + mu), fix_signs((solved @ U[:, :p]) / np.sqrt(mu * (1.0 + mu)))
