@@ -48,11 +48,11 @@ def margin_step(
         )
         return values, fix_signs((basis / roots) @ inner)
     values, inner = generalized_eigh(basis.T @ operator.apply(basis), which="largest")
-    inner = _smooth_first(values, inner, 1.0 / spectrum)[:, :n_components]
+    inner = smooth_first(values, inner, 1.0 / spectrum)[:, :n_components]
     return values[:n_components], fix_signs((basis / spectrum) @ inner)
 
 
-def _smooth_first(values: Array, vectors: Array, norms: Array) -> Array:
+def smooth_first(values: Array, vectors: Array, norms: Array) -> Array:
     """Rotate each eigenspace so that the form diag(norms) is diagonal and ascending on it."""
     gaps = np.diff(values) < -_TIED * np.abs(values).max()
     for group in np.split(np.arange(len(values)), np.flatnonzero(gaps) + 1):

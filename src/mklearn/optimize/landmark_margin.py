@@ -1,0 +1,82 @@
+"""The maximum margin criterion of `margin` for kernels that are products of explicit features, from their scatters.
+
+With K = Phi Theta Phi', D = Theta^(1/2), C = Phi'Phi and N = S_B - lambda S_W, coefficients A of the samples enter
+through V = Phi'A: A'K L K A = V'Theta N Theta V. From the eigenvectors W of D C D, with eigenvalues s,
+
+    A'KA = I:    V = C D W s^(-1) u,      u the eigenvectors of W'D N D W,
+    A'K^2A = I:  V = C D W s^(-3/2) u,    u those of s^(-1/2) W'D N D W s^(-1/2),
+    A'A = I:     V = E u,                 u those of E'Theta N Theta E, with EE' = C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+from mklearn.optimize.eigen import fix_signs, generalized_eigh
+from mklearn.optimize.margin import Constraint, smooth_first
+from mklearn.optimize.validation import symmetrized
+
+Array = NDArray[np.floating[Any]]
+
+
+def landmark_margin_step(
+    gram: Array, margin: Array, theta: Array, n_components: int, constraint: Constraint, cutoff: float
+) -> tuple[Array, Array]:
+    """Maximise tr(V'Theta N Theta V) under a constraint on the coefficients that V stands for.
+
+    Parameters
+    ----------
+    gram, margin : arrays of shape (D, D)
+        C and N, symmetric.
+    theta : array of shape (D,)
+        Kernel weights, repeated for the features of each kernel.
+    n_components : int
+    constraint : {"rkhs", "coef", "sample"}
+        As for `margin.margin_step`.
+    cutoff : float
+        Eigenvalues not above this, relative to the largest, are rounding.
+
+    Returns
+    -------
+    values : array of shape (p,)
+        Descending; p is ``n_components`` or less, where the kernel has a smaller rank.
+    V : array of shape (D, p)
+        An embedded sample is its features times Theta V.
+    """
+    if constraint == "coef":
+        spectrum, basis = _kept(gram, cutoff)
+        E = basis * np.sqrt(spectrum)
+        scaled = theta[:, None] * E
+        values, u = generalized_eigh(scaled.T @ margin @ scaled, None, min(n_components, E.shape[1]), "largest")
+        return values, E @ fix_signs(u)
+    root = np.sqrt(theta)
+    spectrum, W = _kept(root[:, None] * gram * root, cutoff)
+    directions = root[:, None] * W
+    if constraint == "sample":
+        directions = directions / np.sqrt(spectrum)
+    inside = symmetrized(directions.T @ margin @ directions)
+    if constraint == "rkhs":
+        values, u = generalized_eigh(inside, None, min(n_components, len(spectrum)), "largest")
+    else:
+        values, u = generalized_eigh(inside, which="largest")
+        values, u = values[:n_components], smooth_first(values, u, 1.0 / spectrum)[:, :n_components]
+    return values, gram @ ((directions / spectrum) @ fix_signs(u))
+
+
+def landmark_margin_matrices(margin: Array, V: Array, blocks: Sequence[slice]) -> Array:
+    """Compute Q_st = v_s' N[s, t] v_t for each column v of V and all pairs of blocks, shape (p, M, M)."""
+    starts = [block.start for block in blocks]
+    columns = [np.add.reduceat(V * (margin[:, block] @ V[block]), starts, axis=0) for block in blocks]
+    Q = np.stack(columns, axis=-1).swapaxes(0, 1)
+    return np.asarray((Q + Q.swapaxes(1, 2)) / 2.0)
+
+
+def _kept(matrix: Array, cutoff: float) -> tuple[Array, Array]:
+    spectrum, basis = eigh(matrix, check_finite=False)
+    kept = spectrum > cutoff * spectrum[-1]
+    return spectrum[kept], basis[:, kept]
