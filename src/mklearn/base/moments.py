@@ -135,6 +135,11 @@ class Moments:
         return self.class_sums_.shape[1]
 
     @property
+    def labelled(self) -> bool:
+        """Whether the samples have labels."""
+        return self._labelled
+
+    @property
     def mean(self) -> Array:
         """The mean of all samples, (d,)."""
         return np.asarray(self.class_sums_.sum(axis=0) / max(self.n_samples_, 1))

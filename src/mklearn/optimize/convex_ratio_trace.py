@@ -66,7 +66,11 @@ class Evaluation:
 
 
 class Objective(Protocol):
-    """F, its derivatives and its directions: of kernels, or of explicit features."""
+    """F and its derivatives: of kernels, or of explicit features."""
+
+    @property
+    def ridge_amount(self) -> float:
+        """lambda."""
 
     @property
     def n_kernels(self) -> int:
@@ -202,6 +206,8 @@ class ConvexRatioTrace:
         "optimal": gap <= tol. "stalled": no step increases F beyond rounding; see ``gap``.
     evaluation : Evaluation
         At theta.
+    ridge_amount : float
+        lambda.
     """
 
     theta: Array
@@ -213,6 +219,7 @@ class ConvexRatioTrace:
     history: Array
     status: Status
     evaluation: Evaluation
+    ridge_amount: float
 
 
 def convex_ratio_trace(
@@ -294,6 +301,7 @@ def convex_ratio_trace(
         history=np.array(history),
         status=status,
         evaluation=current,
+        ridge_amount=objective.ridge_amount,
     )
 
 

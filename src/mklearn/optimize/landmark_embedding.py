@@ -68,6 +68,10 @@ class LandmarkProblem:
         """M."""
         return len(self.blocks)
 
+    def spread(self, weights: Array) -> Array:
+        """Return kernel weights repeated for the features of each kernel, the diagonal of D."""
+        return np.repeat(np.asarray(weights, dtype=np.float64), [block.stop - block.start for block in self.blocks])
+
     @cached_property
     def within(self) -> Array:
         """S_W, the scatter of the graph L, (D, D)."""
@@ -110,7 +114,7 @@ class LandmarkProblem:
     def ratio_trace_step(self, weights: Array, n_components: int, *, ridge: float) -> Projection:
         """Solve the problem of `graph_embedding.ratio_trace_step` for kernel weights; coefficients are a, (r, p)."""
         rho = self.ridge_amount(weights, ridge)
-        scaled = self._spread(weights)[:, None] * self.basis
+        scaled = self.spread(weights)[:, None] * self.basis
         S = self._scatter(self.within, scaled, rho)
         if self.between is not None and rho > 0:
             F = np.sqrt(2.0) * (scaled.T @ self.between)
@@ -124,7 +128,7 @@ class LandmarkProblem:
     def trace_ratio_step(self, weights: Array, n_components: int, *, ridge: float) -> Projection:
         """Minimise tr(A'SA) / tr(A'S'A) with A'A = I, see `graph_embedding.trace_ratio_step`."""
         rho = self.ridge_amount(weights, ridge)
-        scaled = self._spread(weights)[:, None] * self.basis
+        scaled = self.spread(weights)[:, None] * self.basis
         S, S_prime = (self._scatter(side, scaled, rho) for side in (self.within, self.total))
         A = np.asarray(trace_ratio(S, S_prime, n_components).components, dtype=np.float64)
         values = np.einsum("ip,ip->p", A, S @ A) / np.einsum("ip,ip->p", A, S_prime @ A)
@@ -132,14 +136,18 @@ class LandmarkProblem:
 
     def projected_scatters(self, weights: Array, coefficients: Array, rho: float) -> tuple[Array, Array]:
         """Compute A'SA and A'S'A, (p, p)."""
-        V = self._spread(weights)[:, None] * (self.basis @ coefficients)
+        V = self.spread(weights)[:, None] * (self.basis @ coefficients)
         penalty = rho * (coefficients.T @ coefficients)
         above, below = (symmetrized(2.0 * V.T @ (side @ V) + penalty) for side in (self.within, self.total))
         return above, below
 
+    def sample_coefficients(self, V: Array) -> Array:
+        """Return a of shape (r, p), the coordinates of the shortest A with Phi'A = V."""
+        return np.asarray(self.basis.T @ V / np.sum(self.basis**2, axis=0)[:, None])
+
     def feature_coefficients(self, weights: Array, coefficients: Array) -> Array:
         """Return D V of shape (D, p): the embedding of a sample is its features times it, less that of the mean."""
-        return np.asarray(self._spread(weights)[:, None] * (self.basis @ coefficients))
+        return np.asarray(self.spread(weights)[:, None] * (self.basis @ coefficients))
 
     # ------------------------------------------------------------------------------------------------ beta-step
 
@@ -156,10 +164,6 @@ class LandmarkProblem:
         return 2.0 * self._cross_traces(self.within) + penalty, 2.0 * self.traces + penalty
 
     # ------------------------------------------------------------------------------------------------ inside
-
-    def _spread(self, weights: Array) -> Array:
-        """Return the diagonal of D, (D,)."""
-        return np.repeat(np.asarray(weights, dtype=np.float64), [block.stop - block.start for block in self.blocks])
 
     def _scatter(self, scatter: Array, scaled: Array, rho: float) -> Array:
         """Compute 2 E'D S D E + rho I."""

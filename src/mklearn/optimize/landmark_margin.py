@@ -11,6 +11,7 @@ through V = Phi'A: A'K L K A = V'Theta N Theta V. From the eigenvectors W of D C
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
-from mklearn.optimize.margin import Constraint, smooth_first
+from mklearn.optimize.landmark_embedding import LandmarkProblem
+from mklearn.optimize.margin import Constraint, checked_trace_ratio, smooth_first
 from mklearn.optimize.validation import symmetrized
 
 Array = NDArray[np.floating[Any]]
@@ -74,6 +76,36 @@ def landmark_margin_matrices(margin: Array, V: Array, blocks: Sequence[slice]) -
     columns = [np.add.reduceat(V * (margin[:, block] @ V[block]), starts, axis=0) for block in blocks]
     Q = np.stack(columns, axis=-1).swapaxes(0, 1)
     return np.asarray((Q + Q.swapaxes(1, 2)) / 2.0)
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkMargin:
+    """The criterion's steps for one training set, with a constraint and a cutoff as for `landmark_margin_step`."""
+
+    problem: LandmarkProblem
+    constraint: Constraint
+    cutoff: float
+
+    def solve(self, weights: Array, n_components: int, trade_off: float) -> tuple[Array, Array]:
+        """Return the eigenvalues (p,) and V (D, p) for kernel weights."""
+        theta = self.problem.spread(weights)
+        self.problem.ridge_amount(weights, 0.0)  # refuses constant kernels
+        margin = self.margin(trade_off)
+        return landmark_margin_step(self.problem.gram, margin, theta, n_components, self.constraint, self.cutoff)
+
+    def quadratic_forms(self, V: Array, trade_off: float) -> Array:
+        """Return the theta-step's Q for each column of V, (p, M, M)."""
+        return landmark_margin_matrices(self.margin(trade_off), V, self.problem.blocks)
+
+    def margin(self, trade_off: float) -> Array:
+        """Return N = S_B - lambda S_W, (D, D)."""
+        return np.asarray(self.problem.total - (1.0 + trade_off) * self.problem.within)
+
+    def trace_ratio(self, weights: Array) -> float:
+        """Compute tr(K L_b) / tr(K L_w); raise `NotApplicable` if the within-class scatter is zero."""
+        theta = self.problem.spread(weights)
+        total, within = (float(theta @ np.diagonal(side)) for side in (self.problem.total, self.problem.within))
+        return checked_trace_ratio(total - within, within)
 
 
 def _kept(matrix: Array, cutoff: float) -> tuple[Array, Array]:

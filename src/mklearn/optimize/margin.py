@@ -65,6 +65,11 @@ def smooth_first(values: Array, vectors: Array, norms: Array) -> Array:
 def kernel_trace_ratio(kernel: Array, y: ArrayLike) -> float:
     """Compute tr(K L_b) / tr(K L_w); raise `NotApplicable` if the within-class scatter is zero."""
     between, within = (float(np.trace(operator(y).apply(kernel))) for operator in (between_laplacian, within_laplacian))
+    return checked_trace_ratio(between, within)
+
+
+def checked_trace_ratio(between: float, within: float) -> float:
+    """Divide the traces of the scatters; raise `NotApplicable` if that within classes is zero."""
     if not within > 1e-14 * abs(between):
         raise NotApplicable(
             "trade_off='trace_ratio' divides by the within-class scatter, which is zero: give trade_off as a number"

@@ -9,19 +9,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.kernel_input import KernelWeighting
+from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.base.parameters import NONNEGATIVE, POSITIVE, Interval, at_least, one_of
 from mklearn.errors import NotApplicable
 from mklearn.graphs import lda_graph
 from mklearn.kernels.stack import KernelStack
-from mklearn.optimize.convex_ratio_trace import RatioTraceObjective, between_factor, convex_ratio_trace
+from mklearn.optimize.convex_ratio_trace import (
+    ConvexRatioTrace,
+    Objective,
+    RatioTraceObjective,
+    between_factor,
+    convex_ratio_trace,
+)
 from mklearn.optimize.eigen import fix_signs
-from mklearn.optimize.graph_embedding import Projection, Scaling
+from mklearn.optimize.graph_embedding import Array, Projection, Scaling
+from mklearn.optimize.landmark_ratio_trace import LandmarkRatioTrace
 from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
+from mklearn.subspace.landmark_fit import LandmarkFit
 
 Denominator = Literal["total", "within"]
 
 
-class ConvexMKLDR(RatioTraceEmbedding):
+class ConvexMKLDR(LandmarkFit, RatioTraceEmbedding):
     """Discriminant analysis with kernel weights from a convex problem (ratio-trace multiple kernel learning).
 
     Maximises, over kernel weights theta >= 0 with ||theta||_p <= M^(1/p - 1),
@@ -60,6 +69,8 @@ class ConvexMKLDR(RatioTraceEmbedding):
         "uniform": the solution for theta = 1/M, with the same lambda, denominator and scale, and no step. The
         difference to "learned" is what the learned weights alone change; ``p``, ``max_iter`` and ``tol`` are ignored
         but for ``certificate_``.
+    landmarks
+        As for `KernelFDA`.
 
     Attributes
     ----------
@@ -113,6 +124,7 @@ class ConvexMKLDR(RatioTraceEmbedding):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **RatioTraceEmbedding._parameter_constraints,
+        **LandmarkFit._parameter_constraints,
         "p": [Interval(Real, 1, np.inf, closed="both")],
         "denominator": [one_of(Denominator)],
         "ridge": [POSITIVE],
@@ -133,6 +145,7 @@ class ConvexMKLDR(RatioTraceEmbedding):
         tol: float = 1e-6,
         scaling: Scaling = "total",
         kernel_weights: KernelWeighting = "learned",
+        landmarks: Any = None,
     ) -> None:
         self.n_components = n_components
         self.kernels = kernels
@@ -143,6 +156,7 @@ class ConvexMKLDR(RatioTraceEmbedding):
         self.tol = tol
         self.scaling = scaling
         self.kernel_weights = kernel_weights
+        self.landmarks = landmarks
 
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
         graph = lda_graph(labels)
@@ -159,24 +173,46 @@ class ConvexMKLDR(RatioTraceEmbedding):
             graph.L_prime if self.denominator == "total" else graph.L,
             self.ridge * variance,
         )
+        found = self._solved(objective)
+        omega, A = objective.directions(found.evaluation, wanted)
+        self._set_projection(stack.combine(found.weights), found.weights, self._projection(found, omega, A))
+
+    def _fit_moments(self, data: LandmarkMoments) -> None:
+        wanted = self._wanted_of_classes(data)
+        problem = data.problem()
+        variance = float(np.trace(problem.total)) / problem.n / problem.n_kernels
+        between = problem.between
+        assert between is not None
+        side = problem.total if self.denominator == "total" else problem.within
+        objective = LandmarkRatioTrace(problem.blocks, side, between, self.ridge * variance)
+        found = self._solved(objective)
+        omega, V = objective.directions(found.evaluation, wanted)
+        projection = self._projection(found, omega, problem.sample_coefficients(V))
+        coefficients = self._rescaled(found.weights, projection)
+        self._set_coefficients(data, problem.feature_coefficients(found.weights, coefficients))
+
+    def _solved(self, objective: Objective) -> ConvexRatioTrace:
+        """Return the optimum, or the start for equal weights; set the attributes that describe it."""
         learned = self.kernel_weights == "learned"
         found = convex_ratio_trace(objective, p=self.p, max_iter=self.max_iter if learned else 0, tol=self.tol)
-        omega, A = objective.directions(found.evaluation, wanted)
-
-        # A has A'(K L_d K + lambda K)A = I for K of theta. In the scale of the other embeddings, with the kernel of
-        # weights theta/s: A'S'A = I for S' = 2(K L_t K + lambda/s K), and A'SA = diag(within / total).
-        s = float(found.theta.sum())
-        if self.denominator == "total":
-            eigenvalues, total = np.maximum(1.0 - omega, 0.0), np.ones_like(omega)
-        else:
-            eigenvalues, total = 1.0 / (1.0 + omega), 1.0 + omega
-        projection = Projection(fix_signs(s * A / np.sqrt(2.0 * total)), eigenvalues, objective.ridge_amount / s)
-        self._set_projection(stack.combine(found.weights), found.weights, projection)
         self.theta_ = found.theta
-        self.ratios_ = omega
         self.objective_ = found.value
         self.objective_history_ = found.history
         self.gradient_ = found.gradient
         self.certificate_ = {"value": found.value, "bound": found.bound, "gap": found.gap}
         self.n_iter_ = len(found.history)
         self.status_ = found.status if learned else "uniform"
+        return found
+
+    def _projection(self, found: ConvexRatioTrace, omega: Array, A: Array) -> Projection:
+        """Return directions with A'(K L_d K + lambda K)A = I, K of theta, in the scale of the other embeddings.
+
+        With the kernel of weights theta/s: A'S'A = I for S' = 2(K L_t K + lambda/s K), and A'SA = diag(within / total).
+        """
+        s = float(found.theta.sum())
+        if self.denominator == "total":
+            eigenvalues, total = np.maximum(1.0 - omega, 0.0), np.ones_like(omega)
+        else:
+            eigenvalues, total = 1.0 / (1.0 + omega), 1.0 + omega
+        self.ratios_ = omega
+        return Projection(fix_signs(s * A / np.sqrt(2.0 * total)), eigenvalues, found.ridge_amount / s)

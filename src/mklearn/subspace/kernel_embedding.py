@@ -176,6 +176,11 @@ class RatioTraceEmbedding(KernelEmbedding):
         NotApplicable
             Fewer columns than ``n_components``; with None any positive number is valid.
         """
+        self.coefficients_ = self._rescaled(weights, projection)
+        self.embedding_ = self._embed_training(kernel)
+
+    def _rescaled(self, weights: Array, projection: Projection) -> Array:
+        """Set the attributes that do not depend on the form of the coefficients, and return these in their scale."""
         found = projection.coefficients.shape[1]
         if found == 0 or (self.n_components is not None and found < self.n_components):
             raise NotApplicable(
@@ -184,6 +189,5 @@ class RatioTraceEmbedding(KernelEmbedding):
             )
         self.kernel_weights_ = weights
         self.eigenvalues_ = projection.eigenvalues
-        self.coefficients_ = rescale_columns(projection.coefficients, projection.eigenvalues, self.scaling)
         self.ridge_amount_ = projection.ridge_amount
-        self.embedding_ = self._embed_training(kernel)
+        return rescale_columns(projection.coefficients, projection.eigenvalues, self.scaling)

@@ -7,13 +7,15 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from mklearn.base.kernel_input import fixed_weights
+from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.graphs import lda_graph
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import Scaling
 from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
+from mklearn.subspace.landmark_fit import LandmarkFit
 
 
-class KernelFDA(RatioTraceEmbedding):
+class KernelFDA(LandmarkFit, RatioTraceEmbedding):
     """Kernel Fisher discriminant analysis.
 
     Minimises the ratio trace of the within-class to the total scatter in the feature space of K = sum_m beta_m K_m,
@@ -39,6 +41,11 @@ class KernelFDA(RatioTraceEmbedding):
     scaling : {"total", "within", "unit", "orthonormal"}
         Scale of A's columns: A'S'A = I, A'SA = I, unit length, or orthonormal. Nearest-neighbour rates depend on it:
         report it.
+    landmarks : int or mapping, optional
+        Learn from explicit features of so many landmarks, for training sets whose kernels do not fit into memory; needs
+        kernels of features. A mapping has "n", and optionally "how", "dtype" and "seed" (``landmarks``, ``dtype`` and
+        ``random_state`` of `mklearn.base.landmark_features.LandmarkFeatures`). See
+        `mklearn.subspace.landmark_fit.LandmarkFit` for the attributes and for `fit_moments`.
 
     Attributes
     ----------
@@ -83,6 +90,7 @@ class KernelFDA(RatioTraceEmbedding):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **RatioTraceEmbedding._parameter_constraints,
+        **LandmarkFit._parameter_constraints,
         "kernel_weights": "no_validation",
     }
 
@@ -94,13 +102,22 @@ class KernelFDA(RatioTraceEmbedding):
         kernel_weights: Any = None,
         ridge: float = 1e-3,
         scaling: Scaling = "total",
+        landmarks: Any = None,
     ) -> None:
         self.n_components = n_components
         self.kernels = kernels
         self.kernel_weights = kernel_weights
         self.ridge = ridge
         self.scaling = scaling
+        self.landmarks = landmarks
 
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any]) -> None:
         weights = fixed_weights(self.kernel_weights, len(stack))
         self._fit_ratio_trace(stack, weights, lda_graph(labels), labels)
+
+    def _fit_moments(self, data: LandmarkMoments) -> None:
+        weights = fixed_weights(self.kernel_weights, data.n_kernels)
+        problem = data.problem()
+        projection = problem.ratio_trace_step(weights, self._wanted_of_classes(data), ridge=self.ridge)
+        coefficients = self._rescaled(weights, projection)
+        self._set_coefficients(data, problem.feature_coefficients(weights, coefficients))

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.kernel_input import KernelWeighting
+from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, one_of
+from mklearn.base.validation import checked_components
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import GraphPair, kernel_squared_distances, lda_graph, lde_graph, lpp_graph, pca_graph
 from mklearn.kernels.stack import KernelStack
@@ -25,6 +27,7 @@ from mklearn.optimize.kernel_weights import KernelWeights
 from mklearn.optimize.kernel_weights import kernel_weights as minimising_weights
 from mklearn.optimize.pencil import make_pencil, prepare
 from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
+from mklearn.subspace.landmark_fit import LandmarkFit
 
 BetaStep = Literal["exact", "dnn", "sdp", "central_path"]
 AStep = Literal["ratio_trace", "trace_ratio"]
@@ -55,7 +58,7 @@ class _Iterate:
         return self.projection.coefficients.shape[1]
 
 
-class MKLDR(RatioTraceEmbedding):
+class MKLDR(LandmarkFit, RatioTraceEmbedding):
     """Multiple kernel learning for dimensionality reduction (MKL-DR).
 
     Learns kernel weights beta >= 0 and coefficients A of an embedding z = A' sum_m beta_m k_m(., x) that make
@@ -102,6 +105,8 @@ class MKLDR(RatioTraceEmbedding):
     kernel_weights : {"learned", "uniform"}
         "uniform": equal weights 1/M and one A-step for them, with the same ridge, graph and scale. The difference to
         "learned" is what the learned weights alone change; ``init``, ``max_iter`` and ``beta_step`` are ignored.
+    landmarks
+        As for `mklearn.subspace.kfd.KernelFDA`; with the graphs "lda" and "pca".
 
     Attributes
     ----------
@@ -166,6 +171,7 @@ class MKLDR(RatioTraceEmbedding):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **RatioTraceEmbedding._parameter_constraints,
+        **LandmarkFit._parameter_constraints,
         "graph": [StrOptions(set(_NAMED_GRAPHS)), GraphPair],
         "k": [at_least(1)],
         "k_prime": [at_least(1)],
@@ -195,6 +201,7 @@ class MKLDR(RatioTraceEmbedding):
         scaling: Scaling = "total",
         solver: str = "auto",
         kernel_weights: KernelWeighting = "learned",
+        landmarks: Any = None,
     ) -> None:
         self.n_components = n_components
         self.graph = graph
@@ -210,6 +217,7 @@ class MKLDR(RatioTraceEmbedding):
         self.scaling = scaling
         self.solver = solver
         self.kernel_weights = kernel_weights
+        self.landmarks = landmarks
 
     def _fit_kernels(self, stack: KernelStack, labels: NDArray[Any] | None) -> None:
         graph = self._graph(stack, labels)
@@ -217,6 +225,23 @@ class MKLDR(RatioTraceEmbedding):
         weights, projection = self._alternated(problem, self._wanted_components(graph, labels))
         self._set_projection(problem.combined(weights), weights, projection)
         self.graph_ = graph
+
+    def _fit_moments(self, data: LandmarkMoments) -> None:
+        if not isinstance(self.graph, str) or self.graph not in ("lda", "pca"):
+            raise ConfigError(
+                f"graph={self.graph!r} with landmarks: graphs between samples are not among their moments; valid with "
+                "landmarks are 'lda' and 'pca'"
+            )
+        if self.graph == "pca":
+            self._check_pca_ridge()
+            most = data.features.blocks_[-1].stop
+            limit = f"the landmarks have {most} features"
+            p = checked_components(self.n_components, most, limit, default=min(most, 2))
+        else:
+            p = self._wanted_of_classes(data)
+        problem = data.problem(supervised=self.graph == "lda")
+        weights, projection = self._alternated(problem, p)
+        self._set_coefficients(data, problem.feature_coefficients(weights, self._rescaled(weights, projection)))
 
     def _alternated(self, problem: EmbeddingProblem, n_components: int) -> tuple[Array, Projection]:
         """Return the kernel weights and the projection of the best iterate; set the attributes that describe them."""
@@ -244,7 +269,7 @@ class MKLDR(RatioTraceEmbedding):
                 "relaxation were 0 (mixed signs); the weights used are its last iterate, not an optimum. "
                 "Use beta_step='exact'",
                 MixedSignWarning,
-                stacklevel=5,  # the caller of fit, outside scikit-learn's wrapper
+                stacklevel=7,  # the caller of fit, outside scikit-learn's wrapper
             )
         return best.weights, projection
 
@@ -300,6 +325,10 @@ class MKLDR(RatioTraceEmbedding):
         entry = {"iteration": iteration, "step": step, "objective": objective, "weights": weights.copy()}
         self.history_.append({**entry, **more})
 
+    def _check_pca_ridge(self) -> None:
+        if self.ridge == 0:
+            raise ConfigError("graph='pca' needs ridge > 0: it compares the variance with the ridge")
+
     @property
     def _needs_labels(self) -> bool:
         return isinstance(self.graph, str) and self.graph in ("lda", "lde")
@@ -317,8 +346,7 @@ class MKLDR(RatioTraceEmbedding):
         if self.graph == "lda":
             return lda_graph(labels)
         if self.graph == "pca":
-            if self.ridge == 0:
-                raise ConfigError("graph='pca' needs ridge > 0: it compares the variance with the ridge")
+            self._check_pca_ridge()
             return pca_graph(stack.n_columns)
         distances = [kernel_squared_distances(K.astype(np.float64)) for K in stack]
         if self.graph == "lde":

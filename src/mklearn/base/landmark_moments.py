@@ -1,0 +1,121 @@
+"""What estimators with landmarks learn from: moments of landmark features, centred and scaled as their kernels are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.base.landmark_features import LandmarkFeatures
+from mklearn.base.moments import Moments
+from mklearn.errors import ConfigError, DataError
+from mklearn.kernels.checks import check_keys
+from mklearn.optimize.landmark_embedding import LandmarkProblem
+
+Array = NDArray[np.floating[Any]]
+
+_SETTINGS = {"n": "n_landmarks", "how": "landmarks", "dtype": "dtype", "seed": "random_state"}
+# Centred traces below this, relative to the uncentred ones, are rounding: see `scale_to_centred_trace`.
+_CONSTANT = 1e-12
+
+
+def landmark_features(kernels: Any, landmarks: Any) -> LandmarkFeatures:
+    """Return the transformer that an estimator's parameter ``landmarks`` stands for, not fitted.
+
+    Parameters
+    ----------
+    kernels
+        As for `LandmarkFeatures`.
+    landmarks : int or mapping
+        The number of landmarks, or a mapping with "n" and optionally "how", "dtype" and "seed": ``n_landmarks``,
+        ``landmarks``, ``dtype`` and ``random_state`` of `LandmarkFeatures`.
+
+    Raises
+    ------
+    ConfigError
+        Unknown settings, or no number of landmarks.
+    """
+    if not isinstance(landmarks, Mapping):
+        return LandmarkFeatures(kernels, n_landmarks=landmarks)
+    check_keys(landmarks, list(_SETTINGS), "`landmarks`")
+    if "n" not in landmarks:
+        raise ConfigError(f"`landmarks` has no number of landmarks: give n, as in {{'n': 300, {str(landmarks)[1:]}")
+    return LandmarkFeatures(kernels, **{_SETTINGS[key]: value for key, value in landmarks.items()})
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkMoments:
+    """Fitted landmark features and their moments over the training samples.
+
+    Raises
+    ------
+    DataError
+        The moments are of other features, or, on use, a kernel of unit trace is constant over the samples.
+    """
+
+    features: LandmarkFeatures
+    moments: Moments
+
+    def __post_init__(self) -> None:
+        width = self.features.blocks_[-1].stop
+        if self.moments.n_features_ != width:
+            raise DataError(f"the moments are of {self.moments.n_features_} features, but the landmarks have {width}")
+
+    @classmethod
+    def gathered(cls, features: LandmarkFeatures, X: Any, labels: NDArray[Any] | None) -> Self:
+        """Gather the moments of samples block by block: their features are never together in memory."""
+        moments = Moments()
+        for rows, block in features.transform_blocks(X):
+            moments.partial_fit(block, None if labels is None else labels[rows])
+        return cls(features, moments)
+
+    @property
+    def n_kernels(self) -> int:
+        """M."""
+        return len(self.features.blocks_)
+
+    @cached_property
+    def centred_traces(self) -> Array:
+        """tr(K_m)/n - 1'K_m 1/n^2 of each kernel before it is scaled, (M,)."""
+        variances = np.diagonal(self._scatter) / self.moments.n_samples_
+        return np.array([variances[block].sum() for block in self.features.blocks_])
+
+    @cached_property
+    def scale(self) -> Array:
+        """What each feature is multiplied by, (D,): unit centred trace for the kernels that ask for it."""
+        divisors = np.ones(self.n_kernels)
+        for number, (name, trace) in enumerate(zip(self.features.kernel_ids_, self.centred_traces, strict=True)):
+            block = self.features.blocks_[number]
+            size = trace + float((self.moments.mean[block] ** 2).sum())
+            if self.features.scaled_[number]:
+                if not trace > _CONSTANT * size:
+                    raise DataError(
+                        f"kernel {name!r} has centred trace {trace:.3g}: in its feature space all training samples "
+                        "coincide, so it can't be scaled to unit variance; leave it out or choose another bandwidth"
+                    )
+                divisors[number] = np.sqrt(trace)
+        return 1.0 / self._per_feature(divisors)
+
+    @property
+    def origin(self) -> Array:
+        """The mean of the features in blocks of kernels that are centred, else 0, (D,)."""
+        return self.moments.mean * self._per_feature(np.asarray(self.features.centred_, dtype=np.float64))
+
+    def problem(self, *, supervised: bool = True) -> LandmarkProblem:
+        """Return the scatters of the scaled features: of the LDA graph, or of the PCA graph if not supervised."""
+        scale = self.scale
+        between = scale[:, None] * self.moments.between if supervised else None
+        total = scale[:, None] * self._scatter * scale
+        offset = scale * (self.moments.mean - self.origin)
+        return LandmarkProblem(self.moments.n_samples_, self.features.blocks_, total, between, offset)
+
+    @cached_property
+    def _scatter(self) -> Array:
+        return self.moments.scatter
+
+    def _per_feature(self, values: Array) -> Array:
+        return np.repeat(values, [block.stop - block.start for block in self.features.blocks_])
