@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from mklearn.base.kernel_input import KernelInput, fixed_weights
-from mklearn.base.parameters import POSITIVE
+from mklearn.base.landmark_input import LandmarkInput
+from mklearn.base.landmark_moments import LandmarkMoments
+from mklearn.base.parameters import POSITIVE, fit_context
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.classifiers.kernel_classifier import WeightedKernelClassifier, variance_of
-from mklearn.errors import DataError
+from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.stack import KernelStack
+from mklearn.optimize.landmark_ridge import landmark_ridge
 
 
-class KernelRidgeClassifier(ClassScores, WeightedKernelClassifier):
+class KernelRidgeClassifier(LandmarkInput, ClassScores, WeightedKernelClassifier):
     """Kernel ridge regression on class indicators; predicts the class of the largest output.
 
     With K = sum_m beta_m K_m, Y the one-hot labels and H = I - 11'/n,
@@ -29,8 +32,8 @@ class KernelRidgeClassifier(ClassScores, WeightedKernelClassifier):
 
     Parameters
     ----------
-    kernels, kernel_weights
-        As for `mklearn.subspace.KernelFDA`.
+    kernels, kernel_weights, landmarks
+        As for `mklearn.subspace.KernelFDA`; with landmarks without sample weights.
     alpha : float
         lambda relative to the centred trace of K, tr(K)/n - 1'K1/n^2: f does not depend on the scale of K.
 
@@ -65,12 +68,33 @@ class KernelRidgeClassifier(ClassScores, WeightedKernelClassifier):
         **KernelInput._parameter_constraints,
         "kernel_weights": "no_validation",
         "alpha": [POSITIVE],
+        **LandmarkInput._parameter_constraints,
     }
+    _needs_labels = True
 
-    def __init__(self, *, kernels: Any = "precomputed", kernel_weights: Any = None, alpha: float = 1e-3) -> None:
+    def __init__(
+        self,
+        *,
+        kernels: Any = "precomputed",
+        kernel_weights: Any = None,
+        alpha: float = 1e-3,
+        landmarks: Any = None,
+    ) -> None:
         self.kernels = kernels
         self.kernel_weights = kernel_weights
         self.alpha = alpha
+        self.landmarks = landmarks
+
+    @fit_context
+    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the classifier; see `WeightedKernelClassifier.fit`."""
+        self.landmark_features_ = None
+        if self.landmarks is None:
+            return super().fit(X, y, sample_weight)
+        if sample_weight is not None:
+            raise ConfigError("sample weights are not among the moments of landmark features: set landmarks=None")
+        self._fit_landmarks(X, y)
+        return self
 
     def _fit_weighted(
         self, stack: KernelStack, codes: NDArray[np.intp], sample_weight: NDArray[np.float64] | None
@@ -101,6 +125,16 @@ class KernelRidgeClassifier(ClassScores, WeightedKernelClassifier):
         self.ridge_amount_ = amount
         self.kernel_weights_ = weights
 
+    def _fit_moments(self, data: LandmarkMoments) -> None:
+        weights = fixed_weights(self.kernel_weights, data.n_kernels)
+        problem, counts = data.problem(), data.moments.class_counts_
+        amount = self.alpha * float(problem.spread(weights) @ np.diagonal(problem.total)) / problem.n
+        problem.ridge_amount(weights, 0.0)  # refuses constant kernels
+        self._set_coefficients(data, landmark_ridge(problem, counts, weights, amount))
+        self.intercept_ = counts / problem.n - data.moments.mean @ self.coefficients_ + self.offset_
+        self.ridge_amount_ = amount
+        self.kernel_weights_ = weights
+
     def class_scores(self, X: Any) -> NDArray[np.float64]:
         """Compute the outputs f, shape (m, n_classes), with rows that sum to 1.
 
@@ -108,6 +142,8 @@ class KernelRidgeClassifier(ClassScores, WeightedKernelClassifier):
         ----------
         X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
         """
+        if self.landmark_features_ is not None:
+            return np.asarray(self._outputs(self.landmark_features_, X), dtype=np.float64) + self.intercept_
         stack, _ = self._new_stack(X)
         outputs: NDArray[np.float64] = stack.combine(self.kernel_weights_) @ self.coefficients_ + self.intercept_
         return outputs

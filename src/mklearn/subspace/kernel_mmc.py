@@ -129,7 +129,7 @@ class KernelMMC(LandmarkFit, KernelEmbedding):
         steps = LandmarkMargin(data.problem(), self.constraint, negligible(np.dtype(data.features.dtype)))
         given = self.trade_off
         self.trade_off_ = steps.trace_ratio(weights) if isinstance(given, str) else float(given)
-        values, V = steps.solve(weights, self._wanted_of_margin(data), self.trade_off_)
+        values, V = steps.solve(weights, self._wanted_of_features(data, len(self.classes_) - 1), self.trade_off_)
         check_columns(V, self.n_components)
         self.kernel_weights_ = weights
         self.eigenvalues_ = values

@@ -45,7 +45,7 @@ class KernelFDA(LandmarkFit, RatioTraceEmbedding):
         Learn from explicit features of so many landmarks, for training sets whose kernels do not fit into memory; needs
         kernels of features. A mapping has "n", and optionally "how", "dtype" and "seed" (``landmarks``, ``dtype`` and
         ``random_state`` of `mklearn.base.landmark_features.LandmarkFeatures`). See
-        `mklearn.subspace.landmark_fit.LandmarkFit` for the attributes and for `fit_moments`.
+        `mklearn.base.landmark_input.LandmarkInput` for the attributes and for `fit_moments`.
 
     Attributes
     ----------

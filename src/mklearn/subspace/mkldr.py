@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from mklearn.base.kernel_input import KernelWeighting
 from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, one_of
-from mklearn.base.validation import checked_components
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import GraphPair, kernel_squared_distances, lda_graph, lde_graph, lpp_graph, pca_graph
 from mklearn.kernels.stack import KernelStack
@@ -106,7 +105,7 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
         "uniform": equal weights 1/M and one A-step for them, with the same ridge, graph and scale. The difference to
         "learned" is what the learned weights alone change; ``init``, ``max_iter`` and ``beta_step`` are ignored.
     landmarks
-        As for `mklearn.subspace.kfd.KernelFDA`; with the graphs "lda" and "pca".
+        As for `mklearn.subspace.kfd.KernelFDA`; only with the graphs "lda" and "pca".
 
     Attributes
     ----------
@@ -234,9 +233,7 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
             )
         if self.graph == "pca":
             self._check_pca_ridge()
-            most = data.features.blocks_[-1].stop
-            limit = f"the landmarks have {most} features"
-            p = checked_components(self.n_components, most, limit, default=min(most, 2))
+            p = self._wanted_of_features(data, 2)
         else:
             p = self._wanted_of_classes(data)
         problem = data.problem(supervised=self.graph == "lda")

@@ -162,7 +162,7 @@ class MKMMC(LandmarkFit, KernelEmbedding):
         self.embedding_ = self._embed_training(steps.stack.combine(self.kernel_weights_))
 
     def _fit_moments(self, data: LandmarkMoments) -> None:
-        wanted = self._wanted_of_margin(data)
+        wanted = self._wanted_of_features(data, len(self.classes_) - 1)
         solver = LandmarkMargin(data.problem(), self.constraint, negligible(np.dtype(data.features.dtype)))
         V = self._best(_LandmarkSteps(solver, self.trade_off, wanted), wanted)
         self._set_coefficients(data, solver.problem.spread(self.kernel_weights_)[:, None] * V)

@@ -81,3 +81,20 @@ def test_errors():
         KernelRidgeClassifier().fit(indefinite, np.arange(30) % 3)
     with pytest.raises(ValueError, match="alpha"):
         KernelRidgeClassifier(alpha=0.0).fit(np.eye(30), np.arange(30) % 3)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"kernel_weights": [0.3, 0.0, 0.7], "alpha": 1e-2}])
+def test_all_samples_as_landmarks_are_the_dense_classifier(parameters):
+    X, y = load_digits(return_X_y=True)
+    kernels = [{"kind": "gaussian", "bandwidth": 20.0}, {"kind": "gaussian", "centre": False}, "linear"]
+    dense = KernelRidgeClassifier(kernels=kernels, **parameters).fit(X[:200], y[:200])
+    found = KernelRidgeClassifier(kernels=kernels, landmarks=200, **parameters).fit(X[:200], y[:200])
+    assert found.ridge_amount_ == pytest.approx(dense.ridge_amount_, rel=1e-10)
+    np.testing.assert_allclose(found.class_scores(X[200:300]), dense.class_scores(X[200:300]), atol=1e-8)
+    np.testing.assert_allclose(found.class_scores(X[:200]).sum(axis=1), 1.0)
+
+
+def test_landmarks_take_no_sample_weights():
+    X, y = load_digits(return_X_y=True)
+    with pytest.raises(ConfigError, match="sample weights are not among the moments"):
+        KernelRidgeClassifier(kernels="gaussian", landmarks=20).fit(X, y, np.ones(len(y)))

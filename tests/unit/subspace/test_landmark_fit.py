@@ -1,0 +1,165 @@
+"""Learning from landmarks: with all samples the dense method, with fewer close to it, and from batches the same."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.model_selection import GridSearchCV
+from sklearn.preprocessing import StandardScaler
+
+from mklearn.base.landmark_features import LandmarkFeatures
+from mklearn.base.moments import Moments
+from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.graphs import lda_graph
+from mklearn.subspace.convex_mkldr import ConvexMKLDR
+from mklearn.subspace.kernel_mmc import KernelMMC
+from mklearn.subspace.kfd import KernelFDA
+from mklearn.subspace.mkldr import MKLDR
+from mklearn.subspace.mkmmc import MKMMC, fit_path
+
+KERNELS = {
+    "narrow": {"kind": "gaussian", "bandwidth": 2.0},
+    "wide": {"kind": "gaussian", "bandwidth": 6.0, "centre": False},
+    "linear": {"kind": "linear", "normalise": "none"},
+}
+DATA = {"digits": load_digits, "wine": load_wine, "breast cancer": load_breast_cancer}
+Samples = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+@pytest.fixture(scope="module", params=list(DATA))
+def samples(request: pytest.FixtureRequest) -> Samples:
+    """Training features and labels, and new ones."""
+    X, y = DATA[request.param](return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    order = np.random.default_rng(0).permutation(len(X))
+    train, new = order[:130], order[130:170]
+    return X[train], y[train], X[new], y[new]
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters"),
+    [
+        (KernelFDA, {}),
+        (KernelFDA, {"scaling": "within", "kernel_weights": [0.2, 0.8, 0.0]}),
+        (MKLDR, {"max_iter": 5, "tol": 0.0}),
+        (MKLDR, {"init": "orthonormal", "scaling": "orthonormal"}),
+        (MKLDR, {"a_step": "trace_ratio"}),
+        (MKLDR, {"graph": "pca", "n_components": 3, "ridge": 1e-2}),
+        (ConvexMKLDR, {}),
+        (ConvexMKLDR, {"denominator": "within", "p": 1.0}),
+        (KernelMMC, {}),
+        (KernelMMC, {"constraint": "coef", "trade_off": "trace_ratio"}),
+        (MKMMC, {}),
+        (MKMMC, {"constraint": "coef", "trade_off": 3.0}),
+    ],
+)
+def test_all_samples_as_landmarks_are_the_dense_method(samples: Samples, method: Any, parameters: dict[str, Any]):
+    X, y, new, _ = samples
+    dense = method(kernels=KERNELS, **parameters).fit(X, y)
+    landmarks = {"n": len(X), "how": "random_per_class"}
+    found = method(kernels=KERNELS, landmarks=landmarks, **parameters).fit(X, y)
+    np.testing.assert_allclose(found.kernel_weights_, dense.kernel_weights_, atol=1e-6)
+    np.testing.assert_allclose(found.eigenvalues_, dense.eigenvalues_, rtol=1e-7)
+    if hasattr(dense, "objective_"):
+        assert found.objective_ == pytest.approx(dense.objective_, rel=1e-10)
+    for samples_, expected in ((X, dense.embedding_), (new, dense.transform(new))):
+        scale = np.abs(expected).max()
+        np.testing.assert_allclose(np.abs(found.transform(samples_)), np.abs(expected), atol=1e-5 * scale)
+    np.testing.assert_allclose(found.embedding_, found.transform(X))
+    np.testing.assert_array_equal(found.predict(new), dense.predict(new))
+
+
+@pytest.mark.parametrize("method", [KernelFDA, MKLDR, ConvexMKLDR, KernelMMC, MKMMC])
+def test_batches_in_any_form_are_one_fit(method: Any):
+    """What `fit` does in one process, `fit_moments` does of moments from several; its labels are the nearest mean's."""
+    X, y = load_digits(return_X_y=True)
+    features = LandmarkFeatures(KERNELS, n_landmarks=60).fit(X[:500], y[:500])
+    parts = [Moments().partial_fit(features.transform(X[i:600:3]), y[i:600:3]) for i in range(3)]
+    found = method().fit_moments(features, parts[2].merge(parts[0]).merge(parts[1]))
+    whole = method().fit_moments(features, Moments().partial_fit(features.transform(X[:600]), y[:600]))
+    np.testing.assert_allclose(found.kernel_weights_, whole.kernel_weights_, atol=1e-8)
+    np.testing.assert_allclose(found.transform(X[600:700]), whole.transform(X[600:700]), atol=1e-7)
+    embedded = found.transform(X[:600])
+    means = np.stack([embedded[y[:600] == c].mean(axis=0) for c in range(10)])
+    np.testing.assert_allclose(found.embedding_, means, atol=1e-9)
+    nearest = ((found.transform(X[600:700])[:, None] - means) ** 2).sum(axis=-1).argmin(axis=1)
+    np.testing.assert_array_equal(found.predict(X[600:700]), nearest)
+
+
+def test_few_landmarks_are_nearly_as_accurate_as_all():
+    """300 of 1,200 digits: at most one point below the dense method, which has every sample."""
+    X, y = load_digits(return_X_y=True)
+    kernels = [{"kind": "gaussian", "bandwidth": b} for b in (15.0, 30.0)]
+    dense = MKLDR(kernels=kernels).fit(X[:1200], y[:1200]).score(X[1200:], y[1200:])
+    for how in ("random_per_class", "kmeans", "leverage"):
+        model = MKLDR(kernels=kernels, landmarks={"n": 300, "how": how}).fit(X[:1200], y[:1200])
+        assert model.score(X[1200:], y[1200:]) > dense - 0.01
+
+
+def test_single_precision_is_close():
+    X, y = load_digits(return_X_y=True)
+    double, single = (
+        MKLDR(kernels=KERNELS, landmarks={"n": 100, "dtype": dtype}).fit(X[:600], y[:600])
+        for dtype in ("float64", "float32")
+    )
+    assert single.transform(X[600:]).dtype == np.float32
+    assert (single.predict(X[600:]) == double.predict(X[600:])).mean() > 0.99
+
+
+def test_it_is_an_estimator_like_any_other():
+    X, y = load_digits(return_X_y=True)
+    model = MKLDR(kernels=KERNELS, landmarks=40)
+    search = GridSearchCV(model, {"ridge": [1e-3, 1e-2], "kernels__narrow__bandwidth": [1.0, 20.0]}, cv=2)
+    search.fit(X[:300], y[:300])
+    assert search.best_params_["kernels__narrow__bandwidth"] == 20.0
+    assert clone(model).get_params()["landmarks"] == 40
+    fitted = pickle.loads(pickle.dumps(search.best_estimator_))
+    np.testing.assert_array_equal(fitted.predict(X[300:]), search.predict(X[300:]))
+    dense = fitted.set_params(landmarks=None).fit(X[:300], y[:300])
+    assert dense.coefficients_.shape == (300, 9)
+
+
+X, Y = load_wine(return_X_y=True)
+
+
+@pytest.mark.parametrize(
+    ("model", "kind", "sentence"),
+    [
+        (MKLDR(landmarks=10), ConfigError, "landmarks need kernels of features"),
+        (MKLDR(kernels=KERNELS, landmarks=179), DataError, "n_landmarks=179, but there are 178 training samples"),
+        (MKLDR(kernels=KERNELS, landmarks=2), DataError, "n_landmarks=2, but y has 3 classes"),
+        (MKLDR(kernels=KERNELS, landmarks={"number": 5}), ConfigError, "`landmarks` has the unknown key 'number'"),
+        (MKLDR(kernels=KERNELS, landmarks={"how": "kmeans"}), ConfigError, "`landmarks` has no number of landmarks"),
+        (MKLDR(kernels=KERNELS, landmarks=9, graph="lde"), ConfigError, "valid with landmarks are 'lda' and 'pca'"),
+        (MKLDR(kernels=KERNELS, landmarks=9, graph=lda_graph(Y)), ConfigError, "valid with landmarks are 'lda'"),
+        (MKLDR(kernels=KERNELS, landmarks=9, graph="pca", ridge=0.0), ConfigError, "needs ridge > 0"),
+        (KernelFDA(3, kernels=KERNELS, landmarks=9), NotApplicable, "the number of classes less one is 2"),
+        (KernelMMC(90, kernels=KERNELS, landmarks=9), NotApplicable, "the landmarks have 31 features"),
+    ],
+)
+def test_mistakes_are_one_sentence(model: Any, kind: type[Exception], sentence: str):
+    with pytest.raises(kind, match=sentence):
+        model.fit(X, Y)
+
+
+def test_mistakes_in_moments_and_in_what_needs_kernel_matrices():
+    features = LandmarkFeatures(KERNELS, n_landmarks=9).fit(X, Y)
+    unlabelled = Moments().partial_fit(features.transform(X))
+    with pytest.raises(DataError, match="MKLDR needs class labels: give y to"):
+        MKLDR().fit_moments(features, unlabelled)
+    with pytest.raises(DataError, match="the moments are of 2 features, but the landmarks have 31"):
+        MKLDR().fit_moments(features, Moments().partial_fit(X[:, :2], Y))
+    with pytest.raises(NotApplicable, match="all samples have the label 0: at least two classes"):
+        KernelFDA().fit_moments(features, Moments().partial_fit(features.transform(X[Y == 0]), Y[Y == 0]))
+    with pytest.raises(ConfigError, match="works on kernel matrices"):
+        next(KernelMMC(kernels=KERNELS, landmarks=9).leave_one_out(X, Y))
+    with pytest.raises(ConfigError, match="works on kernel matrices"):
+        fit_path(MKMMC(kernels=KERNELS, landmarks=9), X, Y, [1])
+    constant = LandmarkFeatures("linear").fit(np.ones((20, 2)), np.arange(20) % 2)
+    with pytest.raises(DataError, match="all training samples coincide"):
+        KernelFDA().fit_moments(constant, Moments().partial_fit(np.ones((20, 2)), np.arange(20) % 2))
