@@ -9,7 +9,8 @@ V = Phi'A alone, and the scatters of the features are sums over samples, S_W and
 with C = Phi'Phi.
 
 **The ridge on coefficients**, rho A'A, is kept exactly. The A of smallest length with V = Phi'A has A'A = V'C^+ V, and
-with C = U w U' and V = E a, E = U w^(1/2), this is a'a: the problem is one in as many coordinates a as C has rank.
+with C = EE' and V = E a this is a'a, for any E of full column rank: the problem is one in as many coordinates a as C
+has rank. E is a Cholesky factor with pivots, which costs a thirtieth of an eigendecomposition.
 Without this restriction to the range of Phi', directions without any penalty appear and f falls to 0.
 
 With every sample a landmark these are the dense problem and its solution; with fewer, those of Nystroem's kernels.
@@ -24,7 +25,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import cho_factor, cho_solve, eigh, solve_triangular
+from scipy.linalg.lapack import dpstrf
 
 from mklearn.errors import NotApplicable
 from mklearn.optimize.eigen import fix_signs
@@ -34,8 +36,8 @@ from mklearn.optimize.validation import symmetrized
 
 Array = NDArray[np.floating[Any]]
 
-RANK_TOLERANCE = 1e-10
-"""Eigenvalues of C below this, relative to the largest, are rounding: their directions are left out."""
+RANK_TOLERANCE = 1e-12
+"""Pivots of C below this, relative to the largest, are rounding: their directions are left out."""
 _NEGLIGIBLE = 1e-10
 
 
@@ -84,12 +86,18 @@ class LandmarkProblem:
         """C = Phi'Phi, (D, D)."""
         return np.asarray(self.total + self.n * np.outer(self.offset, self.offset))
 
-    @cached_property
+    @property
     def basis(self) -> Array:
         """E of shape (D, r): V = E a, with A'A = a'a."""
-        w, U = eigh(self.gram, check_finite=False)
-        kept = w > RANK_TOLERANCE * w[-1]
-        return np.asarray(U[:, kept] * np.sqrt(w[kept]))
+        return self._factor[0]
+
+    @cached_property
+    def _factor(self) -> tuple[Array, NDArray[np.intp]]:
+        """E, and the r rows of it that are a lower triangle."""
+        factor, order, rank, _ = dpstrf(self.gram, tol=RANK_TOLERANCE * float(np.diagonal(self.gram).max()), lower=1)
+        basis = np.empty((len(order), rank))
+        basis[order - 1] = np.tril(factor)[:, :rank]
+        return basis, order[:rank] - 1
 
     @cached_property
     def traces(self) -> Array:
@@ -143,7 +151,8 @@ class LandmarkProblem:
 
     def sample_coefficients(self, V: Array) -> Array:
         """Return a of shape (r, p), the coordinates of the shortest A with Phi'A = V."""
-        return np.asarray(self.basis.T @ V / np.sum(self.basis**2, axis=0)[:, None])
+        E, rows = self._factor
+        return np.asarray(solve_triangular(E[rows], V[rows], lower=True, check_finite=False))
 
     def feature_coefficients(self, weights: Array, coefficients: Array) -> Array:
         """Return D V of shape (D, p): the embedding of a sample is its features times it, less that of the mean."""

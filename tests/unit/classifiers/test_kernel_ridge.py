@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_digits, load_wine
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.preprocessing import StandardScaler
 
 from mklearn.classifiers.kernel_ridge import KernelRidgeClassifier
-from mklearn.errors import DataError
+from mklearn.errors import ConfigError, DataError
 
 
 @pytest.fixture(scope="module")
