@@ -157,6 +157,7 @@ MIRRORED = {
     "datasets": {
         "orl-resized": {"per_class": 2},
         "olivetti": {"per_class": 2},
+        "mnist": {"per_class": 5},
         "usps": {"per_class": 5},
         "wine": None,
         "yale": None,

@@ -24,6 +24,7 @@ READERS = (
     "digits",
     "feature_tables",
     "gauss4",
+    "idx",
     "image_archive",
     "image_folder",
     "nested_archive",

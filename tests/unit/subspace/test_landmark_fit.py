@@ -64,9 +64,11 @@ def test_all_samples_as_landmarks_are_the_dense_method(samples: Samples, method:
     landmarks = {"n": len(X), "how": "random_per_class"}
     found = method(kernels=KERNELS, landmarks=landmarks, **parameters).fit(X, y)
     np.testing.assert_allclose(found.kernel_weights_, dense.kernel_weights_, atol=1e-6)
-    np.testing.assert_allclose(found.eigenvalues_, dense.eigenvalues_, rtol=1e-7)
+    size = np.abs(dense.eigenvalues_).max()
+    np.testing.assert_allclose(found.eigenvalues_, dense.eigenvalues_, rtol=1e-7, atol=1e-12 * size)
     if hasattr(dense, "objective_"):
-        assert found.objective_ == pytest.approx(dense.objective_, rel=1e-10)
+        iterative = parameters.get("a_step") == "trace_ratio"  # with a tolerance of its own
+        assert found.objective_ == pytest.approx(dense.objective_, rel=1e-8 if iterative else 1e-10)
     for samples_, expected in ((X, dense.embedding_), (new, dense.transform(new))):
         scale = np.abs(expected).max()
         np.testing.assert_allclose(np.abs(found.transform(samples_)), np.abs(expected), atol=1e-5 * scale)
@@ -114,7 +116,7 @@ def test_single_precision_is_close():
 def test_it_is_an_estimator_like_any_other():
     X, y = load_digits(return_X_y=True)
     model = MKLDR(kernels=KERNELS, landmarks=40)
-    search = GridSearchCV(model, {"ridge": [1e-3, 1e-2], "kernels__narrow__bandwidth": [1.0, 20.0]}, cv=2)
+    search = GridSearchCV(model, {"ridge": [1e-3, 1e-2], "kernels__narrow__bandwidth": [0.01, 20.0]}, cv=2)
     search.fit(X[:300], y[:300])
     assert search.best_params_["kernels__narrow__bandwidth"] == 20.0
     assert clone(model).get_params()["landmarks"] == 40
