@@ -74,10 +74,10 @@ class LandmarkRatioTrace:
         gradient = np.add.reduceat(np.einsum("dc,dc->d", at.B, at.B), starts) / scale
         hessian = np.empty((self.n_kernels, self.n_kernels))
         for number, block in enumerate(self.blocks):
-            product = self.scatter[:, block] @ at.B[block]
-            solved = cho_solve((at.factor, True), root[:, None] * product, check_finite=False)
-            product = self._outside(root, solved, product)
-            hessian[:, number] = np.add.reduceat(np.einsum("dc,dc->d", at.B, product), starts)
+            right = self.scatter[:, block] @ at.B[block]
+            solved = cho_solve((at.factor, True), root[:, None] * right, check_finite=False)
+            products = np.einsum("dc,dc->d", at.B, self._outside(root, solved, right))
+            hessian[:, number] = np.add.reduceat(products, starts)
         return gradient, symmetrized(hessian) * (-2.0 / scale**2)
 
     def directions(self, at: Evaluation, n_components: int) -> tuple[Array, Array]:

@@ -34,7 +34,7 @@ class LandmarkFit(LandmarkInput):
         """
         self.landmark_features_ = None
         if self.landmarks is None:
-            return super().fit(X, y)  # type: ignore[misc,no-any-return]
+            return super().fit(X, y)  # type: ignore[misc]
         labels = self._fit_landmarks(X, y)
         self._keep_labels(y if labels is None else labels)
         self.embedding_ = self._project(X)

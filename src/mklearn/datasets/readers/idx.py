@@ -41,7 +41,9 @@ def read(paths: Mapping[str, Path], *, content_sha256: str | None = None) -> Sam
     DataError
         A file is missing, damaged or of another kind, or images and labels do not go together.
     """
-    images, labels, ids = [], [], []
+    images: list[np.ndarray] = []
+    labels: list[str] = []
+    ids: list[str] = []
     for begin, part in PARTS.items():
         pixels = _array(_file(paths, f"{begin}-images"), 3)
         digits = _array(_file(paths, f"{begin}-labels"), 1)
