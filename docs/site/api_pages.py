@@ -15,6 +15,7 @@ ROOMS = {
     "mklearn.optimize": "Solvers",
     "mklearn.inspection": "What views contribute",
     "mklearn.saved_models": "Models in files",
+    "mklearn.base.landmark_features": "Features from landmarks",
     "mklearn.base.side_by_side": "Views side by side",
     "mklearn.errors": "Errors",
 }

@@ -37,6 +37,7 @@ _MOST_PACKED = 100
 """Unpacked size over packed size of a model; small ones have 4, and text alone 17."""
 _PACKAGES = ("mklearn", "scikit-learn", "numpy", "scipy", "skops")
 _ROOMS: dict[str, tuple[str, ...]] = {
+    "mklearn.base.landmark_features": ("LandmarkFeatures",),
     "mklearn.base.side_by_side": ("SideBySide",),
     "mklearn.bilinear.glram": ("GLRAM",),
     "mklearn.bilinear.two_d_lda": ("TwoDLDA",),
@@ -70,6 +71,9 @@ _ROOMS: dict[str, tuple[str, ...]] = {
     "mklearn.kernels.feature_source": ("FeatureSource", "SelectedFeatures", "TableForms"),
     "mklearn.kernels.gaussian": ("GaussianKernel",),
     "mklearn.kernels.imputation": ("FeatureImputer",),
+    "mklearn.kernels.landmark_map": ("LandmarkMap",),
+    "mklearn.kernels.landmark_measure": ("LandmarkMeasure",),
+    "mklearn.kernels.landmark_transform": ("LandmarkTransform", "_Group"),
     "mklearn.kernels.linear": ("LinearKernel",),
     "mklearn.kernels.normalise": ("KernelCentring",),
     "mklearn.kernels.polynomial": ("PolynomialKernel",),

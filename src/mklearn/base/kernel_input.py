@@ -8,13 +8,14 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mklearn.base.kernel_parameters import kernel_parameters, with_kernel_parameters
 from mklearn.base.validation import checked_array
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.checks import regular_array
-from mklearn.kernels.specs import StackTransform
+from mklearn.kernels.specs import FeatureKernels, StackTransform
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import Views, as_views
 
@@ -107,6 +108,19 @@ class KernelInput:
             )
         return stack, array.dtype
 
+    def _with_row_labels(self, values: NDArray[np.floating], X: Any) -> Any:
+        """Return features of samples; as pandas output with the row labels of views, by which tables are joined.
+
+        scikit-learn itself keeps the row labels of one DataFrame only.
+        """
+        output = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+        views = as_views(X) if output == "pandas" and not self._is_precomputed else None
+        if views is None or views.index is None:
+            return values
+        import pandas as pd
+
+        return pd.DataFrame(values, index=views.index)
+
     def _checked_kernels(self, X: Any, *, reset: bool) -> NDArray[Any]:
         """Return precomputed kernels, shape (n, n_train) or (n, n_train, n_kernels)."""
         name = type(self).__name__
@@ -124,7 +138,7 @@ class KernelInput:
             )
         return array
 
-    def _checked_features(self, X: Any, transform: StackTransform, *, reset: bool) -> Any:
+    def _checked_features(self, X: Any, transform: FeatureKernels, *, reset: bool) -> Any:
         """Return X as views, as a checked array, or as it is if kernels are computed from columns of a table."""
         views = as_views(X)
         if not reset and transform.reads_views != (views is not None):

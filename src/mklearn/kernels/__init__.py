@@ -11,6 +11,8 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "feature_scaling": ["FeatureScaler"],
         "gaussian": ["GaussianKernel", "gaussian_kernel"],
         "identity_like": ["IdentityLikeKernelWarning", "off_diagonal_mass"],
+        "landmark_map": ["RepeatedLandmarksWarning"],
+        "landmarks": ["draw_by_scores", "kmeans_centres", "leverage_ridge", "leverage_scores", "random_per_class"],
         "linear": ["LinearKernel"],
         "normalise": ["KernelCentring", "centre_kernel", "centred_trace", "scale_to_centred_trace", "unit_diagonal"],
         "point_set_distance": ["point_set_distance_rows", "point_set_distances"],

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mklearn.errors import DataError
 from mklearn.kernels.completion import Mask, lacking, present_rows, refuse_lacking
@@ -92,6 +93,11 @@ class SelectedFeatures:
             )
         return in_form_of(features, self.train_), present
 
+    def drop_training_features(self) -> None:
+        """Drop the training samples' features, which `transform` does not need; their number and form are kept."""
+        self.train_ = self.train_[:0].copy()
+        self.observed_ = self.observed_[:0].copy()
+
     @property
     def _name(self) -> str:
         return "X" if self.view is None else f"view {self.view!r}"
@@ -147,9 +153,19 @@ class FeatureSource:
         """Equal for kernels that read the same."""
         return self.selected.key, "none" if self._scaler is None else self._scaler.scaling
 
-    def training_features(self) -> Any:
-        """Return the features of the observed training samples as the kernel reads them, shape (n_observed, p)."""
-        return self._scaled(self.selected.train_)
+    def training_features(self, rows: Any = None) -> Any:
+        """Return the features of the observed training samples as the kernel reads them, shape (n_observed, p).
+
+        `rows`, an array of indices or a slice, chooses among these samples.
+        """
+        return self._scaled(self.selected.train_ if rows is None else self.selected.train_[rows])
+
+    def observed_rows(self, samples: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the rows of `training_features` of those of some training samples that have the view."""
+        observed = self.selected.observed_
+        row_of = np.cumsum(observed) - 1
+        rows: NDArray[np.intp] = row_of[samples[observed[samples]]]
+        return rows
 
     def transform(self, X: Any) -> tuple[Any, Mask]:
         """Return the features of new samples as the kernel reads them, (m, p), and which samples have the view.

@@ -275,7 +275,68 @@ def _check_sources(entry: _Entry, pairwise: Mapping[str, Any], features: Mapping
             )
 
 
-class StackTransform:
+class FeatureKernels:
+    """Kernels that are computed from features, and what each of them reads, fitted on training features.
+
+    Parameters
+    ----------
+    kernels : sequence of specs, mapping of names to specs, or one spec
+        See `StackTransform`, also for what is raised.
+    """
+
+    def __init__(self, kernels: Sequence[KernelSpec] | Mapping[str, Any] | str) -> None:
+        self._each_view = is_one_spec(kernels)
+        self._specs = spec_list(kernels)
+        self._entries = _feature_entries(self._specs)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Names of the kernels; those of one spec on each view are known after the fit."""
+        return tuple(entry.id for entry in self._entries)
+
+    @property
+    def reads_tables(self) -> bool:
+        """Whether a kernel needs X as it was given, with column names or entries that are no numbers."""
+        return any(SelectedFeatures(entry.spec, None).reads_tables for entry in self._entries)
+
+    @property
+    def reads_views(self) -> bool:
+        """Whether it was fitted to several views."""
+        return self._forms.are_views
+
+    def _fit_sources(self, X: Any) -> None:
+        """Fit what the kernels read on the training features; sources of the same features share them."""
+        table = self._as_read(X)
+        if isinstance(table, Views) and self._each_view:
+            one = self._specs[0]
+            spec = {"kind": one} if isinstance(one, str) else one
+            self._entries = _feature_entries([{**spec, "id": name, "view": name} for name in table.names])
+        shared: dict[Any, SelectedFeatures] = {}
+        self._sources: list[FeatureSource] = []
+        for entry in self._entries:
+            with self._error_prefix(entry):
+                selected = SelectedFeatures(entry.spec, _view_of(entry, table))
+                key = selected.key
+                if key not in shared:
+                    shared[key] = selected.fit(table)
+                self._sources.append(FeatureSource(shared[key], entry.spec.get("feature_scaling", "none")))
+        self._forms = TableForms(table, {selected.view for selected in shared.values()})
+
+    def _as_read(self, X: Any) -> Any:
+        """Return X as views, or as one table: a float matrix unless a kernel needs it as it was given."""
+        views = as_views(X)
+        if views is not None:
+            return views
+        if self.reads_tables:
+            return X if hasattr(X, "iloc") or is_sparse(X) else regular_array(X, "X")
+        return as_float_matrix(X, "X")
+
+    @staticmethod
+    def _error_prefix(entry: _Entry) -> contextlib.AbstractContextManager[None]:
+        return _error_prefix(entry.id)
+
+
+class StackTransform(FeatureKernels):
     """Kernels on features, fitted on training features and applied to new ones.
 
     Parameters
@@ -317,21 +378,6 @@ class StackTransform:
     Sparse features stay sparse, for kernels of inner products and squared Euclidean distances.
     """
 
-    def __init__(self, kernels: Sequence[KernelSpec] | Mapping[str, Any] | str) -> None:
-        self._each_view = is_one_spec(kernels)
-        self._specs = spec_list(kernels)
-        self._entries = _feature_entries(self._specs)
-
-    @property
-    def reads_tables(self) -> bool:
-        """Whether a kernel needs X as it was given, with column names or entries that are no numbers."""
-        return any(SelectedFeatures(entry.spec, None).reads_tables for entry in self._entries)
-
-    @property
-    def reads_views(self) -> bool:
-        """Whether it was fitted to several views."""
-        return self._forms.are_views
-
     def fit(self, X: Any) -> StackTransform:
         """Fit every kernel on the training features and keep the training kernels; see `fit_transform`."""
         self.stack_train_ = self.fit_transform(X)
@@ -350,33 +396,20 @@ class StackTransform:
         DataError
             Features, columns or views that a kernel can't be computed from; the message names the kernel.
         """
-        table = self._as_read(X)
-        if isinstance(table, Views) and self._each_view:
-            one = self._specs[0]
-            spec = {"kind": one} if isinstance(one, str) else one
-            self._entries = _feature_entries([{**spec, "id": name, "view": name} for name in table.names])
-        shared: dict[Any, SelectedFeatures] = {}
-        self._sources: list[FeatureSource] = []
+        self._fit_sources(X)
         self._completions: list[MeanCompletion | None] = []
         matrices = []
-        for entry in self._entries:
+        for entry, source in zip(self._entries, self._sources, strict=True):
             with _error_prefix(entry.id):
-                selected = SelectedFeatures(entry.spec, _view_of(entry, table))
-                key = selected.key
-                if key not in shared:
-                    shared[key] = selected.fit(table)
-                source = FeatureSource(shared[key], entry.spec.get("feature_scaling", "none"))
                 features = source.training_features()
                 entry.kernel.fit(*(MEASURES[measure](features) for _, measure in entry.kernel.inputs), spectrum=False)
                 kernel, completion = entry.kernel.kernel_train_, None
-                if selected.completes:
-                    completion = MeanCompletion.of(entry.kernel, shared[key].observed_)
+                if source.selected.completes:
+                    completion = MeanCompletion.of(entry.kernel, source.selected.observed_)
                     kernel = completion.training_kernel(kernel)
                 matrices.append(kernel)
                 self._completions.append(completion)
                 entry.kernel.drop_training_kernel()
-                self._sources.append(source)
-        self._forms = TableForms(table, {selected.view for selected in shared.values()})
         return KernelStack(matrices, [entry.id for entry in self._entries])
 
     def transform(self, X: Any) -> KernelStack:
@@ -414,15 +447,6 @@ class StackTransform:
                 completion = self._completions[number]
                 matrices[number] = kernel if completion is None else completion.rows(kernel, present)
         return KernelStack(matrices, [entry.id for entry in self._entries])
-
-    def _as_read(self, X: Any) -> Any:
-        """Return X as views, or as one table: a float matrix unless a kernel needs it as it was given."""
-        views = as_views(X)
-        if views is not None:
-            return views
-        if self.reads_tables:
-            return X if hasattr(X, "iloc") or is_sparse(X) else regular_array(X, "X")
-        return as_float_matrix(X, "X")
 
 
 def _feature_entries(specs: Sequence[KernelSpec]) -> list[_Entry]:

@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from mklearn.base.kernel_input import KernelInput
@@ -16,7 +15,6 @@ from mklearn.base.validation import checked_components, checked_labels
 from mklearn.errors import NotApplicable
 from mklearn.graphs import GraphPair
 from mklearn.kernels.stack import KernelStack
-from mklearn.kernels.views import as_views
 from mklearn.optimize.graph_embedding import (
     Array,
     Projection,
@@ -111,19 +109,6 @@ class KernelEmbedding(
         """Embed samples, as an array whatever output is asked for."""
         stack, dtype = self._new_stack(X)
         return np.asarray(stack.combine(self.kernel_weights_) @ self.coefficients_, dtype=dtype)
-
-    def _with_row_labels(self, values: NDArray[np.floating], X: Any) -> Any:
-        """Return embedded samples; as pandas output with the row labels of views, by which tables are joined.
-
-        scikit-learn itself keeps the row labels of one DataFrame only.
-        """
-        output = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
-        views = as_views(X) if output == "pandas" and not self._is_precomputed else None
-        if views is None or views.index is None:
-            return values
-        import pandas as pd
-
-        return pd.DataFrame(values, index=views.index)
 
     def _training_data(self, X: Any, y: ArrayLike | None) -> tuple[KernelStack, NDArray[Any] | None]:
         """Return the training kernels and the checked labels; set ``classes_``."""

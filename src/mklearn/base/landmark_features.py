@@ -1,0 +1,289 @@
+"""Explicit features of several kernels from landmarks, for linear methods on many samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from mklearn.base.kernel_input import KernelInput
+from mklearn.base.parameters import fit_context
+from mklearn.base.validation import checked_labels
+from mklearn.errors import ConfigError, DataError
+from mklearn.kernels.checks import check_choice, nonnegative_number, positive_integer, regular_array
+from mklearn.kernels.landmark_blocks import row_blocks
+from mklearn.kernels.landmark_transform import LandmarkTransform
+from mklearn.kernels.landmarks import LandmarkRule
+from mklearn.kernels.views import as_views
+
+Precision = Literal["float64", "float32"]
+
+RANK_TOLERANCE = {"float64": 1e-12, "float32": 1e-6}
+"""Default of ``rank_tolerance``, by dtype."""
+
+
+class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
+    """Explicit features of several kernels, side by side, whose inner products approximate the kernels.
+
+    Of kernel m with landmarks Z and K_m(Z, Z) = U W U' the features of a sample x are
+    ``Phi_m(x) = k_m(x, Z) U W^(-1/2)``, so that ``Phi_m Phi_m'`` is the Nystroem approximation of K_m: exact between
+    landmarks, and everywhere if all training samples are landmarks. The features of a linear kernel are those of its
+    view; it needs no landmarks.
+
+    Parameters
+    ----------
+    kernels : sequence of specs, mapping of names to specs, or one spec, default="gaussian"
+        Kernels on features or views, see `mklearn.kernels.specs.StackTransform`. Their parameters are parameters of
+        this transformer, ``kernels__NAME__bandwidth``.
+    n_landmarks : int, default=300
+        l, for each kernel.
+    landmarks : {"random_per_class", "kmeans", "leverage"}, default="random_per_class"
+        How landmarks are chosen from the training samples:
+
+        - "random_per_class": at random, of each class equally many as far as it has samples; without `y`, of all
+          samples alike. The same samples for all kernels. With the same seed, the first of them are the landmarks of a
+          smaller `n_landmarks`.
+        - "kmeans": centres of k-means (scikit-learn's ``MiniBatchKMeans``) on what a kernel reads. The same for kernels
+          that read the same, else of their own.
+        - "leverage": at random in proportion to approximate ridge leverage scores under the mean of the kernels, each
+          divided by its mean diagonal. The same samples for all kernels. See
+          `mklearn.kernels.landmarks.leverage_scores`.
+    rank_tolerance : float, optional
+        Eigenvalues of K_m(Z, Z) up to this share of the largest one are left out. Default: 1e-12, or 1e-6 with
+        ``dtype="float32"``, whose rounding errors the features of smaller eigenvalues would consist of.
+    dtype : {"float64", "float32"}, default="float64"
+        Precision of distances, kernels, products and features. In float32 the map, U W^(-1/2), is computed in float64
+        and cast once.
+    random_state : int, RandomState or None, default=0
+        Of the choice of landmarks and of the samples that bandwidths are fitted to.
+
+    Attributes
+    ----------
+    kernel_names_ : tuple of str
+        Names of the kernels, also ``kernel_ids_`` as in other estimators.
+    blocks_ : list of slice
+        Columns of each kernel's features.
+    ranks_ : array of shape (n_kernels,)
+        r_m, the number of features of each kernel: at most l, or the width of the view of a linear kernel.
+    n_landmarks_ : int
+        `n_landmarks`; 0 if all kernels are linear.
+    landmark_indices_ : array of shape (l,) or None
+        Positions of the landmarks among the training samples; None if they are centres, or if there are none.
+    landmarks_ : dict of str to array of shape (l, p)
+        Features of the landmarks as each kernel reads them; of a linear kernel None.
+    centred_, scaled_ : array of shape (n_kernels,), bool
+        Whether the specs ask for centring, and for scaling to unit trace, which the features leave out.
+    n_samples_ : int
+        Number of training samples.
+    n_features_in_ : int
+        Of all views together.
+
+    Raises
+    ------
+    ConfigError
+        Invalid parameters or specs; precomputed kernels; "leverage" for kernels with ``missing_views="mean"``.
+    DataError
+        More landmarks than samples, fewer landmarks than classes with "random_per_class", features that a kernel can't
+        be computed from, a kernel that is zero among the landmarks, or in new samples another width of a view.
+
+    Warns
+    -----
+    RepeatedLandmarksWarning
+        Landmarks have equal features. The rank of the kernels falls; features stay exact between landmarks.
+
+    References
+    ----------
+    Williams and Seeger, "Using the Nystroem method to speed up kernel machines", NIPS 2000. Musco and Musco, "Recursive
+    sampling for the Nystroem method", NIPS 2017 (leverage scores).
+
+    Notes
+    -----
+    The kernels are those that `mklearn.kernels.specs.StackTransform` computes before it centres them, repairs negative
+    eigenvalues and scales them to unit trace: ``centre``, ``psd`` and ``normalise="centred_trace"`` of a spec change
+    nothing here; centring and scaling are left to what the features are used for. ``normalise="unit_diagonal"`` divides
+    the features of each sample by the root of its k(x, x).
+
+    Deviation: bandwidths, and the scale of polynomial kernels, are fitted to at most 2,000 training samples, drawn
+    uniformly. Up to that number they are exactly those of the kernel estimators.
+
+    A sample that lacks a view (``missing_views="mean"``) has the mean features of the training samples that have it, as
+    in `mklearn.kernels.completion.MeanCompletion`. Landmarks that lack the view are left out for its kernels.
+
+    ``transform`` works on blocks of rows, with temporary arrays below 64 MB unless a single row is wider than a million
+    features. Nothing of the training samples is kept but the landmarks.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> views = {"shape": rng.normal(size=(50, 3)), "colour": rng.normal(size=(50, 4))}
+    >>> made = LandmarkFeatures({"shape": "gaussian", "colour": "linear"}, n_landmarks=10).fit(views)
+    >>> made.transform(views).shape, made.blocks_
+    ((50, 14), [slice(0, 10, None), slice(10, 14, None)])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **KernelInput._parameter_constraints,
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        kernels: Any = "gaussian",
+        n_landmarks: int = 300,
+        landmarks: LandmarkRule = "random_per_class",
+        *,
+        rank_tolerance: float | None = None,
+        dtype: Precision = "float64",
+        random_state: Any = 0,
+    ) -> None:
+        self.kernels = kernels
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.rank_tolerance = rank_tolerance
+        self.dtype = dtype
+        self.random_state = random_state
+
+    @fit_context
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
+        """Fit the kernels' parameters, choose landmarks and compute the map of each kernel.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, d), or views
+            Views are a dict or list of tables, or `mklearn.kernels.Views`.
+        y : array of shape (n,), optional
+            Class labels, for "random_per_class"; else ignored.
+        """
+        n_landmarks = positive_integer(self.n_landmarks, "n_landmarks")
+        check_choice(self.landmarks, "landmarks", get_args(LandmarkRule))
+        check_choice(self.dtype, "dtype", get_args(Precision))
+        tolerance = RANK_TOLERANCE[self.dtype]
+        if self.rank_tolerance is not None:
+            tolerance = nonnegative_number(self.rank_tolerance, "rank_tolerance")
+        if self._is_precomputed:
+            raise ConfigError(
+                "kernels='precomputed': landmarks need kernels of features, which can be computed between any samples; "
+                "name them, e.g. LandmarkFeatures(kernels='gaussian')"
+            )
+        transform = LandmarkTransform(self.kernels)
+        table = self._checked_features(X, transform, reset=True)
+        labels = None
+        if y is not None and self.landmarks == "random_per_class":
+            labels = checked_labels(self, y, table.shape[0])
+        transform.fit(
+            table,
+            labels,
+            rule=self.landmarks,
+            n_landmarks=n_landmarks,
+            rank_tolerance=tolerance,
+            dtype=self.dtype,
+            seed=check_random_state(self.random_state).randint(2**31),
+        )
+        self._map_ = transform
+        self.kernel_ids_ = transform.ids
+        self.blocks_ = transform.blocks
+        self.ranks_ = np.array([each.rank for each in transform.maps_])
+        self.centred_, self.scaled_ = transform.centred, transform.scaled
+        self.n_samples_ = table.shape[0]
+        self.landmark_indices_ = transform.landmark_indices_
+        self.landmarks_ = {name: each.landmarks for name, each in zip(transform.ids, transform.maps_, strict=True)}
+        self.n_landmarks_ = 0 if all(each is None for each in self.landmarks_.values()) else n_landmarks
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.floating[Any]]:
+        """Compute the features of samples.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (m, d), or views
+            As in ``fit``.
+
+        Returns
+        -------
+        array of shape (m, D)
+            ``[Phi_1 ... Phi_M]``, the columns of kernel m in ``blocks_[m]``, in descending order of the eigenvalues.
+
+        Raises
+        ------
+        DataError
+            X has other features or views than in ``fit``, or is not finite.
+        """
+        check_is_fitted(self)
+        table = _sliceable(X)
+        features = np.empty((table.shape[0] if table.shape else 0, self.blocks_[-1].stop), dtype=self.dtype)
+        for _ in self._transformed(table, features):
+            pass
+        return self._with_row_labels(features, X)
+
+    def transform_blocks(self, X: Any) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
+        """Yield blocks of rows of X, in order, and their features, which are never all in memory together.
+
+        Parameters and errors are those of ``transform``; a block is a slice and an array of shape (b, D).
+        """
+        check_is_fitted(self)
+        return self._transformed(_sliceable(X), None)
+
+    def _transformed(
+        self, table: Any, features: NDArray[np.floating[Any]] | None
+    ) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
+        """Yield blocks of rows and their features, written into an array for all rows if one is given."""
+        n = table.shape[0] if table.shape else 0
+        width = self.blocks_[-1].stop
+        # blocks of all kernels' features may be larger: they are written once
+        for rows in row_blocks(n, max(self.n_features_in_, self._map_.width, width // 4)):
+            block = table if rows == slice(0, n) else _rows(table, rows)
+            try:
+                checked = self._checked_features(block, self._map_, reset=False)
+                found = np.empty((rows.stop - rows.start, width), self.dtype) if features is None else features[rows]
+                self._map_.transform(checked, found)
+            except DataError as error:
+                if rows.start == 0:
+                    raise
+                raise DataError(f"in samples {rows.start} to {rows.stop - 1}: {error}") from error
+            yield rows, found
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
+        """Return names of the features, ``NAME__0``, ``NAME__1``, ... for each kernel.
+
+        Parameters
+        ----------
+        input_features : array of str, optional
+            Ignored; of the length of ``n_features_in_``.
+        """
+        check_is_fitted(self)
+        if input_features is not None and len(np.asarray(input_features)) != self.n_features_in_:
+            raise DataError(
+                f"input_features should have length equal to the number of features, {self.n_features_in_}; got "
+                f"{len(np.asarray(input_features))}"
+            )
+        names = [f"{name}__{i}" for name, r in zip(self.kernel_ids_, self.ranks_, strict=True) for i in range(r)]
+        return np.array(names, dtype=object)
+
+    @property
+    def kernel_names_(self) -> tuple[str, ...]:
+        """Names of the kernels."""
+        return self.kernel_ids_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = [self.dtype]
+        return tags
+
+
+def _sliceable(X: Any) -> Any:
+    """Return X as views, or as a table with a shape whose rows can be selected."""
+    views = as_views(X)
+    if views is not None:
+        return views
+    if hasattr(X, "tocsr"):
+        return X.tocsr()
+    return X if hasattr(X, "shape") else regular_array(X, "X")
+
+
+def _rows(table: Any, rows: slice) -> Any:
+    return table.iloc[rows] if hasattr(table, "iloc") else table[rows]

@@ -1,0 +1,152 @@
+"""Explicit features of one kernel: the Nystroem map of its values at landmarks."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from mklearn.errors import DataError
+from mklearn.kernels.base import DISTANCE_MEASURES, Kernel
+from mklearn.kernels.checks import Array
+from mklearn.kernels.features import is_sparse, squared_norms
+from mklearn.kernels.landmark_measure import LandmarkMeasure
+from mklearn.kernels.normalise import unit_diagonal
+
+# Negative eigenvalues beyond this, relative to the largest, are no rounding errors; as in `mklearn.kernels.psd`.
+_INDEFINITE = 1e-10
+
+
+class RepeatedLandmarksWarning(UserWarning):
+    """Landmarks have equal features, so that a kernel has fewer features than landmarks."""
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkMap:
+    """A map phi of samples to features with ``phi(x)'phi(y)`` about k(x, y), exactly so where x is a landmark.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Its parameters are fitted. Of it the kernel function is used, and the scaling to unit diagonal if it is chosen;
+        no centring, repair or scaling to unit trace.
+    measures : tuple of LandmarkMeasure
+        One for each of the kernel's inputs. None: a linear kernel, whose features are those of the samples.
+    projection : array of shape (l, r), or None
+        ``U W^(-1/2)`` of the kernel among the landmarks, ``U W U'``.
+    rank : int
+        r, the number of features.
+    dtype : dtype
+    """
+
+    kernel: Kernel
+    measures: tuple[LandmarkMeasure, ...]
+    projection: Array | None
+    rank: int
+    dtype: np.dtype[Any]
+
+    @property
+    def landmarks(self) -> Any:
+        """Features of the landmarks, shape (l, p); None if there are none."""
+        return self.measures[0].landmarks if self.measures else None
+
+    @property
+    def width(self) -> int:
+        """Columns of the widest matrix that features of samples need: the number of landmarks, or else of features."""
+        return self.rank if self.projection is None else len(self.projection)
+
+    def transform(self, rows: Any, measured: Sequence[Array]) -> Array:
+        """Compute features of samples, shape (b, r).
+
+        Parameters
+        ----------
+        rows : array or CSR array of shape (b, p)
+            What the kernel reads of the samples.
+        measured : sequence of array of shape (b, l)
+            The measures between them and the landmarks. Not changed.
+        """
+        if self.projection is None:
+            values = rows.toarray() if is_sparse(rows) else rows
+        else:
+            values = self.kernel.kernel_function(measured) @ self.projection
+        if self.kernel.normalise == "unit_diagonal":
+            values = unit_diagonal(values, self_similarities(self.kernel, rows), np.ones(self.rank))
+        features: Array = values.astype(self.dtype, copy=False)
+        return features
+
+
+def linear_map(kernel: Kernel, width: int, dtype: str) -> LandmarkMap:
+    """Return the map of a linear kernel on `width` features, which needs no landmarks."""
+    return LandmarkMap(kernel, (), None, width, np.dtype(dtype))
+
+
+def landmark_map(
+    kernel: Kernel, measures: tuple[LandmarkMeasure, ...], rank_tolerance: float, dtype: str
+) -> LandmarkMap:
+    """Compute the map of a kernel from its values among the landmarks.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Its parameters are fitted.
+    measures : tuple of LandmarkMeasure
+    rank_tolerance : float
+        Eigenvalues up to this share of the largest one are left out.
+    dtype : {"float32", "float64"}
+        Of the features. The map is computed in float64 and cast once.
+
+    Raises
+    ------
+    DataError
+        The kernel is zero among the landmarks, or it is not positive semidefinite and its `psd` is not "clip".
+    """
+    gram = kernel.kernel_function([measure.among_landmarks() for measure in measures])
+    values, vectors = scipy.linalg.eigh(gram)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    largest = float(values[0])
+    negative = values < -max(_INDEFINITE, len(values) * np.finfo(np.float64).eps) * np.abs(values).max()
+    if negative.any() and kernel.psd != "clip":
+        raise DataError(
+            f"the kernel has {negative.sum()} negative eigenvalues among the landmarks, and psd={kernel.psd!r} needs "
+            "all training samples; choose psd='clip', which leaves them out"
+        )
+    rank = int((values > rank_tolerance * largest).sum()) if largest > 0 else 0
+    if rank == 0:
+        raise DataError("the kernel is zero among the landmarks, so that no features can be derived from them")
+    vectors = vectors[:, :rank]
+    signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(rank)])
+    projection = vectors * (signs / np.sqrt(values[:rank]))
+    return LandmarkMap(kernel, measures, projection.astype(dtype), rank, np.dtype(dtype))
+
+
+def self_similarities(kernel: Kernel, rows: Any) -> Array:
+    """Compute the kernel function between each sample and itself, shape (n,), from what it reads, shape (n, p)."""
+    norms: Array | None = None
+    own = []
+    for _, measure in kernel.inputs:
+        if measure in DISTANCE_MEASURES:
+            own.append(np.zeros((rows.shape[0], 1)))
+            continue
+        if norms is None:
+            norms = squared_norms(rows.astype(np.float64, copy=False))[:, None]
+        own.append(norms)
+    return kernel.kernel_function(own)[:, 0]
+
+
+def warn_of_repeated_landmarks(landmarks: Any, names: Sequence[str]) -> None:
+    """Warn of landmarks with equal features, up to rounding, by how many there are and for which kernels."""
+    dense = landmarks.toarray() if is_sparse(landmarks) else landmarks
+    largest = float(np.abs(dense).max()) or 1.0
+    repeated = len(dense) - len(np.unique(np.round(dense / largest, 9) + 0.0, axis=0))  # + 0.0: -0 equals 0
+    if repeated:
+        kernels = ", ".join(map(repr, names))
+        warnings.warn(
+            f"{repeated} of {len(dense)} landmarks have the same features as another one for the kernels {kernels}, "
+            f"whose rank is therefore at most {len(dense) - repeated}",
+            RepeatedLandmarksWarning,
+            stacklevel=2,
+        )

@@ -1,0 +1,82 @@
+"""A pairwise measure between many samples, block by block, and landmarks that stay the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mklearn.errors import DataError
+from mklearn.kernels.checks import Array
+from mklearn.kernels.distances import MEASURES
+from mklearn.kernels.features import is_sparse, squared_norms
+
+
+class LandmarkMeasure:
+    """A measure of `mklearn.kernels.distances` between samples and landmarks, in one precision.
+
+    Parameters
+    ----------
+    measure : {"squared_euclidean", "chi2", "inner_product"}
+    landmarks : array or CSR array of shape (l, p)
+    dtype : {"float32", "float64"}
+        Precision of the measure. Chi-squared distances, and measures of sparse features, are computed in float64 and
+        rounded to it. float32 squared distances have rounding errors of about 1e-7 of the squared distances of both
+        samples from the mean landmark.
+
+    Attributes
+    ----------
+    landmarks : array or CSR array of shape (l, p), float64
+
+    Notes
+    -----
+    What depends on the landmarks alone is computed once. In float64 the result is that of `MEASURES` to rounding.
+    """
+
+    def __init__(self, measure: str, landmarks: Any, dtype: str) -> None:
+        self.measure = measure
+        self.dtype = np.dtype(dtype)
+        self.landmarks = landmarks.astype(np.float64)
+        self._in_parts = not is_sparse(landmarks) and measure in ("squared_euclidean", "inner_product")
+        if not self._in_parts:
+            return
+        is_distance = measure == "squared_euclidean"
+        # Differences from an origin that float32 has exactly are those of the rows as they were given.
+        self._origin = self.landmarks.mean(axis=0).astype(self.dtype) if is_distance else None
+        centred = self.landmarks if self._origin is None else self.landmarks - self._origin
+        self._norms = self._checked_norms(centred)
+        self._columns = (-2.0 * centred if is_distance else centred).astype(self.dtype).T
+
+    def __call__(self, rows: Any) -> Array:
+        """Return the measure between samples, shape (b, p), and the landmarks, shape (b, l); a new array.
+
+        Raises
+        ------
+        DataError
+            Features that the measure can't be computed from, or that are too large for the precision.
+        """
+        if not self._in_parts:
+            measured = MEASURES[self.measure](rows.astype(np.float64, copy=False), self.landmarks)
+            return measured.astype(self.dtype, copy=False)
+        if self._origin is not None:
+            rows = np.subtract(rows, self._origin, dtype=np.result_type(rows, self.dtype))
+        norms = self._checked_norms(rows)
+        measured = rows.astype(self.dtype, copy=False) @ self._columns
+        if self._origin is not None:
+            measured += norms[:, None]
+            measured += self._norms
+            np.maximum(measured, 0, out=measured)
+        return measured
+
+    def among_landmarks(self) -> Array:
+        """Return the measure among the landmarks, shape (l, l), in float64 and exactly symmetric."""
+        return MEASURES[self.measure](self.landmarks)
+
+    def _checked_norms(self, rows: Array) -> Array:
+        """Return squared norms in the precision; raise `DataError` if sums of them would overflow."""
+        with np.errstate(over="ignore"):
+            norms: Array = squared_norms(rows).astype(self.dtype, copy=False)
+        if not norms.max(initial=0.0) < np.finfo(self.dtype).max / 16:
+            advice = "rescale them, or compute in float64" if self.dtype == np.float32 else "rescale them"
+            raise DataError(f"the features are too large for {self.dtype}: sums of their squares overflow; {advice}")
+        return norms

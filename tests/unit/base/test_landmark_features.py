@@ -1,0 +1,420 @@
+"""Landmark features: equal to dense kernels if all samples are landmarks; blocks, float32, and what is refused."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mklearn.base.landmark_features import LandmarkFeatures
+from mklearn.descriptors.hog import hog
+from mklearn.errors import ConfigError, DataError
+from mklearn.kernels import landmark_transform
+from mklearn.kernels.landmark_map import RepeatedLandmarksWarning
+from mklearn.kernels.specs import StackTransform
+from mklearn.kernels.views import Views
+from mklearn.saved_models import load_model, save_model
+
+pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+
+SPECS: dict[str, dict[str, Any]] = {
+    "gaussian": {"view": "pixels"},
+    "narrow": {"view": "pixels", "bandwidth": 0.25, "bandwidth_rule": "squared_mean_distance"},
+    "absolute": {"view": "hog", "bandwidth": 0.7, "bandwidth_rule": "absolute"},
+    "chi2": {"view": "hog", "measure": "chi2"},
+    "standard": {"view": "pixels", "preprocessing": PCA(20, random_state=0), "feature_scaling": "standard"},
+    "rank": {"view": "hog", "feature_scaling": "rank"},
+    "columns": {"view": "pixels", "columns": list(range(20, 40))},
+    "cubic": {"view": "pixels", "kind": "polynomial", "degree": 3},
+    "square": {"view": "hog", "kind": "polynomial", "degree": 2, "scale": 0.5, "offset": 0.1},
+    "unit square": {"view": "hog", "kind": "polynomial", "normalise": "unit_diagonal"},
+    "linear": {"view": "hog", "kind": "linear"},
+    "unit linear": {"view": "pixels", "kind": "linear", "normalise": "unit_diagonal"},
+    "product": {"view": "hog", "kind": "product", "factors": [{"bandwidth": 0.5}, {"measure": "chi2"}]},
+}
+UNCHANGED = {"centre": False, "normalise": "none", "psd": "none"}
+"""Of a dense kernel: nothing but the kernel function."""
+
+
+def without_centring(specs: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    keep = {"normalise": "unit_diagonal"}
+    return {
+        name: spec | UNCHANGED | (keep if spec.get("normalise") == "unit_diagonal" else {})
+        for name, spec in specs.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], np.ndarray]:
+    """Two views of 160 training and 60 new samples, and the training labels."""
+    X, y = load_digits(return_X_y=True)
+    views = {"pixels": X[:220], "hog": hog(X[:220].reshape(-1, 8, 8) / 16, cell=4)}
+    train, new = ({name: table[rows] for name, table in views.items()} for rows in (slice(0, 160), slice(160, 220)))
+    return train, new, y[:160]
+
+
+def grams(model: LandmarkFeatures, X: Any, Y: Any) -> np.ndarray:
+    """Inner products of features of each kernel."""
+    phi, psi = model.transform(X).astype(float), model.transform(Y).astype(float)
+    return np.stack([phi[:, block] @ psi[:, block].T for block in model.blocks_])
+
+
+def test_all_samples_as_landmarks_give_the_dense_kernels(digits) -> None:
+    train, new, y = digits
+    dense = StackTransform(without_centring(SPECS)).fit(train)
+    model = LandmarkFeatures(SPECS, n_landmarks=160).fit(train, y)
+    assert model.kernel_names_ == model.kernel_ids_ == dense.ids == tuple(SPECS)
+    found, found_new = grams(model, train, train), grams(model, new, train)
+    for number, name in enumerate(SPECS):
+        size = np.abs(dense.stack_train_[number]).max()
+        expected = dense.transform(new)[number]
+        np.testing.assert_allclose(found[number], dense.stack_train_[number], atol=1e-10 * size, err_msg=name)
+        np.testing.assert_allclose(found_new[number], expected, atol=1e-10 * size, err_msg=name)
+    assert model.ranks_[10:12].tolist() == [train["hog"].shape[1], 64]
+    assert model.ranks_.sum() == model.blocks_[-1].stop == model.transform(new).shape[1]
+
+
+def test_centring_repair_and_trace_change_nothing(digits) -> None:
+    train, new, y = digits
+    specs = {"pixels": {"bandwidth": 2.0}, "hog": {"measure": "chi2"}}
+    plain = LandmarkFeatures(specs, 20).fit(train, y).transform(new)
+    model = LandmarkFeatures({"pixels": {"centre": False}, "hog": {"normalise": "unit_diagonal"}}, 20).fit(train, y)
+    assert (model.centred_.tolist(), model.scaled_.tolist()) == ([False, True], [True, False])
+    assert model.n_samples_ == 160
+    for change in ({"centre": False}, {"normalise": "none"}, {"psd": "flip"}):
+        other = LandmarkFeatures({name: spec | change for name, spec in specs.items()}, 20).fit(train, y)
+        np.testing.assert_array_equal(other.transform(new), plain)
+
+
+@pytest.mark.parametrize("rule", ["random_per_class", "kmeans", "leverage"])
+def test_few_landmarks_give_the_nystroem_approximation(digits, rule: str) -> None:
+    train, _, y = digits
+    specs = {name: SPECS[name] for name in ("gaussian", "chi2", "square")}
+    model = LandmarkFeatures(specs, 25, rule).fit(train, y)
+    dense = StackTransform(without_centring(specs)).fit(train)
+    for number, name in enumerate(specs):
+        view, K = specs[name]["view"], dense.stack_train_[number]
+        Z = model.landmarks_[name]
+        assert Z.shape == (25, train[view].shape[1])
+        at_landmarks = dense.transform({**{other: t[:25] for other, t in train.items()}, view: Z})[number]
+        if rule == "kmeans":
+            assert model.landmark_indices_ is None
+        else:
+            np.testing.assert_array_equal(Z, train[view][model.landmark_indices_])
+            at_landmarks = K[model.landmark_indices_]
+            nystroem = at_landmarks.T @ np.linalg.pinv(at_landmarks[:, model.landmark_indices_], hermitian=True)
+            expected = nystroem @ at_landmarks
+            np.testing.assert_allclose(grams(model, train, train)[number], expected, atol=1e-8 * K.max())
+        # projections onto the span of the landmarks: at them exact, elsewhere never too large
+        np.testing.assert_allclose(
+            grams(model, {**{other: t[:25] for other, t in train.items()}, view: Z}, train)[number],
+            at_landmarks, atol=1e-9 * K.max(),
+        )  # fmt: skip
+        assert np.linalg.eigvalsh(K - grams(model, train, train)[number]).min() > -1e-9 * K.max()
+    again = clone(model).fit(train, y)
+    np.testing.assert_array_equal(again.transform(train), model.transform(train))
+    assert (
+        LandmarkFeatures(specs, 25, rule, random_state=1).fit(train, y).transform(train) != again.transform(train)
+    ).any()
+
+
+def test_centres_are_of_what_each_kernel_reads(digits) -> None:
+    train, _, _ = digits
+    specs = {name: SPECS[name] for name in ("gaussian", "narrow", "chi2", "columns", "standard")}
+    model = LandmarkFeatures(specs, 10, "kmeans").fit(train)
+    widths = {name: Z.shape[1] for name, Z in model.landmarks_.items()}
+    assert widths == {"gaussian": 64, "narrow": 64, "chi2": train["hog"].shape[1], "columns": 20, "standard": 20}
+    np.testing.assert_array_equal(model.landmarks_["gaussian"], model.landmarks_["narrow"])
+    for name, view in (("gaussian", train["pixels"]), ("chi2", train["hog"]), ("columns", train["pixels"][:, 20:40])):
+        Z = model.landmarks_[name]
+        assert ((view.min(axis=0) <= Z) & (view.max(axis=0) >= Z)).all()
+        error = ((view[:, None] - Z) ** 2).sum(axis=2).min(axis=1).mean()
+        assert error < 0.8 * ((view - view.mean(axis=0)) ** 2).sum(axis=1).mean()
+
+
+def test_landmarks_of_a_smaller_number_are_the_first_ones(digits) -> None:
+    train, _, y = digits
+    many, few = (LandmarkFeatures("gaussian", l).fit(train, y).landmark_indices_ for l in (90, 30))
+    np.testing.assert_array_equal(many[:30], few)
+    assert set(np.bincount(y[few])) == {3}
+    assert len(set(LandmarkFeatures("gaussian", 160).fit(train).landmark_indices_)) == 160  # without labels
+
+
+def test_a_fit_keeps_no_training_samples_and_changes_nothing(digits) -> None:
+    train, new, y = digits
+    specs = {name: SPECS[name] for name in ("gaussian", "rank", "linear", "standard")}
+    copies = {name: table.copy() for name, table in train.items()}
+    model = LandmarkFeatures(specs, 30).fit(train, y)
+    before = model.transform(new)
+    for name, table in train.items():
+        np.testing.assert_array_equal(table, copies[name])
+        table += 1e3  # a fitted model does not look at them again
+    np.testing.assert_array_equal(model.transform(new), before)
+    for name, table in train.items():
+        table[:] = copies[name]
+
+
+def test_bandwidths_of_many_samples_come_from_some_of_them(digits, monkeypatch) -> None:
+    train, _, y = digits
+    specs = {"gaussian": SPECS["gaussian"], "chi2": SPECS["chi2"], "cubic": SPECS["cubic"]}
+    dense = StackTransform(specs).fit(train)
+
+    def parameters(transform: Any) -> list[float]:
+        kernels = [entry.kernel for entry in transform._entries]
+        return [kernels[0].bandwidth_, kernels[1].bandwidth_, kernels[2].scale_]
+
+    monkeypatch.setattr(landmark_transform, "PARAMETER_SAMPLES", 160)
+    assert parameters(LandmarkFeatures(specs, 20).fit(train, y)._map_) == parameters(dense)
+    monkeypatch.setattr(landmark_transform, "PARAMETER_SAMPLES", 100)
+    some = parameters(LandmarkFeatures(specs, 20).fit(train, y)._map_)
+    assert some != parameters(dense)
+    np.testing.assert_allclose(some, parameters(dense), rtol=0.05)
+    assert parameters(LandmarkFeatures(specs, 30).fit(train, y)._map_) == some
+    assert parameters(LandmarkFeatures(specs, 20, random_state=1).fit(train, y)._map_) != some
+
+
+@pytest.mark.parametrize("form", ["array", "frame", "views", "sparse", "float32", "list"])
+def test_blocks_of_rows_give_the_same_features(digits, form: str) -> None:
+    train, _, y = digits
+    many = np.tile(train["pixels"], (60, 1)) + np.arange(9600)[:, None] / 9600
+    forms: dict[str, Any] = {
+        "array": many,
+        "frame": pd.DataFrame(many, columns=[f"p{i}" for i in range(64)]),
+        "views": Views({"one": many, "two": many[:, :9]}),
+        "sparse": Views({"one": sp.csr_array(many), "two": sp.csr_array(many[:, :9])}),
+        "float32": many.astype(np.float32),
+        "list": many.tolist(),
+    }
+    X = forms[form]
+    few = X.iloc[:160] if form == "frame" else X[:160]
+    model = LandmarkFeatures("gaussian", 40).fit(few, y)
+    whole = model.transform(X)
+    parts = [X.iloc[i : i + 1200] if form == "frame" else X[i : i + 1200] for i in range(0, 9600, 1200)]
+    np.testing.assert_allclose(np.concatenate([model.transform(part) for part in parts]), whole, atol=1e-10)
+    np.testing.assert_allclose(model.transform(few), whole[:160], atol=1e-10)
+    blocks = list(model.transform_blocks(X))
+    assert len(blocks) > 2
+    assert [rows.start for rows, _ in blocks[1:]] == [rows.stop for rows, _ in blocks[:-1]]
+    np.testing.assert_array_equal(np.concatenate([block for _, block in blocks]), whole)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_temporary_arrays_of_a_transform_are_small(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((20_000, 300), dtype=np.float32)
+    specs = [{"bandwidth": b} for b in (0.5, 1.0, 2.0)] + [{"kind": "polynomial"}, {"kind": "linear"}]
+    model = LandmarkFeatures(specs, 200, dtype=dtype).fit(X[:500])
+    tracemalloc.start()
+    features = model.transform(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert features.dtype == dtype
+    assert peak - features.nbytes < 64e6
+
+
+def test_float32_features_are_close(digits) -> None:
+    train, new, y = digits
+    specs = {name: spec for name, spec in SPECS.items() if name not in ("cubic", "linear")}
+    models = [LandmarkFeatures(specs, 60, dtype=dtype, rank_tolerance=1e-6) for dtype in ("float64", "float32")]
+    double, single = (model.fit(train, y) for model in models)
+    np.testing.assert_array_equal(single.ranks_, double.ranks_)
+    assert single.transform(new).dtype == np.float32
+    np.testing.assert_allclose(single.transform(new), double.transform(new), atol=1e-4)
+    np.testing.assert_allclose(grams(single, new, train), grams(double, new, train), atol=2e-5)
+    given = {name: table.astype(np.float32) for name, table in train.items()}
+    assert LandmarkFeatures(specs, 60).fit(given, y).transform(given).dtype == np.float64
+    assert clone(single).set_params(rank_tolerance=None).fit(train, y).ranks_.tolist() == single.ranks_.tolist()
+
+
+def test_repeated_landmarks_lower_the_rank_and_are_counted(digits) -> None:
+    train, new, y = digits
+    repeated = {"pixels": train["pixels"], "hog": np.repeat(train["hog"][:20], 8, axis=0)}
+    specs = {"pixels": {}, "hog": {"measure": "chi2"}}
+    said = r"140 of 160 landmarks have the same features.*for the kernels 'hog'.*rank is therefore at most 20"
+    with pytest.warns(RepeatedLandmarksWarning, match=said):
+        model = LandmarkFeatures(specs, 160).fit(repeated, y)
+    assert model.ranks_.tolist() == [160, 20]
+    dense = StackTransform(without_centring(specs)).fit(repeated)
+    np.testing.assert_allclose(grams(model, new, repeated), dense.transform(new).matrices, atol=1e-9)
+    with pytest.warns(RepeatedLandmarksWarning, match="30 of 50 landmarks"):  # centres, equal up to rounding
+        assert LandmarkFeatures({"hog": {}}, 50, "kmeans").fit(repeated).ranks_.tolist() == [20]
+    few = LandmarkFeatures({"hog": {}}, 20, random_state=1)
+    with pytest.warns(RepeatedLandmarksWarning, match=r"\d+ of 20 landmarks"):
+        assert few.fit(repeated).ranks_[0] == len(np.unique(few.landmarks_["hog"], axis=0)) < 20
+
+
+def test_eigenvalues_below_the_tolerance_are_left_out(digits) -> None:
+    train, _, y = digits
+    wide = {"pixels": {"bandwidth": 1e4}}
+    ranks = [LandmarkFeatures(wide, 100, rank_tolerance=t).fit(train, y).ranks_[0] for t in (1e-12, 1e-7, 1e-3)]
+    assert ranks[0] > ranks[1] > ranks[2] >= 1
+    K = StackTransform(without_centring(wide)).fit_transform({"pixels": train["pixels"]})[0]
+    model = LandmarkFeatures(wide, 160, rank_tolerance=1e-7).fit(train, y)
+    assert model.ranks_[0] == (np.linalg.eigvalsh(K) > 1e-7 * np.linalg.eigvalsh(K)[-1]).sum()
+    scales = np.linalg.norm(model.transform(train), axis=0)
+    assert (np.diff(scales) <= 1e-9).all()  # in the order of the eigenvalues
+
+
+@pytest.mark.parametrize("rule", ["random_per_class", "kmeans"])
+def test_samples_without_a_view_are_at_the_mean(digits, rule: str) -> None:
+    train, new, y = digits
+    train, new = dict(train), {name: table.copy() for name, table in new.items()}
+    train["hog"] = train["hog"].copy()
+    train["hog"][::5], new["hog"][:3] = np.nan, np.nan
+    mean = {"missing_views": "mean"}
+    specs = {"pixels": {}, "hog": mean, "linear": {"view": "hog", "kind": "linear"} | mean}
+    dense = StackTransform(without_centring(specs)).fit(train)
+    if rule == "kmeans":
+        model = LandmarkFeatures(specs, 20, rule).fit({"pixels": train["pixels"], "hog": train["hog"]})
+        assert np.isfinite(model.landmarks_["hog"]).all()
+        return
+    model = LandmarkFeatures(specs, 160, rule).fit(train, y)
+    assert model.ranks_.tolist() == [160, 128, train["hog"].shape[1]]
+    np.testing.assert_allclose(grams(model, train, train), dense.stack_train_.matrices, atol=1e-9)
+    np.testing.assert_allclose(grams(model, new, train), dense.transform(new).matrices, atol=1e-9)
+    with pytest.raises(ConfigError, match="kernel 'hog': landmarks='leverage' needs every view of every sample"):
+        LandmarkFeatures(specs, 20, "leverage").fit(train, y)
+
+
+def test_leverage_finds_samples_far_from_the_others() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 3))
+    X[:10] = 20 * rng.normal(size=(10, 3))
+    kernels = [{"bandwidth": 0.1}, {"bandwidth": 0.5}]
+    drawn = [
+        np.isin(np.arange(10), LandmarkFeatures(kernels, 60, rule, random_state=seed).fit(X).landmark_indices_).mean()
+        for rule in ("leverage", "random_per_class") for seed in range(5)
+    ]  # fmt: skip
+    assert np.mean(drawn[:5]) > 3 * np.mean(drawn[5:])
+
+
+def test_all_kernels_linear_need_no_landmarks(digits) -> None:
+    train, new, _ = digits
+    model = LandmarkFeatures("linear").fit(train)  # 300 landmarks of 160 samples: none are drawn
+    np.testing.assert_array_equal(model.transform(new), np.concatenate([new["pixels"], new["hog"]], axis=1))
+    assert model.n_landmarks_ == 0
+    assert model.landmark_indices_ is None
+    assert model.landmarks_ == {"pixels": None, "hog": None}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"n_landmarks": 161}, DataError, "n_landmarks=161, but there are 160 training samples"),
+        ({"n_landmarks": 161, "landmarks": "kmeans"}, DataError, "n_landmarks=161, but there are 160"),
+        ({"n_landmarks": 161, "landmarks": "leverage"}, DataError, "n_landmarks=161, but there are 160"),
+        ({"n_landmarks": 9}, DataError, r"n_landmarks=9, but y has 10 classes.*give at least 10"),
+        ({"n_landmarks": 0}, ConfigError, "invalid value 0 for `n_landmarks`: expected an integer >= 1"),
+        ({"n_landmarks": 2.5}, ConfigError, "invalid value 2.5 for `n_landmarks`"),
+        ({"landmarks": "random"}, ConfigError, r"invalid value 'random' for `landmarks`: expected one of random_per"),
+        ({"dtype": "float16"}, ConfigError, "invalid value 'float16' for `dtype`: expected one of float64, float32"),
+        ({"rank_tolerance": -1.0}, ConfigError, "invalid value -1.0 for `rank_tolerance`"),
+        ({"kernels": "precomputed"}, ConfigError, "kernels='precomputed': landmarks need kernels of features"),
+        ({"kernels": {"lbp": "gaussian"}}, DataError, "X has no view 'lbp': its views are 'pixels', 'hog'"),
+        ({"kernels": {"hog": {"bandwith": 1}}}, ConfigError, "unknown key 'bandwith'"),
+    ],
+)
+def test_what_is_refused(digits, parameters: dict[str, Any], error: type[Exception], message: str) -> None:
+    train, _, y = digits
+    with pytest.raises(error, match=message):
+        LandmarkFeatures(**{"n_landmarks": 20, **parameters}).fit(train, y)
+
+
+def test_new_samples_that_are_refused(digits) -> None:
+    train, new, y = digits
+    model = LandmarkFeatures(SPECS, 20).fit(train, y)
+    with pytest.raises(DataError, match="view 'hog' has 5 features, but the training samples had"):
+        model.transform(new | {"hog": new["hog"][:, :5]})
+    with pytest.raises(DataError, match="view 'hog' is missing; X has 'pixels'"):
+        model.transform({"pixels": new["pixels"]})
+    many = {name: np.tile(table, (200, 1)) for name, table in new.items()}
+    many["hog"][10_000, 3] = np.nan
+    with pytest.raises(DataError, match=r"in samples (\d+) to (\d+): kernel 'absolute': view 'hog' has NaN") as refused:
+        model.transform(many)
+    first, last = (int(number) for number in str(refused.value).split(":")[0].split()[2::2])
+    assert 0 < first <= 10_000 <= last < 12_000
+    zero = {name: np.zeros_like(table) for name, table in new.items()}
+    with pytest.raises(DataError, match=r"kernel 'unit linear': .*self-similarity 0"):
+        model.transform(zero)
+    train_nan = train | {"hog": np.where(np.arange(160)[:, None] == 7, np.nan, train["hog"])}
+    with pytest.raises(DataError, match=r"view 'hog' is missing \(NaN in every column\) for the samples 7"):
+        LandmarkFeatures(n_landmarks=20).fit(train_nan, y)
+    single = LandmarkFeatures(n_landmarks=20).fit(train["pixels"], y)
+    with pytest.raises(DataError, match="X has 63 features, but LandmarkFeatures is expecting 64"):
+        single.transform(new["pixels"][:, 1:])
+    zero = LandmarkFeatures({"kind": "polynomial", "offset": 0.0, "scale": 1.0}, 1)
+    with pytest.raises(DataError, match="kernel '0': the kernel is zero among the landmarks"):
+        zero.fit(np.zeros((20, 2)))
+
+
+def test_in_a_search_over_kernels_and_landmarks(digits) -> None:
+    train, new, y = digits
+    pipeline = make_pipeline(LandmarkFeatures({"pixels": {}, "hog": {}}, 20), LinearDiscriminantAnalysis())
+    grid = {"landmarkfeatures__kernels__hog__bandwidth": [0.1, 1.0], "landmarkfeatures__n_landmarks": [20, 60]}
+    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(Views(train), y)
+    assert len(set(search.cv_results_["mean_test_score"])) > 1
+    assert search.best_score_ > 0.8
+    assert search.predict(new).shape == (60,)
+
+
+def test_pandas_output_has_the_names_of_kernels_and_rows(digits) -> None:
+    train, _, y = digits
+    rows = [f"digit-{number}" for number in range(160)]
+    frames = {name: pd.DataFrame(table, index=rows) for name, table in train.items()}
+    model = LandmarkFeatures({"pixels": {}, "hog": "linear"}, 12).set_output(transform="pandas")
+    features = model.fit_transform(frames, y)
+    assert list(features.index) == rows
+    assert list(features.columns[:13]) == [*(f"pixels__{i}" for i in range(12)), "hog__0"]
+    plain = clone(model).set_output(transform="default").fit_transform(train, y)
+    np.testing.assert_allclose(features, plain, atol=1e-12)
+
+
+def test_a_saved_transformer_gives_the_same_bits(digits, tmp_path: Path) -> None:
+    train, new, y = digits
+    model = LandmarkFeatures(SPECS, 30, dtype="float32").fit(train, y)
+    save_model(model, tmp_path / "features.mklearn", {})
+    loaded = load_model(tmp_path / "features.mklearn").estimator
+    np.testing.assert_array_equal(loaded.transform(new), model.transform(new))
+
+
+def test_usps_at_few_and_at_all_landmarks(mirror: Path) -> None:
+    """More landmarks come closer to the dense kernel; all of them are equal to it."""
+    with h5py.File(mirror / "usps" / "usps.h5") as file:
+        X, y = np.asarray(file["train/data"][:400], dtype=float), np.asarray(file["train/target"][:400])
+    kernels = [{"bandwidth": 0.5}, {"bandwidth": 2.0}]
+    plain = [spec | UNCHANGED for spec in kernels]
+    K = StackTransform(plain).fit_transform(X).matrices
+    errors = []
+    for l in (50, 150, 400):
+        model = LandmarkFeatures(kernels, l).fit(X, y)
+        errors.append(np.abs(grams(model, X, X) - K).max())
+    assert errors[0] > errors[1] > 1e-3
+    assert errors[2] < 1e-10
+
+
+@parametrize_with_checks(
+    [
+        LandmarkFeatures(n_landmarks=4),
+        LandmarkFeatures(
+            ["gaussian", "linear", {"kind": "polynomial", "degree": 2}], n_landmarks=4, landmarks="kmeans"
+        ),
+        LandmarkFeatures([{"bandwidth": 0.5}, "linear"], n_landmarks=4, landmarks="leverage", dtype="float32"),
+    ]
+)
+@pytest.mark.filterwarnings("ignore::mklearn.kernels.landmark_map.RepeatedLandmarksWarning")
+def test_scikit_learn_checks(estimator, check, monkeypatch) -> None:
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    check(estimator)
