@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, eigh, solve_triangular
-from scipy.linalg.lapack import dpstrf
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, solve_triangular
+from scipy.linalg.lapack import dpotri, dpstrf
 
 from mklearn.errors import NotApplicable
 from mklearn.optimize.eigen import fix_signs
@@ -39,6 +39,9 @@ Array = NDArray[np.floating[Any]]
 RANK_TOLERANCE = 1e-12
 """Pivots of C below this, relative to the largest, are rounding: their directions are left out."""
 _NEGLIGIBLE = 1e-10
+# Relative residual of a solution, and the steps of iterative refinement after which it is given up.
+_SOLVED = 1e-11
+_REFINEMENTS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,14 +123,21 @@ class LandmarkProblem:
         return ridge * trace / self.n
 
     def ratio_trace_step(self, weights: Array, n_components: int, *, ridge: float) -> Projection:
-        """Solve the problem of `graph_embedding.ratio_trace_step` for kernel weights; coefficients are a, (r, p)."""
+        """Solve the problem of `graph_embedding.ratio_trace_step` for kernel weights; coefficients are a, (r, p).
+
+        With labels and a ridge, S' = S + FF' for F = sqrt(2) E'D B, and S^-1 F is all that is needed of S.
+        """
         rho = self.ridge_amount(weights, ridge)
         scaled = self.spread(weights)[:, None] * self.basis
-        S = self._scatter(self.within, scaled, rho)
         if self.between is not None and rho > 0:
             F = np.sqrt(2.0) * (scaled.T @ self.between)
-            values, vectors = _between_directions(S, F, n_components)
+            solved = self._solved_by_features(weights, F, rho)
+            if solved is None:
+                S = self._scatter(self.within, scaled, rho)
+                solved = cho_solve(cho_factor(S, lower=True, overwrite_a=True, check_finite=False), F)
+            values, vectors = _between_directions(solved, F, n_components)
             return Projection(vectors, values, rho)
+        S = self._scatter(self.within, scaled, rho)
         S_prime = self._scatter(self.total, scaled, rho)
         most = n_components if self.between is None else min(n_components, self.between.shape[1] - 1)
         values, vectors = smallest_of_pencil(S, S_prime, most, rho)
@@ -180,6 +190,48 @@ class LandmarkProblem:
         matrix[np.diag_indices_from(matrix)] += rho
         return matrix
 
+    def _solved_by_features(self, weights: Array, F: Array, rho: float) -> Array | None:
+        """Solve S a = F, S = 2 E'D S_W D E + rho I, in the coordinates V of the features; None where that fails.
+
+        For V the matrix is 2 D S_W D + rho C^-1: it needs no product of matrices, so that a step costs a twelfth. The
+        inverse costs digits where C is nearly singular. Residuals are therefore computed in the coordinates a.
+        """
+        E, rows = self._factor
+        if E.shape[0] != E.shape[1]:
+            return None
+        spread = self.spread(weights)[:, None]
+        lower = E[rows]
+
+        def from_features(V: Array) -> Array:
+            return np.asarray(solve_triangular(lower, V[rows], lower=True, check_finite=False))
+
+        def to_features(a: Array) -> Array:
+            V = np.empty_like(a)
+            V[rows] = solve_triangular(lower, a, lower=True, trans=1, check_finite=False)
+            return V
+
+        try:
+            matrix = 2.0 * spread * self.within * spread.T + rho * self._gram_inverse
+            factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            return None
+        solved, residual = np.zeros_like(F), F
+        for _ in range(_REFINEMENTS):
+            solved = solved + from_features(cho_solve(factor, to_features(residual), check_finite=False))
+            residual = F - E.T @ (2.0 * spread * (self.within @ (spread * (E @ solved)))) - rho * solved
+            if np.linalg.norm(residual) <= _SOLVED * np.linalg.norm(F):
+                return solved
+        return None
+
+    @cached_property
+    def _gram_inverse(self) -> Array:
+        """C^-1, (D, D), for C of full rank."""
+        E, rows = self._factor
+        inverse = dpotri(E[rows], lower=1)[0]
+        inverse = np.tril(inverse) + np.tril(inverse, -1).T
+        back = np.argsort(rows)
+        return np.asarray(inverse[np.ix_(back, back)])
+
     def _cross_traces(self, scatter: Array) -> Array:
         """Compute <C[m,n], S[m,n]>_F for all pairs of blocks."""
         product = self.gram * scatter
@@ -195,9 +247,8 @@ class LandmarkProblem:
         return np.stack(columns, axis=1)
 
 
-def _between_directions(S: Array, F: Array, n_components: int) -> tuple[Array, Array]:
-    """Solve S a = lambda (S + FF') a by one factorisation of S; see `graph_embedding.ratio_trace_step`."""
-    solved = cho_solve(cho_factor(S, lower=True, check_finite=False), F, check_finite=False)
+def _between_directions(solved: Array, F: Array, n_components: int) -> tuple[Array, Array]:
+    """Solve S a = lambda (S + FF') a, given S^-1 F; see `graph_embedding.ratio_trace_step`."""
     mu, U = eigh(symmetrized(F.T @ solved), check_finite=False)
     mu, U = mu[::-1], U[:, ::-1]
     p = min(n_components, F.shape[1] - 1, int(np.sum(mu > _NEGLIGIBLE * mu[0])))
