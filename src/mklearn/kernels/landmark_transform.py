@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Self
@@ -149,15 +149,14 @@ class LandmarkTransform(FeatureKernels):
         for group in self._groups:
             with self._error_prefix(self._entries[group.kernels[0]]):
                 rows, present = group.source.transform(table)
-            complete = bool(present.all())
-            for number, features in zip(group.kernels, self._features(group, rows), strict=True):
-                if complete:
-                    out[:, blocks[number]] = features
-                else:
-                    out[present, blocks[number]] = features
-            if not complete and group.means is not None:
-                for number, mean in zip(group.kernels, group.means, strict=True):
-                    out[~present, blocks[number]] = mean
+            if present.all():
+                self._compute(group, rows, [out[:, blocks[number]] for number in group.kernels])
+                continue
+            found = self._computed(group, rows)
+            means = group.means or [each[:0] for each in found]
+            for number, features, mean in zip(group.kernels, found, means, strict=True):
+                out[present, blocks[number]] = features
+                out[~present, blocks[number]] = mean
 
     @property
     def width(self) -> int:
@@ -221,7 +220,7 @@ class LandmarkTransform(FeatureKernels):
         sums = [np.zeros(each.rank) for each in maps]
         n_observed = int(source.selected.observed_.sum())
         for rows in row_blocks(n_observed, max(each.width for each in maps)):
-            for total, features in zip(sums, self._features(mapped, source.training_features(rows)), strict=True):
+            for total, features in zip(sums, self._computed(mapped, source.training_features(rows)), strict=True):
                 total += features.sum(axis=0, dtype=np.float64)
         means = tuple((total / n_observed).astype(dtype) for total in sums)
         return _Group(source, group.kernels, mapped.maps, means)
@@ -247,15 +246,19 @@ class LandmarkTransform(FeatureKernels):
         read = [(group.source, [self._entries[number].kernel for number in group.kernels]) for group in groups]
         return mean_kernel_leverage_scores(read, sample, n)
 
-    def _features(self, group: _Group, rows: Any) -> Iterator[Array]:
-        """Yield the features of samples for each kernel of a group; measures that kernels share are computed once."""
+    def _compute(self, group: _Group, rows: Any, out: Sequence[Array]) -> None:
+        """Compute the features of samples for each kernel of a group; measures that kernels share are computed once."""
         measured: dict[int, Array] = {}
-        for number, each in zip(group.kernels, group.maps, strict=True):
-            features: Array = np.empty((0, each.rank), dtype=each.dtype)
+        for number, each, features in zip(group.kernels, group.maps, out, strict=True):
             with self._error_prefix(self._entries[number]):
-                if rows.shape[0]:
-                    for measure in each.measures:
-                        if id(measure) not in measured:
-                            measured[id(measure)] = measure(rows)
-                    features = each.transform(rows, [measured[id(measure)] for measure in each.measures])
-            yield features
+                for measure in each.measures:
+                    if id(measure) not in measured:
+                        measured[id(measure)] = measure(rows)
+                each.transform(rows, [measured[id(measure)] for measure in each.measures], features)
+
+    def _computed(self, group: _Group, rows: Any) -> list[Array]:
+        """Return the features of samples for each kernel of a group."""
+        found: list[Array] = [np.empty((rows.shape[0], each.rank), dtype=each.dtype) for each in group.maps]
+        if rows.shape[0]:
+            self._compute(group, rows, found)
+        return found
