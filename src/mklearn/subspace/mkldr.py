@@ -19,12 +19,13 @@ from mklearn.optimize.graph_embedding import (
     Projection,
     Scaling,
     diagonalised,
+    embedded_scatters,
     initial_weight_matrices,
-    projected_scatters,
+    kernel_projections,
     ratio_trace_step,
     ridge_traces,
     trace_ratio_step,
-    weight_matrices,
+    weight_matrices_of,
 )
 from mklearn.optimize.kernel_weights import KernelWeights
 from mklearn.optimize.kernel_weights import kernel_weights as minimising_weights
@@ -267,15 +268,16 @@ class MKLDR(RatioTraceEmbedding):
 
         iterates: list[_Iterate] = []
         for iteration in range(max_iter + 1):
-            kernel = stack.combine(beta)
-            projection = take_a_step(kernel, graph, n_components, ridge=self.ridge)
+            trace = float(beta @ traces @ beta)
+            projection = take_a_step(stack.combine(beta), graph, n_components, ridge=self.ridge, trace=trace)
             A = projection.coefficients
             if A.shape[1] == 0:
                 raise NotApplicable("the kernels have no discriminating direction: all classes have the same mean")
-            S, S_prime = weight_matrices(matrices, A, graph, self.ridge, traces)
+            projections = kernel_projections(matrices, A)
+            S, S_prime = weight_matrices_of(projections, A, graph, self.ridge, traces)
             current = _Iterate(beta, projection, S, S_prime, _ratio(beta, S, S_prime))
             iterates.append(current)
-            ratio_trace = _mean_ratio(kernel, A, graph, projection.ridge_amount)
+            ratio_trace = _mean_ratio(np.tensordot(beta, projections, 1), A, graph, projection.ridge_amount)
             self._record(iteration, "a", beta, current.objective, ratio_trace=ratio_trace)
             change = abs(iterates[-2].objective - current.objective) if iteration else np.inf
             if change <= self.tol * abs(current.objective) + _ZERO:
@@ -288,7 +290,7 @@ class MKLDR(RatioTraceEmbedding):
             fixed_point = np.allclose(solution.weights, beta, rtol=0.0, atol=1e-12)
             beta = solution.weights
             rho = 2.0 * self.ridge / graph.n * float(beta @ traces @ beta)
-            ratio_trace = _mean_ratio(stack.combine(beta), A, graph, rho)
+            ratio_trace = _mean_ratio(np.tensordot(beta, projections, 1), A, graph, rho)
             objective = _ratio(beta, S, S_prime)
             about = _beta_record(solution, S, S_prime)
             self._record(iteration + 1, "beta", beta, objective, ratio_trace=ratio_trace, **about)
@@ -336,9 +338,9 @@ def _ratio(weights: Array, S: Array, S_prime: Array) -> float:
     return float(weights @ S @ weights) / float(weights @ S_prime @ weights)
 
 
-def _mean_ratio(kernel: NDArray[Any], coefficients: Array, graph: GraphPair, rho: float) -> float:
-    """Compute tr((A'S'A)^-1 A'SA) / p, the objective of the ratio-trace A-step."""
-    above, below = projected_scatters(kernel, coefficients, graph, rho)
+def _mean_ratio(Z: Array, coefficients: Array, graph: GraphPair, rho: float) -> float:
+    """Compute tr((A'S'A)^-1 A'SA) / p, the objective of the ratio-trace A-step, for the embedded samples Z = K A."""
+    above, below = embedded_scatters(Z, coefficients, graph, rho)
     return float(np.trace(np.linalg.lstsq(below, above, rcond=None)[0])) / len(above)
 
 
