@@ -78,6 +78,19 @@ def test_mkldr_is_near_its_factorisations(record_property) -> None:
     assert ratios["features"] <= 1.3
 
 
+def test_trace_ratio_is_at_most_three_ratio_traces(record_property) -> None:
+    X = views()
+    K = compute_stack(X, dict.fromkeys(X, "gaussian")).as_last_axis()
+    steps = ("ratio_trace", "trace_ratio")
+    models = {step: MKLDR(a_step=step, max_iter=2, tol=0.0) for step in steps}
+    taken = least_seconds({step: lambda model=model: model.fit(K, Y) for step, model in models.items()}, repeats=3)
+    assert {model.n_iter_ for model in models.values()} == {2}
+    ratio = taken["trace_ratio"] / taken["ratio_trace"]
+    record_property("trace_ratio", round(ratio, 2))
+    print(f"\n{ratio}")
+    assert ratio <= 3
+
+
 def test_a_gaussian_kernel_takes_twice_scikit_learns(record_property) -> None:
     """From features: centred, scaled to unit variance and with its diagnostics; and the bare kernel."""
     view = views()["view0"]

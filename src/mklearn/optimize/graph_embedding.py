@@ -40,6 +40,7 @@ from scipy.linalg.blas import dsyrk
 from mklearn.errors import NotApplicable
 from mklearn.graphs import ClassStructure, GraphPair, LaplacianOperator
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
+from mklearn.optimize.low_rank_trace_ratio import low_rank_trace_ratio
 from mklearn.optimize.trace_ratio import trace_ratio
 from mklearn.optimize.validation import symmetrized
 
@@ -225,6 +226,15 @@ def trace_ratio_step(
     Alternated with exact kernel weights, this step never increases f. The columns are eigenvectors of S - f S'.
     ``trace`` is tr(K L' K), if it is known.
     """
+    classes = graph.lda_classes
+    if classes is not None:
+        rho = ridge_amount(kernel, graph, ridge, trace=trace)
+        B, F = _lda_factors(np.asarray(kernel, dtype=np.float64), classes)
+        S = _with_ridge(2.0 * (B.T @ B), rho)
+        if _is_regular(S, rho):
+            A = np.asarray(low_rank_trace_ratio(S, F, n_components).components, dtype=np.float64)
+            within = np.einsum("ip,ip->p", A, S @ A)
+            return Projection(A, within / (within + np.sum((F.T @ A) ** 2, axis=0)), rho)
     S, S_prime, rho = scatter_matrices(kernel, graph, ridge, trace=trace)
     A = np.asarray(trace_ratio(S, S_prime, n_components).components, dtype=np.float64)
     values = np.einsum("ip,ip->p", A, S @ A) / np.einsum("ip,ip->p", A, S_prime @ A)
