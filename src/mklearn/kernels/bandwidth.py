@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.checks import as_distances, check_choice, positive_number
+from mklearn.kernels.checks import Array, as_distances, check_choice, positive_number
 
 BandwidthRule = Literal["squared_mean_distance", "mean_squared_distance", "absolute"]
 
@@ -79,7 +79,13 @@ def resolve_bandwidth(
     multiple = positive_number(multiple, "bandwidth")
     if rule == "absolute":
         return multiple
-    distances = as_distances(d_train, "the distance matrix")
+    return bandwidth_of(as_distances(d_train, "the distance matrix"), multiple, rule)
+
+
+def bandwidth_of(distances: Array, multiple: float, rule: BandwidthRule) -> float:
+    """Compute `resolve_bandwidth` of valid parameters and valid distances, (n, n), which are not checked again."""
+    if rule == "absolute":
+        return multiple
     n = len(distances)
     if n < 2:
         raise DataError("a bandwidth needs at least two training samples, got 1")

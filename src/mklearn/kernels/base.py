@@ -26,6 +26,7 @@ from mklearn.kernels.identity_like import (
     IDENTITY_LIKE_BELOW,
     IDENTITY_LIKE_SHIFT,
     IdentityLikeKernelWarning,
+    centred_off_diagonal_mass,
     off_diagonal_mass,
 )
 from mklearn.kernels.normalise import KernelCentring, scale_to_centred_trace, unit_diagonal
@@ -83,13 +84,16 @@ class Kernel(ABC):
     ``transform`` belong to new samples, and the shift belongs to the training diagonal only. A shift also undoes
     exact centring.
 
-    A subclass declares `kind` and `measures`, adds its parameters as fields of a ``dataclass(kw_only=True, eq=False)``,
-    validates them in ``__post_init__``, and defines `kernel_function`; `fit_parameters` and `parameter_info` if it
-    has data-dependent parameters or parameters to report; `inputs` if it is computed from several pairwise matrices.
+    A subclass declares `kind`, `measures` and `psd_measures` (if it has any, and again if it overrides the kernel
+    function), adds its parameters as fields of a ``dataclass(kw_only=True, eq=False)``, validates them in
+    ``__post_init__``, and defines `kernel_function`; `fit_parameters` and `parameter_info` if it has data-dependent
+    parameters or parameters to report; `inputs` if it is computed from several pairwise matrices.
     """
 
     kind: ClassVar[str]
     measures: ClassVar[tuple[str, ...]]
+    psd_measures: ClassVar[frozenset[str]] = frozenset()
+    """Measures that give a positive semidefinite kernel whatever the features that they are computed from."""
 
     measure: str | None = None
     centre: bool = True
@@ -129,7 +133,7 @@ class Kernel(ABC):
         """Return the parameters of the kernel function, as fitted, for `info_`."""
         return {}
 
-    def fit(self, *blocks: ArrayLike, spectrum: bool = True) -> Self:
+    def fit(self, *blocks: ArrayLike, spectrum: bool = True, measured: bool = False) -> Self:
         """Fit on the pairwise matrices among the training samples.
 
         Parameters
@@ -139,6 +143,9 @@ class Kernel(ABC):
         spectrum : bool
             Whether eigenvalues are computed for `info_` where they are not needed: of a kernel that is positive
             semidefinite, and with ``psd="none"``.
+        measured : bool
+            Whether `mklearn.kernels.distances.MEASURES` computed the matrices from features. They are then not checked
+            again, and without `spectrum` a kernel of `psd_measures` is not tested for negative eigenvalues.
 
         Returns
         -------
@@ -156,24 +163,36 @@ class Kernel(ABC):
         IdentityLikeKernelWarning
             The off-diagonal part of the kernel carries little.
         """
-        training = [self._training_block(block, *source) for block, source in self._with_inputs(blocks)]
+        training = [
+            np.asarray(block) if measured else self._training_block(block, *source)
+            for block, source in self._with_inputs(blocks)
+        ]
         self.n_train_ = len(training[0])
         self.fit_parameters(training)
         kernel = self.kernel_function(training)
+        is_psd = measured and self.psd_measures.issuperset(measure for _, measure in self.inputs)
+        if not is_psd:  # the kernel function may be another package's
+            kernel = as_square_symmetric(kernel, "the kernel")
         self._diagonal = np.diagonal(kernel).copy()
         if self.normalise == "unit_diagonal":
             kernel = unit_diagonal(kernel)
-        self._centring = KernelCentring().fit(kernel) if self.centre else None
+        self._centring = KernelCentring() if self.centre else None
         if self._centring is not None:
-            kernel = self._centring.transform(kernel)
-        self.repair_: PSDRepair = psd_repair(kernel, self.psd, spectrum=spectrum)
+            kernel = self._centring.fit_transform(kernel)
+        if is_psd and not spectrum:
+            self.repair_ = PSDRepair.unneeded(kernel)
+        else:
+            self.repair_ = psd_repair(kernel, self.psd, spectrum=spectrum)
         kernel = self.repair_.kernel
         self.divisor_ = 1.0
         if self.normalise == "centred_trace":
             kernel, self.divisor_ = scale_to_centred_trace(kernel)
 
         self.kernel_train_: Array = kernel
-        self.off_diagonal_mass_ = off_diagonal_mass(kernel)
+        if self.centre and self.repair_.shift == 0:
+            self.off_diagonal_mass_ = centred_off_diagonal_mass(kernel)
+        else:
+            self.off_diagonal_mass_ = off_diagonal_mass(kernel)
         self._flag_identity_like()
         self.info_ = self._collect_info()
         return self

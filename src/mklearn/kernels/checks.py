@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.errors import ConfigError, DataError
 
 Array = NDArray[np.floating[Any]]
-_TILE = 128
+# Rows and columns of a tile, and entries of a block of rows, that stay in a core's cache.
+_TILE = 256
+_CACHED = 2**14
 
 SMALLEST_VALUE, LARGEST_VALUE = 1e-60, 1e60
 """Between these, fourth powers of values and sums of them neither overflow nor vanish in double precision."""
@@ -85,11 +87,25 @@ def as_float_array(
         raise DataError(f"{name} has shape {array.shape}; expected an array with {ndim} axes")
     if array.size == 0 and not may_be_empty:
         raise DataError(f"{name} is empty (shape {array.shape})")
-    finite = ~np.isinf(array) if may_have_nan else np.isfinite(array)
-    if not finite.all():
-        where = tuple(int(i) for i in np.argwhere(~finite)[0])
-        raise DataError(f"{name} has NaN or infinite entries, the first one at index {where}")
+    if not all_finite(array):
+        finite = ~np.isinf(array) if may_have_nan else np.isfinite(array)
+        if not finite.all():
+            where = tuple(int(i) for i in np.argwhere(~finite)[0])
+            raise DataError(f"{name} has NaN or infinite entries, the first one at index {where}")
     return array
+
+
+def all_finite(array: Array) -> bool:
+    """Return whether no entry is NaN or infinite: these stay in a sum, so that a finite sum needs no second look."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(array.sum())) or bool(np.isfinite(array).all())
+
+
+def cached_rows(matrix: Array) -> Iterator[slice]:
+    """Yield slices of rows, each small enough that several operations on it find it in the cache."""
+    rows = max(1, _CACHED // max(1, matrix[:1].size))
+    for start in range(0, len(matrix), rows):
+        yield slice(start, start + rows)
 
 
 def check_kept(values: Any, name: str) -> None:
@@ -112,7 +128,8 @@ def as_distances(values: ArrayLike, name: str) -> Array:
     """Return a finite symmetric matrix, non-negative and zero on the diagonal up to rounding errors."""
     matrix = check_nonnegative(as_square_symmetric(values, name), name)
     diagonal = np.abs(np.diagonal(matrix))
-    if diagonal.max() > _tolerance(matrix) * max(float(matrix.max()), float(np.finfo(matrix.dtype).tiny)):
+    largest = float(diagonal.max())
+    if largest > 0 and largest > _tolerance(matrix) * max(float(matrix.max()), float(np.finfo(matrix.dtype).tiny)):
         sample = int(diagonal.argmax())
         raise DataError(
             f"{name} gives sample {sample} the distance {diagonal[sample]:.6g} to itself; the diagonal of a distance "
@@ -189,12 +206,13 @@ def _asymmetry(matrix: Array) -> float:
     """Return the largest difference between an entry and its mirror image, by tiles that fit into the cache."""
     starts = range(0, len(matrix), _TILE)
     tiles = (
-        matrix[i : i + _TILE, j : j + _TILE] - matrix[j : j + _TILE, i : i + _TILE].T
+        (matrix[i : i + _TILE, j : j + _TILE], matrix[j : j + _TILE, i : i + _TILE].T)
         for i in starts
         for j in starts
         if j >= i
     )
-    return max((float(np.abs(tile).max()) for tile in tiles), default=0.0)
+    differing = (np.abs(tile - mirrored).max() for tile, mirrored in tiles if not np.array_equal(tile, mirrored))
+    return float(max(differing, default=0.0))
 
 
 def _tolerance(array: Array) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.errors import DataError
-from mklearn.kernels.checks import Array
+from mklearn.kernels.checks import Array, all_finite, cached_rows
 from mklearn.kernels.compiled import compile_loop
 from mklearn.kernels.features import as_features, is_sparse, squared_norms
 
@@ -54,13 +54,13 @@ def squared_euclidean(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         columns = rows if same else columns - origin
     norms = squared_norms(rows)
     other_norms = norms if same else squared_norms(columns)
-    distances = _products(rows, columns)
-    distances *= -2
-    distances += norms[:, None]
-    distances += other_norms[None, :]
-    np.maximum(distances, 0, out=distances)
+    distances = _products(rows, columns, same)
+    for part in cached_rows(distances):
+        block = distances[part]
+        block *= -2
+        block += norms[part, None] + other_norms  # added to each other first, so that the sum is exactly symmetric
+        np.maximum(block, 0, out=block)
     if same:
-        distances = (distances + distances.T) / 2
         np.fill_diagonal(distances, 0)
     return _representable(distances, dtype)
 
@@ -99,10 +99,7 @@ def inner_product(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
     Parameters, units and errors are those of `squared_euclidean`.
     """
     rows, columns, same, dtype = _pair(X, Y)
-    gram = _products(rows, columns)
-    if same:
-        gram = (gram + gram.T) / 2
-    return _representable(gram, dtype)
+    return _representable(_products(rows, columns, same), dtype)
 
 
 MEASURES: Mapping[str, Callable[..., Array]] = MappingProxyType(
@@ -126,18 +123,20 @@ def _pair(X: Any, Y: Any) -> tuple[Any, Any, bool, np.dtype]:
     return rows64, rows64 if Y is None else columns.astype(np.float64, copy=False), Y is None, dtype
 
 
-def _products(rows: Any, columns: Any) -> Array:
-    """Return the inner products of dense or sparse rows as a dense matrix."""
-    products = rows @ columns.T
-    dense: Array = products.toarray() if is_sparse(products) else products
-    return dense
+def _products(rows: Any, columns: Any, same: bool) -> Array:
+    """Return the inner products of dense or sparse rows as a dense matrix, exactly symmetric if both sets are one."""
+    products: Array = rows @ columns.T  # of X X' NumPy computes one triangle and copies it
+    if not is_sparse(products):
+        return products
+    dense = products.toarray()
+    return (dense + dense.T) / 2 if same else dense
 
 
 def _representable(values: Array, dtype: np.dtype) -> Array:
     """Return results in their dtype; raise `DataError` where they are too large for it."""
     with np.errstate(over="ignore"):
         found: Array = values.astype(dtype, copy=False)
-    if not np.isfinite(found).all():
+    if not all_finite(found):
         raise DataError(f"the features are too large: sums of their squares overflow {dtype}; rescale them")
     return found
 

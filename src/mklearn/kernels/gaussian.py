@@ -9,9 +9,16 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklearn.kernels.bandwidth import BandwidthRule, resolve_bandwidth
+from mklearn.kernels.bandwidth import BandwidthRule, bandwidth_of
 from mklearn.kernels.base import Kernel
-from mklearn.kernels.checks import Array, as_float_matrix, check_choice, check_nonnegative, positive_number
+from mklearn.kernels.checks import (
+    Array,
+    as_float_matrix,
+    cached_rows,
+    check_choice,
+    check_nonnegative,
+    positive_number,
+)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -37,6 +44,7 @@ class GaussianKernel(Kernel):
 
     kind: ClassVar[str] = "gaussian"
     measures: ClassVar[tuple[str, ...]] = ("squared_euclidean", "chi2", "point_set", "distance")
+    psd_measures: ClassVar[frozenset[str]] = frozenset({"squared_euclidean", "chi2"})
 
     bandwidth: float = 1.0
     bandwidth_rule: BandwidthRule = "mean_squared_distance"
@@ -52,11 +60,11 @@ class GaussianKernel(Kernel):
 
     def fit_parameters(self, blocks: Sequence[Array]) -> None:
         """Fit the bandwidth."""
-        self.bandwidth_ = resolve_bandwidth(self.exponent(blocks[0]), self.bandwidth, self.bandwidth_rule)
+        self.bandwidth_ = bandwidth_of(self.exponent(blocks[0]), self.bandwidth, self.bandwidth_rule)
 
     def kernel_function(self, blocks: Sequence[Array]) -> Array:
         """Compute ``exp(-d^2 / gamma)``."""
-        return gaussian_kernel(self.exponent(blocks[0]), self.bandwidth_)
+        return _exponential(self.exponent(blocks[0]), self.bandwidth_)
 
     def parameter_info(self) -> dict[str, Any]:
         """Return the bandwidth and how it was found."""
@@ -94,6 +102,13 @@ def gaussian_kernel(d2: ArrayLike, gamma: float) -> Array:
     MKMMC (Gu and Zhou), section 4, and MKL-DR (Lin, Liu and Fuh, NIPS 2008), equation 8, use this form.
     """
     gamma = positive_number(gamma, "gamma")
-    distances = check_nonnegative(as_float_matrix(d2, "d2"), "d2")
-    kernel = distances / distances.dtype.type(-gamma)
-    return np.exp(kernel, out=kernel)
+    return _exponential(check_nonnegative(as_float_matrix(d2, "d2"), "d2"), gamma)
+
+
+def _exponential(d2: Array, gamma: float) -> Array:
+    """Compute ``exp(-d2 / gamma)`` of valid distances."""
+    kernel = np.empty_like(d2)
+    for part in cached_rows(d2):
+        np.divide(d2[part], d2.dtype.type(-gamma), out=kernel[part])
+        np.exp(kernel[part], out=kernel[part])
+    return kernel

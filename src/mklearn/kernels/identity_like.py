@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklearn.kernels.checks import Array
+from mklearn.kernels.checks import Array, as_square_symmetric
 from mklearn.kernels.normalise import centre_kernel
 
 IDENTITY_LIKE_BELOW = 0.1
@@ -49,12 +49,20 @@ def off_diagonal_mass(K: ArrayLike) -> float:
     -----
     The normal equations have the matrix ``H o H = (1 - 2/n) I + 11'/n^2``, so the fit costs O(n^2).
     """
-    kernel: Array = np.asarray(K)
-    centred = centre_kernel(kernel).astype(np.float64, copy=False)
-    n = centred.shape[0]
-    total = float(np.sum(centred * centred))
+    kernel = as_square_symmetric(K, "the training kernel").astype(np.float64, copy=False)
+    centred = centre_kernel(kernel)
     # centring a constant kernel leaves rounding errors of this relative size, squared
-    if n <= 2 or total <= 1e-24 * float(np.sum(np.square(kernel, dtype=np.float64))):
+    if float(np.vdot(centred, centred)) <= 1e-24 * float(np.vdot(kernel, kernel)):
+        return 0.0
+    return centred_off_diagonal_mass(centred)
+
+
+def centred_off_diagonal_mass(kernel: Array) -> float:
+    """Compute the off-diagonal mass of a valid kernel that is centred; neither is checked."""
+    centred = kernel.astype(np.float64, copy=False)
+    total = float(np.vdot(centred, centred))
+    n = len(centred)
+    if n <= 2 or total == 0:
         return 0.0
     diagonal = np.diagonal(centred)
     a, c = 1 - 2 / n, 1 / n**2

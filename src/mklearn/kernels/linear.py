@@ -23,6 +23,7 @@ class LinearKernel(Kernel):
 
     kind: ClassVar[str] = "linear"
     measures: ClassVar[tuple[str, ...]] = ("inner_product",)
+    psd_measures: ClassVar[frozenset[str]] = frozenset({"inner_product"})
 
     def kernel_function(self, blocks: Sequence[Array]) -> Array:
         """Return the inner products."""

@@ -11,6 +11,7 @@ from mklearn.kernels.checks import (
     as_float_array,
     as_float_matrix,
     as_square_symmetric,
+    cached_rows,
     check_columns,
     check_square,
 )
@@ -31,10 +32,22 @@ class KernelCentring:
 
     def fit(self, K_train: ArrayLike) -> KernelCentring:
         """Compute the means of the training kernel, shape (n, n); raise `DataError` unless finite and symmetric."""
-        kernel = as_square_symmetric(K_train, "the training kernel")
-        self.column_means_: Array = kernel.mean(axis=0, dtype=np.float64)
-        self.mean_ = float(self.column_means_.mean())
+        self._fit(as_square_symmetric(K_train, "the training kernel"))
         return self
+
+    def fit_transform(self, kernel: Array) -> Array:
+        """Fit to a valid training kernel, which is not checked again; return it centred, a new symmetric array."""
+        self._fit(kernel)
+        centred = np.empty_like(kernel)
+        # half of the total mean belongs to the row and half to the column, so that the sum of both is symmetric
+        shares = (self.column_means_ - self.mean_ / 2).astype(kernel.dtype)
+        for part in cached_rows(kernel):
+            np.subtract(kernel[part], shares[part, None] + shares, out=centred[part])
+        return centred
+
+    def _fit(self, kernel: Array) -> None:
+        self.column_means_: Array = kernel.mean(axis=1, dtype=np.float64)  # those of rows, which lie in memory
+        self.mean_ = float(self.column_means_.mean())
 
     def transform(self, K_rows: ArrayLike) -> Array:
         """Centre rows between any samples and the training samples, shape (m, n); return a new array.
@@ -51,8 +64,7 @@ class KernelCentring:
 
 def centre_kernel(K: ArrayLike) -> Array:
     """Compute the doubly centred kernel ``H K H``, ``H = I - 11'/n``, shape (n, n), exactly symmetric."""
-    centred = KernelCentring().fit(K).transform(K)
-    return (centred + centred.T) / 2
+    return KernelCentring().fit_transform(as_square_symmetric(K, "the training kernel"))
 
 
 def unit_diagonal(
@@ -94,8 +106,8 @@ def unit_diagonal(
         raise DataError(
             f"{rows.size} row and {columns.size} column self-similarities do not fit a kernel of shape {kernel.shape}"
         )
-    scaled = kernel / rows[:, None].astype(kernel.dtype)
-    scaled /= columns[None, :].astype(kernel.dtype)
+    # lengths are multiplied first, so that the result is as symmetric as the kernel
+    scaled: Array = kernel / (rows[:, None].astype(kernel.dtype) * columns.astype(kernel.dtype))
     if row_diagonal is None:
         np.fill_diagonal(scaled, 1)
     return scaled
@@ -114,7 +126,7 @@ def centred_trace(K: ArrayLike, sample_weight: ArrayLike | None = None) -> float
         shares = np.asarray(sample_weight, dtype=np.float64)
         shares = shares / shares.sum()
         return float(shares @ np.diagonal(kernel) - shares @ kernel @ shares)
-    return float(np.trace(kernel, dtype=np.float64) / kernel.shape[0] - kernel.mean(dtype=np.float64))
+    return _centred_trace(kernel)
 
 
 def scale_to_centred_trace(K: ArrayLike) -> tuple[Array, float]:
@@ -138,7 +150,8 @@ def scale_to_centred_trace(K: ArrayLike) -> tuple[Array, float]:
         All samples coincide in feature space (centred trace zero), or `K` is far from positive semidefinite.
     """
     kernel = as_float_matrix(K, "the kernel")
-    divisor = centred_trace(kernel)
+    check_square(kernel, "the kernel")
+    divisor = _centred_trace(kernel)
     size = float(np.abs(np.diagonal(kernel)).max())
     # 1e-12: below this the difference of the two means is rounding error
     if divisor <= 1e-12 * size or size == 0:
@@ -148,6 +161,10 @@ def scale_to_centred_trace(K: ArrayLike) -> tuple[Array, float]:
             "another bandwidth"
         )
     return kernel / kernel.dtype.type(divisor), divisor
+
+
+def _centred_trace(kernel: Array) -> float:
+    return float(np.trace(kernel, dtype=np.float64) / kernel.shape[0] - kernel.mean(dtype=np.float64))
 
 
 def _lengths(diagonal: ArrayLike, what: str) -> Array:

@@ -37,6 +37,7 @@ class PolynomialKernel(Kernel):
 
     kind: ClassVar[str] = "polynomial"
     measures: ClassVar[tuple[str, ...]] = ("inner_product",)
+    psd_measures: ClassVar[frozenset[str]] = frozenset({"inner_product"})
 
     degree: int = 2
     scale: float | None = None

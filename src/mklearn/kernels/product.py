@@ -38,6 +38,7 @@ class ProductKernel(Kernel):
 
     kind: ClassVar[str] = "product"
     measures: ClassVar[tuple[str, ...]] = ("product",)
+    psd_measures: ClassVar[frozenset[str]] = GaussianKernel.psd_measures
 
     factors: Sequence[Mapping[str, Any]]
     measure: str = field(init=False, default="product")

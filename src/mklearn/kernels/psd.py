@@ -53,6 +53,11 @@ class PSDRepair:
     vectors: NDArray[np.float64] | None = None
     multipliers: NDArray[np.float64] | None = None
 
+    @classmethod
+    def unneeded(cls, kernel: Array) -> PSDRepair:
+        """Return the repair that changes nothing, of a kernel whose eigenvalues are not computed."""
+        return cls(kernel, None, None, None, None, np.empty(0))
+
     def transform(self, K_rows: ArrayLike) -> Array:
         """Apply the repair to rows of new samples against the training samples, shape (m, n); return a new array.
 
@@ -108,14 +113,14 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip", *, spectrum: bool = Tru
     check_choice(policy, "psd", get_args(PSDPolicy))
     symmetric = as_square_symmetric(K, "the kernel")
     if policy == "none" and not spectrum:
-        return PSDRepair(symmetric.copy(), None, None, None, None, np.empty(0))
+        return PSDRepair.unneeded(symmetric.copy())
     dtype = symmetric.dtype
     kernel = symmetric.astype(np.float64, copy=False)
     n = kernel.shape[0]
     tolerance = max(1e-10, n * float(np.finfo(dtype).eps))
 
     if not spectrum and _has_cholesky_factor(kernel, tolerance):
-        return PSDRepair(symmetric.copy(), None, None, None, None, np.empty(0))
+        return PSDRepair.unneeded(symmetric.copy())
 
     import scipy.linalg
 

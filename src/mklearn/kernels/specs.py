@@ -231,7 +231,7 @@ def build_stack(
                 for part, (_, measure) in zip(entry.parts, kernel.inputs, strict=True)
             ]
             blocks, rows, own = zip(*parts, strict=True)
-            kernel.fit(*blocks, spectrum=spectra)
+            kernel.fit(*blocks, spectrum=spectra, measured=all("features" in part for part in entry.parts))
             info = {"id": entry.id, **entry.source, **kernel.info_}
             if present is None or observed is None:
                 train_kernels[number] = kernel.kernel_train_
@@ -402,7 +402,9 @@ class StackTransform(FeatureKernels):
         for entry, source in zip(self._entries, self._sources, strict=True):
             with _error_prefix(entry.id):
                 features = source.training_features()
-                entry.kernel.fit(*(MEASURES[measure](features) for _, measure in entry.kernel.inputs), spectrum=False)
+                blocks = [MEASURES[measure](features) for _, measure in entry.kernel.inputs]
+                entry.kernel.fit(*blocks, spectrum=False, measured=True)
+                del blocks  # kernels need the memory
                 kernel, completion = entry.kernel.kernel_train_, None
                 if source.selected.completes:
                     completion = MeanCompletion.of(entry.kernel, source.selected.observed_)

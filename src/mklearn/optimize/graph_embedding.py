@@ -35,10 +35,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, eigh, qr
+from scipy.linalg.blas import dsyrk
 
 from mklearn.errors import NotApplicable
-from mklearn.graphs import ClassStructure, GraphPair
+from mklearn.graphs import ClassStructure, GraphPair, LaplacianOperator
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
+from mklearn.optimize.low_rank_trace_ratio import low_rank_trace_ratio
 from mklearn.optimize.trace_ratio import trace_ratio
 from mklearn.optimize.validation import symmetrized
 
@@ -48,6 +50,9 @@ Matrices = Sequence[NDArray[Any]]
 
 # Directions whose ratio of between- to within-class scatter is below this, relative to the largest, are rounding.
 _NEGLIGIBLE = 1e-10
+
+# Rows of each kernel that `ridge_traces` reads at a time.
+_ROWS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,27 +64,30 @@ class Projection:
     ridge_amount: float  # rho
 
 
-def ridge_amount(kernel: NDArray[Any], graph: GraphPair, ridge: float, *, dimension: int | None = None) -> float:
+def ridge_amount(
+    kernel: NDArray[Any], graph: GraphPair, ridge: float, *, dimension: int | None = None, trace: float | None = None
+) -> float:
     """Compute rho in O(n^2); raise `NotApplicable` for a kernel that is constant over the samples.
 
     Linear methods pass the transposed features (d, n) as K. ``dimension`` divides the trace, by default n (or d), for
-    features given in coordinates of their span.
+    features given in coordinates of their span. ``trace`` is tr(K L' K), where it is known: beta'T beta.
     """
     rows = np.asarray(kernel, dtype=np.float64)
-    trace = 2.0 * float(np.vdot(rows.T, graph.L_prime.apply(rows.T)))
-    if not trace > _rounding(rows.shape[1]) * 2.0 * float(np.vdot(rows, rows)):
+    if trace is None:
+        trace = float(np.vdot(rows.T, graph.L_prime.apply(rows.T)))
+    if not trace > _rounding(rows.shape[1]) * float(np.vdot(rows, rows)):
         raise NotApplicable(
             "tr(K L' K) = 0: the combined kernel (or the features) is constant over the samples, so no class can be "
             "discriminated. Check the bandwidth and the kernel weights."
         )
-    return ridge * trace / (dimension or rows.shape[0])
+    return 2.0 * ridge * trace / (dimension or rows.shape[0])
 
 
 def scatter_matrices(
-    kernel: NDArray[Any], graph: GraphPair, ridge: float, *, dimension: int | None = None
+    kernel: NDArray[Any], graph: GraphPair, ridge: float, *, dimension: int | None = None, trace: float | None = None
 ) -> tuple[Array, Array, float]:
     """Compute the exactly symmetric S and S', and rho; arguments and errors as in `ridge_amount`."""
-    rho = ridge_amount(kernel, graph, ridge, dimension=dimension)
+    rho = ridge_amount(kernel, graph, ridge, dimension=dimension, trace=trace)
     rows = np.asarray(kernel, dtype=np.float64)
     S, S_prime = (2.0 * rows @ operator.apply(rows.T) for operator in (graph.L, graph.L_prime))
     return _with_ridge(symmetrized(S), rho), _with_ridge(symmetrized(S_prime), rho), rho
@@ -90,23 +98,41 @@ def ridge_traces(kernels: Matrices, graph: GraphPair) -> Array:
     return _cross_traces(kernels, graph.L_prime)
 
 
+def kernel_projections(kernels: Matrices, coefficients: Array) -> Array:
+    """Compute the projections Z_m = K_m A of the training samples, shape (M, n, p), in O(M n^2 p)."""
+    # A'K_m is (K_m A)' for a symmetric kernel, and BLAS multiplies few rows faster than few columns.
+    transposed = [np.ascontiguousarray(coefficients.T) @ np.asarray(K) for K in kernels]
+    return np.stack(transposed).transpose(0, 2, 1)
+
+
 def weight_matrices(
     kernels: Matrices, coefficients: Array, graph: GraphPair, ridge: float, traces: Array
 ) -> tuple[Array, Array]:
     """Compute the matrices of the beta-step, ridge included: beta'S beta / beta'S'beta = f(A, beta).
 
-    The cost is O(M n^2 p): the projections Z_m = K_m A, one product with each Laplacian, and M^2 inner products as one
-    matrix product. The paper's K(i) matrices are never formed. ``traces`` is T, from `ridge_traces`.
+    The cost is O(M n^2 p), that of `kernel_projections`. The paper's K(i) matrices are never formed. ``traces`` is T,
+    from `ridge_traces`.
     """
-    n, p = coefficients.shape
-    side_by_side = np.concatenate([np.asarray(K) @ coefficients for K in kernels], axis=1)
+    return weight_matrices_of(kernel_projections(kernels, coefficients), coefficients, graph, ridge, traces)
+
+
+def weight_matrices_of(
+    projections: Array, coefficients: Array, graph: GraphPair, ridge: float, traces: Array
+) -> tuple[Array, Array]:
+    """Compute `weight_matrices` from the projections Z_m = K_m A, shape (M, n, p).
+
+    That is one product with each Laplacian, and M^2 inner products as one matrix product.
+    """
+    M, n, _ = projections.shape
     penalty = (2.0 * ridge / n) * float(np.vdot(coefficients, coefficients)) * traces
-    flat = _per_kernel(side_by_side, p)
-    S, S_prime = (
-        symmetrized(2.0 * flat @ _per_kernel(operator.apply(side_by_side), p).T + penalty)
-        for operator in (graph.L, graph.L_prime)
-    )
-    return S, S_prime
+    side_by_side = np.ascontiguousarray(projections.transpose(1, 0, 2)).reshape(n, -1)
+    flat = projections.reshape(M, -1)
+
+    def inner_products(operator: LaplacianOperator) -> Array:
+        applied = operator.apply(side_by_side).reshape(n, M, -1).transpose(1, 0, 2).reshape(M, -1)
+        return symmetrized(2.0 * flat @ applied.T + penalty)
+
+    return inner_products(graph.L), inner_products(graph.L_prime)
 
 
 def initial_weight_matrices(kernels: Matrices, graph: GraphPair, ridge: float, traces: Array) -> tuple[Array, Array]:
@@ -121,11 +147,14 @@ def max_components(graph: GraphPair) -> int:
     return graph.n if classes is None else classes.n_classes - 1
 
 
-def ratio_trace_step(kernel: NDArray[Any], graph: GraphPair, n_components: int, *, ridge: float) -> Projection:
+def ratio_trace_step(
+    kernel: NDArray[Any], graph: GraphPair, n_components: int, *, ridge: float, trace: float | None = None
+) -> Projection:
     """Minimise tr((A'S'A)^-1 A'SA): the eigenvectors of S a = lambda S' a of smallest lambda, with A'S'A = I.
 
     Fewer than ``n_components`` columns are returned where the kernel has fewer discriminating directions (LDA graph) or
     S' has a smaller rank (no ridge: the common null space is removed). Raises `NotApplicable` for a constant kernel.
+    ``trace`` is tr(K L' K), if it is known.
 
     For the LDA graph with a ridge, S' = S + FF' with F = sqrt(2) K(G - 1 1'G/n) of c columns. One Cholesky
     factorisation then replaces the (n, n) eigenproblem: lambda = 1/(1+mu) with mu the eigenvalues of F'S^-1F, (c, c).
@@ -135,15 +164,13 @@ def ratio_trace_step(kernel: NDArray[Any], graph: GraphPair, n_components: int, 
     """
     classes = graph.lda_classes
     if classes is not None:
-        rho = ridge_amount(kernel, graph, ridge)
-        K = np.asarray(kernel, dtype=np.float64)
-        # I - P is idempotent, so K (I - P) K = B'B with B = K - PK: half the work, and exactly symmetric.
-        B = graph.L.apply(K)
-        S = _with_ridge(2.0 * (B.T @ B), rho)
+        rho = ridge_amount(kernel, graph, ridge, trace=trace)
+        B, F = _lda_factors(np.asarray(kernel, dtype=np.float64), classes)
+        S = _with_ridge(dsyrk(2.0, B.T, lower=True), rho)  # one triangle
         if _is_regular(S, rho):
-            values, vectors = _lda_by_cholesky(K, S, classes, n_components)
+            values, vectors = _lda_by_cholesky(S, F, n_components)
             return Projection(vectors, values, rho)
-    S, S_prime, rho = scatter_matrices(kernel, graph, ridge)
+    S, S_prime, rho = scatter_matrices(kernel, graph, ridge, trace=trace)
     values, vectors = smallest_of_pencil(S, S_prime, min(n_components, max_components(graph)), rho)
     return Projection(vectors, values, rho)
 
@@ -164,27 +191,55 @@ def smallest_of_pencil(S: Array, S_prime: Array, n_components: int, rho: float) 
     return values, fix_signs(whitener @ inner)
 
 
-def _lda_by_cholesky(K: Array, S: Array, classes: ClassStructure, n_components: int) -> tuple[Array, Array]:
-    """Solve S a = lambda S' a of the LDA graph by one factorisation of S, see `ratio_trace_step`."""
-    # F F' is the between-class scatter 2 K (P - J) K: (I-J)GG'(I-J) = P - J for G, class indicators over root counts.
-    root_counts = np.sqrt(classes.counts)
-    F = np.sqrt(2.0) * (classes.means(K).T - K.mean(axis=1)[:, None]) * root_counts
-    solved = cho_solve(cho_factor(S, lower=True, check_finite=False), F, check_finite=False)
+def _lda_factors(K: Array, classes: ClassStructure) -> tuple[Array, Array]:
+    """Return B (n, n) and F (n, c) with 2 B'B = 2 K L K and FF' = 2 K (L' - L) K for the LDA graph.
+
+    I - P is idempotent, so K (I - P) K = B'B with B = K - PK: half the work, and exactly symmetric. FF' is the
+    between-class scatter 2 K (P - J) K: (I-J)GG'(I-J) = P - J for G, class indicators over root counts.
+    """
+    means = classes.means(K)
+    B = means[classes.codes]
+    np.subtract(K, B, out=B)
+    shares = classes.counts / classes.n
+    F = np.sqrt(2.0) * (means - shares @ means).T * np.sqrt(classes.counts)
+    return B, F
+
+
+def _lda_by_cholesky(S: Array, F: Array, n_components: int) -> tuple[Array, Array]:
+    """Solve S a = lambda (S + FF') a by one factorisation of the lower triangle of S, see `ratio_trace_step`."""
+    factor = cho_factor(S, lower=True, overwrite_a=True, check_finite=False)
+    return between_directions(cho_solve(factor, F, check_finite=False), F, n_components)
+
+
+def between_directions(solved: Array, F: Array, n_components: int) -> tuple[Array, Array]:
+    """Solve S a = lambda (S + FF') a, given S^-1 F (d, c); eigenvalues and vectors as in `smallest_of_pencil`."""
     mu, U = eigh(symmetrized(F.T @ solved), check_finite=False)
     mu, U = mu[::-1], U[:, ::-1]
     # One of the c eigenvalues is 0 by construction: the weighted class means add up to the total mean.
-    p = min(n_components, classes.n_classes - 1, int(np.sum(mu > _NEGLIGIBLE * mu[0])))
+    p = min(n_components, F.shape[1] - 1, int(np.sum(mu > _NEGLIGIBLE * mu[0])))
     mu = mu[:p]
     # A = S^-1 F U has A'SA = diag(mu) and A'S'A = diag(mu + mu^2).
     return 1.0 / (1.0 + mu), fix_signs((solved @ U[:, :p]) / np.sqrt(mu * (1.0 + mu)))
 
 
-def trace_ratio_step(kernel: NDArray[Any], graph: GraphPair, n_components: int, *, ridge: float) -> Projection:
+def trace_ratio_step(
+    kernel: NDArray[Any], graph: GraphPair, n_components: int, *, ridge: float, trace: float | None = None
+) -> Projection:
     """Minimise tr(A'SA) / tr(A'S'A) with A'A = I: MKL-DR's equation (18) with the constraint that it needs.
 
     Alternated with exact kernel weights, this step never increases f. The columns are eigenvectors of S - f S'.
+    ``trace`` is tr(K L' K), if it is known.
     """
-    S, S_prime, rho = scatter_matrices(kernel, graph, ridge)
+    classes = graph.lda_classes
+    if classes is not None:
+        rho = ridge_amount(kernel, graph, ridge, trace=trace)
+        B, F = _lda_factors(np.asarray(kernel, dtype=np.float64), classes)
+        S = _with_ridge(2.0 * (B.T @ B), rho)
+        if _is_regular(S, rho):
+            A = np.asarray(low_rank_trace_ratio(S, F, n_components).components, dtype=np.float64)
+            within = np.einsum("ip,ip->p", A, S @ A)
+            return Projection(A, within / (within + np.sum((F.T @ A) ** 2, axis=0)), rho)
+    S, S_prime, rho = scatter_matrices(kernel, graph, ridge, trace=trace)
     A = np.asarray(trace_ratio(S, S_prime, n_components).components, dtype=np.float64)
     values = np.einsum("ip,ip->p", A, S @ A) / np.einsum("ip,ip->p", A, S_prime @ A)
     return Projection(A, values, rho)
@@ -223,8 +278,12 @@ def rescale_columns(coefficients: Array, eigenvalues: Array, scaling: Scaling) -
 
 
 def projected_scatters(kernel: NDArray[Any], coefficients: Array, graph: GraphPair, rho: float) -> tuple[Array, Array]:
-    """Compute A'SA and A'S'A, shape (p, p), without forming S: 2 Z'LZ + rho A'A with Z = K A."""
-    Z = np.asarray(kernel @ coefficients, dtype=np.float64)
+    """Compute A'SA and A'S'A, shape (p, p), without forming S."""
+    return embedded_scatters(np.asarray(kernel @ coefficients, dtype=np.float64), coefficients, graph, rho)
+
+
+def embedded_scatters(Z: Array, coefficients: Array, graph: GraphPair, rho: float) -> tuple[Array, Array]:
+    """Compute A'SA and A'S'A from embedded samples Z = K A, shape (n, p): 2 Z'LZ + rho A'A."""
     penalty = rho * (coefficients.T @ coefficients)
     above, below = (symmetrized(2.0 * Z.T @ side.apply(Z) + penalty) for side in (graph.L, graph.L_prime))
     return above, below
@@ -237,20 +296,14 @@ def diagonalised(projection: Projection, scatter: Array, scatter_prime: Array) -
 
 
 def _cross_traces(kernels: Matrices, operator: Any) -> Array:
-    """Compute <K_m, L K_n>_F for all pairs, one product with L at a time."""
-    M = len(kernels)
-    traces = np.empty((M, M))
-    for j in range(M):
-        product = operator.apply(np.asarray(kernels[j], dtype=np.float64))
-        for i in range(j + 1):
-            traces[i, j] = traces[j, i] = np.vdot(kernels[i], product)
-    return traces
-
-
-def _per_kernel(side_by_side: Array, p: int) -> Array:
-    """Reshape (n, M p) to (M, n p), one row per kernel."""
-    n = side_by_side.shape[0]
-    return np.ascontiguousarray(side_by_side.reshape(n, -1, p).swapaxes(0, 1)).reshape(-1, n * p)
+    """Compute <K_m, L K_n>_F for all pairs, from blocks of rows of all kernels that stay in the cache."""
+    M, n = len(kernels), len(kernels[0])
+    traces = np.zeros((M, M))
+    for start in range(0, n, _ROWS):
+        rows = np.stack([np.asarray(K[start : start + _ROWS], dtype=np.float64) for K in kernels])
+        products = np.stack([operator.apply(block.T).T for block in rows])  # rows of K L
+        traces += rows.reshape(M, -1) @ products.reshape(M, -1).T
+    return symmetrized(traces)
 
 
 def _with_ridge(matrix: Array, rho: float) -> Array:

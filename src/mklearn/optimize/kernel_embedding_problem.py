@@ -11,12 +11,13 @@ from mklearn.graphs import GraphPair
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import (
     Projection,
+    embedded_scatters,
     initial_weight_matrices,
-    projected_scatters,
+    kernel_projections,
     ratio_trace_step,
     ridge_traces,
     trace_ratio_step,
-    weight_matrices,
+    weight_matrices_of,
 )
 
 Array = NDArray[np.floating[Any]]
@@ -57,6 +58,7 @@ class KernelProblem:
         self._graph = graph
         self._traces = ridge_traces(self._kernels, graph)
         self._weights: Array | None = None
+        self._coefficients: Array | None = None
 
     @property
     def n_kernels(self) -> int:
@@ -72,24 +74,38 @@ class KernelProblem:
 
     def ridge_amount(self, weights: Array, ridge: float) -> float:
         """Compute rho from the traces."""
-        return 2.0 * ridge / self._graph.n * float(weights @ self._traces @ weights)
+        return 2.0 * ridge / self._graph.n * self._trace(weights)
 
     def ratio_trace_step(self, weights: Array, n_components: int, *, ridge: float) -> Projection:
         """See `graph_embedding.ratio_trace_step`."""
-        return ratio_trace_step(self.combined(weights), self._graph, n_components, ridge=ridge)
+        kernel, trace = self.combined(weights), self._trace(weights)
+        return ratio_trace_step(kernel, self._graph, n_components, ridge=ridge, trace=trace)
 
     def trace_ratio_step(self, weights: Array, n_components: int, *, ridge: float) -> Projection:
         """See `graph_embedding.trace_ratio_step`."""
-        return trace_ratio_step(self.combined(weights), self._graph, n_components, ridge=ridge)
+        kernel, trace = self.combined(weights), self._trace(weights)
+        return trace_ratio_step(kernel, self._graph, n_components, ridge=ridge, trace=trace)
 
     def projected_scatters(self, weights: Array, coefficients: Array, rho: float) -> tuple[Array, Array]:
         """See `graph_embedding.projected_scatters`."""
-        return projected_scatters(self.combined(weights), coefficients, self._graph, rho)
+        embedded = np.tensordot(weights, self._projections(coefficients), 1)
+        return embedded_scatters(embedded, coefficients, self._graph, rho)
 
     def weight_matrices(self, coefficients: Array, ridge: float) -> tuple[Array, Array]:
         """See `graph_embedding.weight_matrices`."""
-        return weight_matrices(self._kernels, coefficients, self._graph, ridge, self._traces)
+        return weight_matrices_of(self._projections(coefficients), coefficients, self._graph, ridge, self._traces)
 
     def initial_weight_matrices(self, ridge: float) -> tuple[Array, Array]:
         """See `graph_embedding.initial_weight_matrices`."""
         return initial_weight_matrices(self._kernels, self._graph, ridge, self._traces)
+
+    def _trace(self, weights: Array) -> float:
+        """Compute tr(K L' K)."""
+        return float(weights @ self._traces @ weights)
+
+    def _projections(self, coefficients: Array) -> Array:
+        """Return K_m A for each kernel, (M, n, p); those of the last coefficients are kept."""
+        if self._coefficients is not coefficients:
+            self._projected = kernel_projections(self._kernels, coefficients)
+            self._coefficients = coefficients
+        return self._projected

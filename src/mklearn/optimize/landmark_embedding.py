@@ -25,12 +25,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, solve_triangular
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 from scipy.linalg.lapack import dpotri, dpstrf
 
 from mklearn.errors import NotApplicable
-from mklearn.optimize.eigen import fix_signs
-from mklearn.optimize.graph_embedding import Projection, smallest_of_pencil
+from mklearn.optimize.graph_embedding import Projection, between_directions, smallest_of_pencil
 from mklearn.optimize.trace_ratio import trace_ratio
 from mklearn.optimize.validation import symmetrized
 
@@ -38,7 +37,6 @@ Array = NDArray[np.floating[Any]]
 
 RANK_TOLERANCE = 1e-12
 """Pivots of C below this, relative to the largest, are rounding: their directions are left out."""
-_NEGLIGIBLE = 1e-10
 # Relative residual of a solution, and the steps of iterative refinement after which it is given up.
 _SOLVED = 1e-11
 _REFINEMENTS = 5
@@ -107,15 +105,18 @@ class LandmarkProblem:
         """T of shape (M, M), T_mn = tr(K_m L' K_n)."""
         return self._cross_traces(self.total)
 
+    @cached_property
+    def _sizes(self) -> Array:
+        """tr(K_m K_n), (M, M)."""
+        return self._cross_traces(self.gram)
+
     # ------------------------------------------------------------------------------------------------ A-step
 
     def ridge_amount(self, weights: Array, ridge: float) -> float:
         """Compute rho = ridge * tr(2 K L' K) / n; raise `NotApplicable` for kernels that are constant."""
         trace = 2.0 * float(weights @ self.traces @ weights)
-        gram = 2.0 * float(
-            weights @ self._cross_traces(self.total + self.n * np.outer(self.offset, self.offset)) @ weights
-        )
-        if not trace > 10.0 * self.n * float(np.finfo(np.float64).eps) * gram:
+        size = 2.0 * float(weights @ self._sizes @ weights)
+        if not trace > 10.0 * self.n * float(np.finfo(np.float64).eps) * size:
             raise NotApplicable(
                 "tr(K L' K) = 0: the combined kernel is constant over the samples, so no class can be discriminated. "
                 "Check the bandwidth and the kernel weights."
@@ -135,7 +136,7 @@ class LandmarkProblem:
             if solved is None:
                 S = self._scatter(self.within, scaled, rho)
                 solved = cho_solve(cho_factor(S, lower=True, overwrite_a=True, check_finite=False), F)
-            values, vectors = _between_directions(solved, F, n_components)
+            values, vectors = between_directions(solved, F, n_components)
             return Projection(vectors, values, rho)
         S = self._scatter(self.within, scaled, rho)
         S_prime = self._scatter(self.total, scaled, rho)
@@ -245,12 +246,3 @@ class LandmarkProblem:
             np.add.reduceat(np.einsum("dp,dp->d", V, scatter[:, block] @ V[block]), starts) for block in self.blocks
         ]
         return np.stack(columns, axis=1)
-
-
-def _between_directions(solved: Array, F: Array, n_components: int) -> tuple[Array, Array]:
-    """Solve S a = lambda (S + FF') a, given S^-1 F; see `graph_embedding.ratio_trace_step`."""
-    mu, U = eigh(symmetrized(F.T @ solved), check_finite=False)
-    mu, U = mu[::-1], U[:, ::-1]
-    p = min(n_components, F.shape[1] - 1, int(np.sum(mu > _NEGLIGIBLE * mu[0])))
-    mu = mu[:p]
-    return 1.0 / (1.0 + mu), fix_signs((solved @ U[:, :p]) / np.sqrt(mu * (1.0 + mu)))
