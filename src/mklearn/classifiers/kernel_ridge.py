@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.kernel_input import KernelInput, fixed_weights
 from mklearn.base.landmark_input import LandmarkInput
@@ -142,6 +143,7 @@ class KernelRidgeClassifier(LandmarkInput, ClassScores, WeightedKernelClassifier
         ----------
         X : array of shape (m, d), views, or array of shape (m, n_train, n_kernels) with ``kernels="precomputed"``
         """
+        check_is_fitted(self)
         if self.landmark_features_ is not None:
             return np.asarray(self._outputs(self.landmark_features_, X), dtype=np.float64) + self.intercept_
         stack, _ = self._new_stack(X)
