@@ -8,6 +8,7 @@ opened, and the fingerprint of the code that its rule declares.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -381,9 +382,12 @@ def main(folder: Path) -> None:
     """Plan and run all jobs in ``folder``; write records.json there."""
     os.chdir(folder)
     # Third-party packages are loaded once, before forking; nothing of mklearn is.
-    for package in ("numpy", "pandas", "pyarrow.parquet", "scipy.linalg", "sklearn.datasets", "sklearn.model_selection",
-                    "sklearn.svm", "skimage.feature", "pydantic.fields"):  # fmt: skip
+    for package in ("clarabel", "cv2", "h5py", "numba", "numpy", "pandas", "psutil", "pyarrow.parquet",
+                    "pydantic.fields", "scipy.linalg", "scipy.ndimage", "scipy.optimize", "skimage.feature",
+                    "sklearn.cluster", "sklearn.datasets", "sklearn.decomposition", "sklearn.discriminant_analysis",
+                    "sklearn.linear_model", "sklearn.model_selection", "sklearn.svm", "yaml"):  # fmt: skip
         importlib.import_module(package)
+    gc.freeze()  # else each fork looks through all that they hold
     in_a_fork(plan_jobs)
     planned = json.loads(Path("jobs.json").read_text(encoding="utf-8"))
     assert not any(name.split(".")[0] == "mklearn" for name in sys.modules)

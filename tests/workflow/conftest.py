@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import compileall
 import copy
+import fcntl
 import functools
 import json
 import os
@@ -50,6 +51,13 @@ class Checkout:
             else:
                 shutil.copy(source, folder / name)
 
+    @classmethod
+    def of(cls, folder: Path) -> Checkout:
+        """The working copy that lies in a folder."""
+        made = cls.__new__(cls)
+        made.folder = folder
+        return made
+
     def copy(self, folder: Path) -> Checkout:
         """A copy in another folder, times of modification kept."""
         made = copy.copy(self)
@@ -92,7 +100,7 @@ class Checkout:
         )  # fmt: skip
 
     def said(self, program: str, *arguments: str, code: int = 0) -> str:
-        """What snakemake or mklearn says and ends with, in a second instead of three (see planner.py)."""
+        """What snakemake or mklearn says, without the two seconds of its start (see planner.py)."""
         request = {"program": program, "folder": str(self.folder), "environment": self.environment,
                    "arguments": arguments}  # fmt: skip
         process = _planner()
@@ -158,10 +166,19 @@ def checkout(tmp_path: Path, repository: Path) -> Checkout:
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Checkout:
-    """A copy in which the smoke study has been run. Shared: use ``copy_of`` to change it."""
-    made = Checkout(tmp_path_factory.mktemp("finished") / "checkout", repository)
-    made.write(SMOKE)
-    made.snakemake("--cores", "2")
+    """A copy in which the smoke study has been run, once for all workers. Shared: use ``copy_of`` to change it."""
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "smoke"
+    shared.mkdir(exist_ok=True)
+    mine = tmp_path_factory.mktemp("finished") / "checkout"
+    with (shared / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (shared / "checkout").exists():
+            return Checkout.of(shared / "checkout").copy(mine)
+        made = Checkout(mine, repository)
+        made.write(SMOKE)
+        made.snakemake("--cores", "2")
+        made.copy(shared / "checkout")
     return made
 
 

@@ -7,6 +7,7 @@ of mklearn loaded, so that it imports that of the folder, as the command would.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -17,9 +18,10 @@ from typing import Any
 
 PRELOADED = (
     "pandas", "psutil", "pydantic", "yaml", "snakemake.cli", "snakemake.dag", "snakemake.executors.dryrun",
-    "snakemake.persistence.file", "snakemake.scheduling.job_scheduler", "snakemake.workflow",
+    "snakemake.executors.local", "snakemake.persistence.file", "snakemake.scheduling.job_scheduler",
+    "snakemake.script", "snakemake.workflow",
 )  # fmt: skip
-"""What every dry run imports, other than mklearn."""
+"""What every run imports, other than mklearn."""
 PROGRAMS = {"snakemake": "snakemake.cli", "mklearn": "mklearn.__main__"}
 
 
@@ -37,6 +39,7 @@ def command(request: dict[str, Any], output: int) -> None:
     """The command line of snakemake or of mklearn, in this process; does not return."""
     code = 1
     try:
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # not the requests
         os.dup2(output, 1)
         os.dup2(output, 2)
         os.chdir(request["folder"])
@@ -61,5 +64,6 @@ if __name__ == "__main__":
     for module in PRELOADED:
         importlib.import_module(module)
     assert not any(name.split(".")[0] == "mklearn" for name in sys.modules)
+    gc.freeze()  # else each fork looks through all that they hold
     for line in sys.stdin:
         print(json.dumps(answer(json.loads(line))), flush=True)

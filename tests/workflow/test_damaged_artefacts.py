@@ -14,6 +14,8 @@ from tests.workflow.conftest import Checkout, tables
 from mklearn.engine.integrity import artefacts
 from mklearn.study.layout import ARTEFACTS
 
+SUMMARY = "results/smoke/summary.parquet"
+
 
 def files(checkout: Checkout, pattern: str) -> list[Path]:
     return sorted(checkout.folder.glob(f"results/cache/{pattern}"))
@@ -42,7 +44,7 @@ def test_the_run_after_damage_completes_with_equal_tables(
     assert splits.with_name(f"{splits.name}.damaged").is_file()
     assert not splits.exists()
     for _ in range(3):  # each run may find another file
-        done = checkout.snakemake("--cores", "2", check=False)
+        done = checkout.snakemake("--cores", "2", SUMMARY, check=False)
         if not done.returncode:
             break
     assert not done.returncode, done.stderr[-3000:]
@@ -59,10 +61,7 @@ STUDY = {
         "words": {"kind": "dense_sift", "n_words": 6, "datasets": ["digits"]},
         "flower": {"kind": "table", "table": "features", "datasets": ["iris"]},
     },
-    "methods": {
-        "average": {"kind": "kernel_fda"},
-        "pca": {"kind": "pca", "descriptor": "pixels", "datasets": ["digits"]},
-    },
+    "methods": {"average": {"kind": "kernel_fda"}},
     "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
     "final": {"method": "average", "dataset": "digits"},
 }
@@ -75,8 +74,8 @@ MOST_RUNS = 12
 def downloaded(tmp_path_factory: pytest.TempPathFactory, repository: Path, mirror: Path) -> Checkout:
     """A checkout in which that study has run."""
     made = Checkout(tmp_path_factory.mktemp("downloaded") / "checkout", repository)
-    made.write(STUDY)
-    made.snakemake("--cores", "2", env={"MKLEARN_MIRROR": str(mirror)})
+    made.write(STUDY | {"mirror": str(mirror)})
+    made.said("snakemake", "--cores", "2")
     return made
 
 
@@ -119,7 +118,7 @@ LATER = [pytest.param(damage, marks=pytest.mark.exhaustive) for damage in (trunc
 @pytest.mark.slow
 @pytest.mark.parametrize("damage", [flipped, *LATER])
 def test_verified_damage_to_every_kind_is_made_again_by_one_run(
-    downloaded: Checkout, copy_of: Callable[[Checkout], Checkout], damage: Callable[[Path, Path], None], mirror: Path
+    downloaded: Checkout, copy_of: Callable[[Checkout], Checkout], damage: Callable[[Path, Path], None]
 ) -> None:
     """Times of modification are as before: so a disk loses bits."""
     checkout = copy_of(downloaded)
@@ -140,7 +139,7 @@ def test_verified_damage_to_every_kind_is_made_again_by_one_run(
         assert f"{path.relative_to(checkout.folder)}: " in said
         assert path.with_name(f"{path.name}.damaged").is_file()
     assert f" {len(files)} are damaged." in said
-    checkout.snakemake("--cores", "2", env={"MKLEARN_MIRROR": str(mirror)})
+    checkout.said("snakemake", "--cores", "2")
     assert tables(checkout) == tables(downloaded)
     assert "none is damaged" in checkout.said("mklearn", "verify")
     assert checkout.planned() == {}
@@ -150,7 +149,7 @@ def test_verified_damage_to_every_kind_is_made_again_by_one_run(
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("damage", [flipped, truncated, emptied, swapped])
 def test_damage_to_every_kind_is_made_again_by_runs(
-    downloaded: Checkout, copy_of: Callable[[Checkout], Checkout], damage: Callable[[Path, Path], None], mirror: Path
+    downloaded: Checkout, copy_of: Callable[[Checkout], Checkout], damage: Callable[[Path, Path], None]
 ) -> None:
     """All at once, and newer than what was made from them: each run names some, and the last one completes."""
     checkout = copy_of(downloaded)
@@ -161,7 +160,7 @@ def test_damage_to_every_kind_is_made_again_by_runs(
         damage(path, path.with_name("other"))
         path.with_name("other").unlink()
     for _ in range(MOST_RUNS):
-        done = checkout.snakemake("--cores", "2", check=False, env={"MKLEARN_MIRROR": str(mirror)})
+        done = checkout.snakemake("--cores", "2", check=False)
         assert "Traceback" not in done.stderr
         if not done.returncode:
             break

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import time
+from collections.abc import Callable
 
 import pytest
 from tests.workflow.conftest import Checkout, end, tables
@@ -34,9 +36,20 @@ def test_ten_kills_change_nothing(checkout: Checkout, finished: Checkout) -> Non
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-def test_interrupts_leave_nothing_in_the_way(checkout: Checkout, finished: Checkout, sent: signal.Signals) -> None:
+def test_interrupts_leave_nothing_in_the_way(
+    finished: Checkout, copy_of: Callable[[Checkout], Checkout], sent: signal.Signals
+) -> None:
+    """In the first fits of a study, whose kernels are there."""
+    checkout = copy_of(finished)
+    for name in ("results/cache/fits", "results/smoke", "logs"):
+        shutil.rmtree(checkout.folder / name)
     process = checkout.start()
-    time.sleep(5)
+    began = time.monotonic()
+    while not list((checkout.folder / "logs").glob("fit/*/*/*.log")):
+        assert time.monotonic() < began + 200
+        time.sleep(0.1)
+    time.sleep(1)
     end(process, sent)
-    checkout.snakemake("--cores", "2")
+    assert process.returncode != 0
+    checkout.said("snakemake", "--cores", "2", "results/smoke/summary.parquet")
     assert tables(checkout) == tables(finished)

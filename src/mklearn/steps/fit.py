@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mklearn.artefacts import read_arrays, read_record, read_table, write_arrays, write_table
 from mklearn.contract.fit_spec import FitSpec
+from mklearn.contract.loading import load
 from mklearn.datasets.pairs import PairLists
 from mklearn.datasets.samples import SampleSet
 from mklearn.datasets.splits import Splits
@@ -77,6 +78,8 @@ def fit(
     rows: list[dict[str, Any]] = []
     arrays: dict[str, Any] = {}
     predicted: list[pd.DataFrame] = []
+    if len(spec.settings) > 1:
+        load(spec.method.implementation)  # the process of each training size would import it anew
     for setting in spec.settings:
         at_size = FitAtSize(inputs, spec, setting, y, drawn.of_size(setting.train_size), fingerprint, groups, choosing)
         records = _records(at_size, spec.evaluation.time_limit)

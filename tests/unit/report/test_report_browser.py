@@ -203,7 +203,7 @@ def test_a_phone_needs_no_sideways_scrolling(open_page, name, request):
 
 
 def test_figures_follow_the_colour_scheme(open_page, page_file):
-    page = open_page(page_file, color_scheme="dark")
+    page = open_page(page_file, unfold=False, color_scheme="dark")
     ink = "() => document.querySelector('.chart svg .role-title-text text').getAttribute('fill')"
     background = "() => getComputedStyle(document.body).backgroundColor"
     dark = page.evaluate(ink), page.evaluate(background)
@@ -326,7 +326,7 @@ def test_forty_hostile_classes_on_two_data_sets(open_page, tmp_path):
 
 
 def test_tables_have_captions_and_scroll_in_their_own_box(open_page, page_file):
-    page = open_page(page_file)
+    page = open_page(page_file, unfold=False)
     assert page.locator("table").count() == page.locator("table > caption").count()
     assert page.locator("table").count() == page.locator(".scroll[tabindex='0'][aria-label] > table").count()
     assert page.locator("th:not([scope])").count() == 0
@@ -430,7 +430,7 @@ def test_tables_are_saved_as_csv_and_latex(open_page, page_file):
 
 
 def test_names_in_files_are_text_to_spreadsheets_and_latex(open_page, hostile_file):
-    page = open_page(hostile_file)
+    page = open_page(hostile_file, unfold=False)
     evil = {"=1+1": "'=1+1", "+1.5 [−0.2, 1]": '"+1.5 [-0.2, 1]"', "@x": "'@x", 'a"b': '"a""b"', "−0.3": "-0.3"}
     tex = {"a_b & 5 %": r"a\_b \& 5 \%", "{x}^$": r"\{x\}\textasciicircum{}\$", "\\input": r"\textbackslash{}input"}
     for write, cases in (("csv", evil), ("latex", tex)):

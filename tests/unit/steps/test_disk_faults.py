@@ -71,12 +71,6 @@ def test_each_operation_of_a_step_may_fail(finished: SmallStudy, tmp_path: Path,
     check_faults(study, [job for job in study.jobs if job["step"] == step][-1], most=5 if step == "fit" else 10**9)
 
 
-@pytest.mark.usefixtures("plain_figures")
-def test_operations_of_the_report_may_fail(finished: SmallStudy, tmp_path: Path) -> None:
-    study = finished.copy(tmp_path / "copy")
-    check_faults(study, study.jobs[-1], most=8)
-
-
 @pytest.fixture
 def computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a report computes before it writes, which is most of its time, is computed by the first run alone."""
@@ -93,6 +87,12 @@ def computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for name in ("results_of", "_content", "render"):
         monkeypatch.setattr(build, name, once(getattr(build, name)))
+
+
+@pytest.mark.usefixtures("plain_figures", "computed_once")
+def test_operations_of_the_report_may_fail(finished: SmallStudy, tmp_path: Path) -> None:
+    study = finished.copy(tmp_path / "copy")
+    check_faults(study, study.jobs[-1], most=8)
 
 
 @pytest.mark.exhaustive
