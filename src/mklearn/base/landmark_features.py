@@ -116,7 +116,8 @@ class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
     in `mklearn.kernels.completion.MeanCompletion`. Landmarks that lack the view are left out for its kernels.
 
     ``transform`` works on blocks of rows, with temporary arrays below 64 MB unless a single row is wider than a million
-    features. Nothing of the training samples is kept but the landmarks.
+    features. ``fit`` takes its samples whole: if they do not fit into memory, fit to a random part of them. A fitted
+    transformer keeps nothing of the training samples but the landmarks.
 
     Examples
     --------

@@ -285,6 +285,9 @@ def test_samples_without_a_view_are_at_the_mean(digits, rule: str) -> None:
     assert model.ranks_.tolist() == [160, 128, train["hog"].shape[1]]
     np.testing.assert_allclose(grams(model, train, train), dense.stack_train_.matrices, atol=1e-9)
     np.testing.assert_allclose(grams(model, new, train), dense.transform(new).matrices, atol=1e-9)
+    lacking = train | {"hog": np.where(np.arange(160)[:, None] < 157, np.nan, train["hog"])}
+    with pytest.raises(DataError, match="kernel 'hog': its view is missing for all 10 landmarks"):
+        LandmarkFeatures(specs, 10).fit(lacking, y)
     with pytest.raises(ConfigError, match="kernel 'hog': landmarks='leverage' needs every view of every sample"):
         LandmarkFeatures(specs, 20, "leverage").fit(train, y)
 

@@ -1,0 +1,85 @@
+"""Maps of single kernels: signs and order of features, indefinite kernels, kernels of other packages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from mklearn.errors import DataError
+from mklearn.kernels.base import Kernel
+from mklearn.kernels.gaussian import GaussianKernel
+from mklearn.kernels.landmark_map import landmark_map, linear_map, self_similarities, warn_of_repeated_landmarks
+from mklearn.kernels.landmark_measure import LandmarkMeasure
+from mklearn.kernels.linear import LinearKernel
+from mklearn.kernels.polynomial import PolynomialKernel
+
+X = np.random.default_rng(0).normal(size=(30, 4))
+
+
+@dataclass(kw_only=True, eq=False)
+class Cosine(Kernel):
+    """cos(|x - y|^2): an indefinite kernel, as another package may write it."""
+
+    kind: ClassVar[str] = "cosine"
+    measures: ClassVar[tuple[str, ...]] = ("squared_euclidean",)
+
+    def kernel_function(self, blocks: Sequence[np.ndarray]) -> np.ndarray:
+        return np.cos(blocks[0])
+
+
+def features(kernel: Kernel, measure: str, landmarks: np.ndarray, tolerance: float = 1e-12) -> np.ndarray:
+    measured = LandmarkMeasure(measure, landmarks, "float64")
+    made = landmark_map(kernel, (measured,), tolerance, "float64")
+    out = np.empty((len(X), made.rank))
+    made.transform(X, [measured(X)], out)
+    return out
+
+
+def gaussian(bandwidth: float) -> GaussianKernel:
+    kernel = GaussianKernel(bandwidth=bandwidth, bandwidth_rule="absolute")
+    kernel.fit_parameters([np.zeros((2, 2))])
+    return kernel
+
+
+def test_features_do_not_depend_on_the_order_of_landmarks() -> None:
+    """Eigenvalues descend, and each direction has the sign of its largest entry."""
+    order = np.random.default_rng(1).permutation(12)
+    one, other = (features(gaussian(3.0), "squared_euclidean", Z) for Z in (X[:12], X[:12][order]))
+    np.testing.assert_allclose(one, other, atol=1e-9)
+
+
+def test_indefinite_kernels_are_clipped_or_refused() -> None:
+    K = np.cos(LandmarkMeasure("squared_euclidean", X, "float64")(X))
+    values, vectors = np.linalg.eigh(K)
+    assert values[0] < -1
+    kept = values > 1e-12 * values[-1]
+    phi = features(Cosine(), "squared_euclidean", X)
+    np.testing.assert_allclose(phi @ phi.T, (vectors[:, kept] * values[kept]) @ vectors[:, kept].T, atol=1e-10)
+    for policy in ("none", "flip", "shift"):
+        with pytest.raises(DataError, match=rf"negative eigenvalues among the landmarks, and psd='{policy}' needs all"):
+            features(Cosine(psd=policy), "squared_euclidean", X)
+
+
+def test_self_similarities_are_the_diagonal() -> None:
+    cubic = PolynomialKernel(degree=3, scale=0.5)
+    cubic.fit_parameters([np.eye(2)])
+    np.testing.assert_allclose(self_similarities(cubic, X), np.diagonal((0.5 * X @ X.T + 1) ** 3))
+    np.testing.assert_array_equal(self_similarities(gaussian(2.0), X), np.ones(30))
+
+
+def test_a_linear_kernel_needs_no_landmarks() -> None:
+    made = linear_map(LinearKernel(normalise="unit_diagonal"), 4, "float32")
+    out = np.empty((30, 4), dtype=np.float32)
+    made.transform(X, [], out)
+    np.testing.assert_allclose(out, X / np.linalg.norm(X, axis=1, keepdims=True), rtol=1e-6)
+    assert made.landmarks is None
+
+
+def test_no_warning_without_repeated_landmarks(recwarn) -> None:
+    warn_of_repeated_landmarks(X, ["a"])
+    warn_of_repeated_landmarks(np.eye(5)[:, :3][[0, 1, 2]] * -0.0 + np.eye(3), ["a"])
+    assert not recwarn
