@@ -16,6 +16,7 @@ ROOMS = {
     "mklearn.inspection": "What views contribute",
     "mklearn.saved_models": "Models in files",
     "mklearn.base.landmark_features": "Features from landmarks",
+    "mklearn.base.moments": "Moments of features",
     "mklearn.base.side_by_side": "Views side by side",
     "mklearn.errors": "Errors",
 }
