@@ -12,11 +12,9 @@ import numpy as np
 import pytest
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf
-from skimage.feature import hog as skimage_hog
 from sklearn.metrics.pairwise import rbf_kernel
 from threadpoolctl import threadpool_limits
 
-from mklearn.descriptors.hog import hog
 from mklearn.kernels.distances import squared_euclidean
 from mklearn.kernels.gaussian import GaussianKernel, gaussian_kernel
 from mklearn.kernels.specs import compute_stack
@@ -91,23 +89,6 @@ def test_trace_ratio_is_at_most_three_ratio_traces(record_property) -> None:
     record_property("trace_ratio", round(ratio, 2))
     print(f"\n{ratio}")
     assert ratio <= 3
-
-
-@pytest.mark.parametrize(("side", "cell"), [(8, 4), (32, 8)])
-def test_hog_is_faster_than_scikit_images(side: int, cell: int, record_property) -> None:
-    images = np.random.default_rng(0).random((200, side, side))
-    one = {"orientations": 9, "pixels_per_cell": (cell, cell), "cells_per_block": (2, 2), "block_norm": "L2-Hys"}
-    taken = least_seconds(
-        {
-            "own": lambda: hog(images, cell=cell),
-            "scikit-image": lambda: [skimage_hog(image, **one) for image in images],
-        },
-        repeats=10,
-    )
-    ratio = taken["own"] / taken["scikit-image"]
-    record_property("hog", round(ratio, 2))
-    print(f"\n{ratio}")
-    assert ratio <= 1
 
 
 def test_a_gaussian_kernel_takes_twice_scikit_learns(record_property) -> None:

@@ -65,7 +65,7 @@ def others() -> dict[str, str]:
     """Use something of each extra."""
     import numpy as np
 
-    from mklearn.descriptors.phog import phog
+    from mklearn.descriptors.hog import hog
     from mklearn.descriptors.sift_grid import sift_grid
     from mklearn.kernels import chi2_distance
     from mklearn.optimize import kernel_weights
@@ -76,7 +76,7 @@ def others() -> dict[str, str]:
         "exact": lambda: kernel_weights(S, np.eye(2)),
         "sdp": lambda: kernel_weights(S, np.eye(2), method="sdp"),
         "chi2": lambda: chi2_distance(histograms, histograms),
-        "phog": lambda: phog(images),
+        "hog": lambda: hog(images),
         "sift_grid": lambda: sift_grid(images),
         "datasets": lambda: importlib.import_module("mklearn.datasets"),
         "report": lambda: importlib.import_module("mklearn.report"),

@@ -70,7 +70,7 @@ def test_every_part_names_its_extra(core_alone: dict[str, dict[str, str]]) -> No
         "exact": "ok",
         "sdp": sentence("cvxpy", "sdp"),
         "chi2": sentence("numba", "numba"),
-        "phog": sentence("skimage", "images"),
+        "hog": sentence("skimage", "images"),
         "sift_grid": sentence("cv2", "images"),
         "datasets": sentence("pandas", "workflow"),
         "report": sentence("pandas", "workflow"),

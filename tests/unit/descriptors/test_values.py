@@ -70,32 +70,6 @@ def test_hog_sees_the_direction_of_an_edge() -> None:
     np.testing.assert_allclose(hog(ramp[None, :, ::-1]), hog(ramp[None]), atol=1e-12)
 
 
-@pytest.mark.parametrize("block_norm", ["L2-Hys", "L2", "L1", "L1-sqrt"])
-@pytest.mark.parametrize(
-    ("shape", "parameters"), [((8, 8), {"cell": 4}), ((45, 37), {"cell": 5, "block": 3, "orientations": 7})]
-)
-def test_hog_is_scikit_images(shape: tuple[int, int], parameters: dict[str, int], block_norm: str) -> None:
-    """Which adds up in single precision: of images in several parts, and of images of several sizes."""
-    reference = pytest.importorskip("skimage.feature").hog
-    images = np.random.default_rng(0).integers(0, 17, (600, *shape)) / 16
-    full = {"orientations": 9, "cell": 8, "block": 2, **parameters}
-    expected = [
-        reference(
-            image,
-            orientations=full["orientations"],
-            pixels_per_cell=(full["cell"],) * 2,
-            cells_per_block=(full["block"],) * 2,
-            block_norm=block_norm,
-        )
-        for image in images
-    ]
-    found = hog(images, **parameters, block_norm=block_norm)
-    np.testing.assert_allclose(found, expected, atol=1e-6)
-    wider = np.pad(images[0], [(0, 0), (0, 1)])  # one more column of pixels, and no more cells
-    mixed = hog([images[1], wider], **parameters, block_norm=block_norm)
-    np.testing.assert_array_equal(mixed[0], found[1])
-
-
 def slow_codes(image: np.ndarray, radius: int) -> np.ndarray:
     ring = [(-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1)]
     height, width = image.shape
