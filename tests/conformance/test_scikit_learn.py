@@ -30,7 +30,17 @@ from mklearn.classifiers import (
     NearestNeighbours,
 )
 from mklearn.kernels.specs import compute_stack
-from mklearn.subspace import MKLDR, MKMMC, MMC, ConvexMKLDR, Fisherface, KernelMMC, LeaveOneOutMKL, NullSpaceLDA
+from mklearn.subspace import (
+    MKLDR,
+    MKMMC,
+    MMC,
+    ConvexMKLDR,
+    Fisherface,
+    GuardedMKL,
+    KernelMMC,
+    LeaveOneOutMKL,
+    NullSpaceLDA,
+)
 
 SPECS = [{"kind": "gaussian"}, {"kind": "gaussian", "bandwidth": 4.0}, {"kind": "linear", "normalise": "centred_trace"}]
 KERNELS = ["gaussian", "linear"]
@@ -42,11 +52,13 @@ ESTIMATORS: list[type[BaseEstimator]] = [
 ]
 UNCHECKED = {NullSpaceLDA}
 """It needs more features than samples less classes, which no data of the checks have."""
+FEWER: dict[type[BaseEstimator], dict[str, int]] = {GuardedMKL: {"folds": 2, "repeats": 1}}
+"""Fewer folds where kernels are computed from features; on precomputed kernels there are as many as by default."""
 OTHER_WAYS = [
-    MKLDR(kernels=["gaussian"], graph="lde"),
-    MKLDR(kernels=["gaussian"], graph="pca"),
-    MKLDR(kernels=["gaussian"], graph="lpp"),
-    MKLDR(kernels=["gaussian"], a_step="trace_ratio"),
+    MKLDR(kernels=["gaussian"], graph="lde", max_iter=3),
+    MKLDR(kernels=["gaussian"], graph="pca", max_iter=3),
+    MKLDR(kernels=["gaussian"], graph="lpp", max_iter=3),
+    MKLDR(kernels=["gaussian"], a_step="trace_ratio", max_iter=3),
     KernelMMC(kernels=["gaussian"], constraint="coef", trade_off="trace_ratio"),
     MKMMC(constraint="coef"),
     MMC(trade_off="trace_ratio"),
@@ -70,7 +82,7 @@ def instances() -> list[BaseEstimator]:
             continue
         found.append(estimator())
         if "kernels" in inspect.signature(estimator).parameters:
-            found.append(estimator(kernels=KERNELS))
+            found.append(estimator(kernels=KERNELS, **FEWER.get(estimator, {})))
     return found + OTHER_WAYS
 
 

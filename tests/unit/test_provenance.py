@@ -8,6 +8,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from mklearn.datasets.read import READERS
 from mklearn.provenance import (
     PACKAGE,
     SILENT,
+    _import_statements,
     array_digest,
     canonical,
     code_fingerprint,
@@ -157,6 +159,33 @@ def test_a_reader_is_code_of_the_data_sets_that_it_reads_and_of_no_other(reader:
 def test_code_follows_imports_inside_functions_and_through_packages() -> None:
     assert str(PACKAGE / "optimize" / "relaxations.py") in code_of("mklearn.subspace.mkldr")
     assert code_of("numpy", "mklearn.nothing.like.it", "") == []
+
+
+def test_all_imports_are_found() -> None:
+    """Those of every module of mklearn, and every form of the statement."""
+    for path in PACKAGE.rglob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        assert _names(_import_statements(source)) == _names(ast.walk(ast.parse(source))), path
+    source = """
+import a, b.c as d; import e
+from f import (g,  # a comment (in parentheses)
+    h)
+from i \\
+    import j
+if True: import k
+try:
+\timport l
+finally: from .m import n
+from o import(p)
+"""
+    assert _names(_import_statements(source)) == _names(ast.walk(ast.parse(source)))
+    assert _names(_import_statements(source)) == {"a", "b.c", "e", "f", "i", "k", "l", "m", "o"}
+
+
+def _names(nodes: Iterable[ast.AST]) -> set[str]:
+    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = [[node.module] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names] for node in imports]
+    return {str(name) for found in names for name in found}
 
 
 @pytest.mark.parametrize("step", sorted(STEPS))

@@ -98,6 +98,6 @@ def test_a_run_does_what_a_dry_run_does_not(disturbed: Checkout) -> None:
     """Nor do Snakemake's own locks stop it: a run locks its files itself."""
     (disturbed.folder / ".snakemake" / "locks").mkdir(exist_ok=True)
     (disturbed.folder / ".snakemake" / "locks" / "0.output.lock").write_text("results/smoke/scores.parquet\n")
-    disturbed.snakemake("--cores", "2", "results/smoke/scores.parquet")
+    disturbed.said("snakemake", "--cores", "2", "results/smoke/scores.parquet")
     assert (disturbed.folder / "called").read_text(encoding="utf-8") == "squeue\n"
     assert not (disturbed.folder / ".snakemake" / "mklearn-runs" / "dead.json").exists()

@@ -42,7 +42,7 @@ def study(repository: Path, mirror: Path) -> dict[str, Any]:
 def test_from_the_mirror_to_the_published_cells(tmp_path: Path, repository: Path, study: dict[str, Any]) -> None:
     ran = Checkout(tmp_path / "checkout", repository)
     ran.write(study)
-    ran.snakemake("--cores", "2")
+    ran.said("snakemake", "--cores", "2")
     folder = ran.folder / "results" / "lmkl"
     summary = pd.read_parquet(folder / "summary.parquet")
     mean = summary[summary["selection"].eq("inner_cv")].pivot_table(index="method", columns="metric", values="mean")

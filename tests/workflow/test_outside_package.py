@@ -41,7 +41,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> With
     made = WithPackage(tmp_path_factory.mktemp("outside") / "checkout", repository)
     install(made.folder / "site")
     made.write(STUDY)
-    made.snakemake("--cores", "2")
+    made.said("snakemake", "--cores", "2")
     return made
 
 

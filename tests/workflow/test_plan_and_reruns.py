@@ -173,7 +173,7 @@ def test_another_study_shares_descriptors_kernels_and_fits(mine: Checkout) -> No
 def test_kernels_rebuilt_alike_cost_no_training(finished, copy_of) -> None:
     checkout = copy_of(finished)
     checkout.edit("src/mklearn/descriptors/pixels.py")
-    checkout.snakemake("--cores", "2", "kernels")
+    checkout.said("snakemake", "--cores", "2", "kernels")
     assert checkout.planned() == {}
 
 

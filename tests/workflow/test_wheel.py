@@ -29,13 +29,24 @@ protocols:
 
 
 class Environment:
-    """A virtual environment with the wheel, and the lock's versions of what it needs."""
+    """A virtual environment with the wheel, and the lock's versions of what it needs.
 
-    def __init__(self, folder: Path, uv: Callable[..., str], wheel: Path, lock: Path, extra: str = "") -> None:
+    That of an extra begins as a copy of the core's, with what Python has compiled there.
+    """
+
+    def __init__(
+        self, folder: Path, uv: Callable[..., str], wheel: Path, lock: Path, extra: str, core: Environment | None
+    ) -> None:
         self.folder = folder
-        uv("venv", "--python", sys.executable, str(folder))
+        if core is None:
+            uv("venv", "--python", sys.executable, str(folder))
+        else:
+            shutil.copytree(core.folder, folder, symlinks=True, copy_function=os.link)
         package = f"mklearn[{extra}] @ {wheel.as_uri()}" if extra else f"mklearn @ {wheel.as_uri()}"
-        self.installed = uv("pip", "install", "--python", self.program("python"), "-c", str(lock), package)
+        self.installed = uv(
+            "pip", "install", "--python", self.program("python"), "-c", str(lock), "--reinstall-package", "mklearn",
+            package,
+        )  # fmt: skip
 
     def program(self, name: str) -> str:
         return str(self.folder / "bin" / name)
@@ -84,7 +95,12 @@ def environment(
         check=True, capture_output=True,
     )  # fmt: skip
     (wheel,) = (folder / "dist").glob("*.whl")
-    return functools.cache(lambda extra: Environment(folder / f"env-{extra}", uv, wheel, lock, extra))
+
+    @functools.cache
+    def made(extra: str) -> Environment:
+        return Environment(folder / f"env-{extra}", uv, wheel, lock, extra, made("") if extra else None)
+
+    return made
 
 
 @pytest.fixture(scope="module")

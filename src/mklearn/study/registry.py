@@ -17,6 +17,7 @@ from pydantic_core import PydanticUndefined
 
 from mklearn.bilinear import models as bilinear
 from mklearn.classifiers import models as classifiers
+from mklearn.contract.field_texts import field_texts
 from mklearn.contract.method import Method
 from mklearn.contract.model import Registered
 from mklearn.datasets.registry import Entry, entry, registry
@@ -149,12 +150,12 @@ def registered(what: str) -> dict[str, type[Registered]]:
 def description(kind: str, registration: Registration) -> Description:
     """Return title, paper, code and parameters of a registered model, with texts on one line."""
     model = registration.model
-    about = _one_line(inspect.getdoc(model))
+    about, texts = _one_line(inspect.getdoc(model)), field_texts(model)
     parameters = tuple(
         Parameter(
             name,
             "required" if field.default is PydanticUndefined else f"default {field.default!r}",
-            _one_line(field.description),
+            _one_line(field.description or texts.get(name)),
         )
         for name, field in model.model_fields.items()
         if name != "kind"
