@@ -54,12 +54,14 @@ def squared_euclidean(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         columns = rows if same else columns - origin
     norms = squared_norms(rows)
     other_norms = norms if same else squared_norms(columns)
-    distances = _products(rows, columns, same)
-    for part in cached_rows(distances):
-        block = distances[part]
-        block *= -2
-        block += norms[part, None] + other_norms  # added to each other first, so that the sum is exactly symmetric
-        np.maximum(block, 0, out=block)
+    products = _products(rows, columns, same)
+    distances = products if products.dtype == dtype else np.empty(products.shape, dtype)
+    with np.errstate(over="ignore"):
+        for part in cached_rows(products):
+            block = products[part]
+            block *= -2
+            block += norms[part, None] + other_norms  # added to each other first: the sum is exactly symmetric
+            np.maximum(block, 0, out=distances[part])
     if same:
         np.fill_diagonal(distances, 0)
     return _representable(distances, dtype)

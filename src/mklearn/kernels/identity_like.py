@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklearn.kernels.checks import Array, as_square_symmetric
+from mklearn.kernels.checks import Array, as_square_symmetric, cached_rows
 from mklearn.kernels.normalise import centre_kernel
 
 IDENTITY_LIKE_BELOW = 0.1
@@ -59,12 +59,12 @@ def off_diagonal_mass(K: ArrayLike) -> float:
 
 def centred_off_diagonal_mass(kernel: Array) -> float:
     """Compute the off-diagonal mass of a valid kernel that is centred; neither is checked."""
-    centred = kernel.astype(np.float64, copy=False)
-    total = float(np.vdot(centred, centred))
-    n = len(centred)
+    rows = (kernel[part].astype(np.float64, copy=False) for part in cached_rows(kernel))
+    total = sum(float(np.vdot(block, block)) for block in rows)
+    n = len(kernel)
     if n <= 2 or total == 0:
         return 0.0
-    diagonal = np.diagonal(centred)
+    diagonal = np.diagonal(kernel).astype(np.float64)
     a, c = 1 - 2 / n, 1 / n**2
     fitted = diagonal / a - c * diagonal.sum() / (a * (a + c * n))
     explained = float(fitted @ diagonal)
