@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 from scipy.linalg.lapack import dpotri, dpstrf
 
-from mklearn.errors import NotApplicable
+from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.optimize.graph_embedding import Projection, between_directions, smallest_of_pencil
 from mklearn.optimize.trace_ratio import trace_ratio
 from mklearn.optimize.validation import symmetrized
@@ -40,6 +40,23 @@ RANK_TOLERANCE = 1e-12
 # Relative residual of a solution, and the steps of iterative refinement after which it is given up.
 _SOLVED = 1e-11
 _REFINEMENTS = 5
+
+
+def lower_factor(matrix: Array) -> Array:
+    """Return the lower Cholesky factor of a scatter with its ridge, which is overwritten.
+
+    Raises
+    ------
+    SolverFailed
+        The ridge is below the rounding errors of the scatter.
+    """
+    try:
+        return np.asarray(cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)[0])
+    except LinAlgError:
+        raise SolverFailed(
+            "the ridge is smaller than the rounding errors of the features' scatter: raise it (`ridge`, of a ridge "
+            "classifier `alpha`), or take features in double precision (dtype float64)"
+        ) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +152,7 @@ class LandmarkProblem:
             solved = self._solved_by_features(weights, F, rho)
             if solved is None:
                 S = self._scatter(self.within, scaled, rho)
-                solved = cho_solve(cho_factor(S, lower=True, overwrite_a=True, check_finite=False), F)
+                solved = cho_solve((lower_factor(S), True), F, check_finite=False)
             values, vectors = between_directions(solved, F, n_components)
             return Projection(vectors, values, rho)
         S = self._scatter(self.within, scaled, rho)

@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
 from mklearn.optimize.convex_ratio_trace import Evaluation, leading_directions
+from mklearn.optimize.landmark_embedding import lower_factor
 from mklearn.optimize.validation import positive, symmetrized
 
 Array = NDArray[np.floating[Any]]
@@ -55,12 +56,12 @@ class LandmarkRatioTrace:
         return len(self.blocks)
 
     def evaluate(self, theta: ArrayLike) -> Evaluation:
-        """Compute F(theta), in O(d^3/3 + d^2 c); ``B`` of the result is Phi'B, (d, c)."""
+        """Compute F(theta), in O(d^3/3 + d^2 c); ``B`` of the result is Phi'B, (d, c); errors as in `lower_factor`."""
         point = np.array(theta, dtype=np.float64)
         root = self._roots(point)
         M = root[:, None] * self.scatter * root
         M[np.diag_indices_from(M)] += self.ridge_amount
-        factor = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)[0]
+        factor = lower_factor(M)
         scaled = root[:, None] * self.between
         solved = cho_solve((factor, True), scaled, check_finite=False)
         cross = symmetrized(scaled.T @ solved)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
-from mklearn.optimize.landmark_embedding import LandmarkProblem
+from mklearn.optimize.landmark_embedding import LandmarkProblem, lower_factor
 
 Array = NDArray[np.floating[Any]]
 
@@ -34,11 +34,15 @@ def landmark_ridge(problem: LandmarkProblem, counts: NDArray[np.integer], weight
     -------
     array of shape (D, c)
         D W: what a sample's features are multiplied by.
+
+    Raises
+    ------
+    SolverFailed
+        lambda is below the rounding errors of the scatter.
     """
     assert problem.between is not None
     root = np.sqrt(problem.spread(weights))
     system = root[:, None] * problem.total * root
     system[np.diag_indices_from(system)] += amount
-    factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
     right = root[:, None] * problem.between * np.sqrt(counts)
-    return np.asarray(root[:, None] * cho_solve(factor, right, check_finite=False))
+    return np.asarray(root[:, None] * cho_solve((lower_factor(system), True), right, check_finite=False))

@@ -10,7 +10,7 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.preprocessing import StandardScaler
 
 from mklearn.classifiers.kernel_ridge import KernelRidgeClassifier
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import ConfigError, DataError, SolverFailed
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +92,14 @@ def test_all_samples_as_landmarks_are_the_dense_classifier(parameters):
     assert found.ridge_amount_ == pytest.approx(dense.ridge_amount_, rel=1e-10)
     np.testing.assert_allclose(found.class_scores(X[200:300]), dense.class_scores(X[200:300]), atol=1e-8)
     np.testing.assert_allclose(found.class_scores(X[:200]).sum(axis=1), 1.0)
+
+
+def test_a_ridge_below_single_precision_is_refused():
+    X, y = load_digits(return_X_y=True)
+    kernels = [{"kind": "gaussian", "bandwidth": b} for b in (40.0, 41.0)]
+    model = KernelRidgeClassifier(kernels=kernels, landmarks={"n": 200, "dtype": "float32"}, alpha=1e-14)
+    with pytest.raises(SolverFailed, match="smaller than the rounding errors"):
+        model.fit(X, y)
 
 
 def test_landmarks_take_no_sample_weights():
