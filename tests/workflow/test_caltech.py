@@ -26,7 +26,7 @@ def test_from_the_archive_to_the_table_and_what_reruns(
     ran = Checkout(tmp_path / "checkout", repository)
     study |= {"mirror": str(mirror)}
     ran.write(study)
-    ran.snakemake("--cores", "2")
+    ran.said("snakemake", "--cores", "2")
     summary = pd.read_parquet(ran.folder / "results" / "mkldr-small" / "summary.parquet")
     every_row_has_a_value(summary, study)
     several_descriptors_beat_one(summary)

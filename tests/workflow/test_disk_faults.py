@@ -19,7 +19,7 @@ SMALL: dict[str, Any] = {
     "study": "smoke",
     "datasets": {"digits": {"per_class": 6}},
     "descriptors": {"pixels": {"kind": "pixels"}},
-    "methods": {"average": {"kind": "kernel_fda"}, "pca": {"kind": "pca", "descriptor": "pixels"}},
+    "methods": {"average": {"kind": "kernel_fda"}},
     "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
 }
 SITE = """

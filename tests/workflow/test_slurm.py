@@ -154,7 +154,7 @@ def local(finished: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Check
     """A copy in which the study of two fits has been run without SLURM, all but the report."""
     made = finished.copy(tmp_path_factory.mktemp("local") / "checkout")
     made.write(FEW)
-    made.snakemake("--cores", "2", *TABLES)
+    made.said("snakemake", "--cores", "2", *TABLES)
     return made
 
 
@@ -164,6 +164,16 @@ def unfitted(slurm: Path, local: Checkout, tmp_path: Path) -> Cluster:
     made = local.copy(tmp_path / "unfitted")
     for name in ("results/cache/fits", "results/smoke", "logs/fit"):
         shutil.rmtree(made.folder / name)
+    return Cluster(made)
+
+
+@pytest.fixture
+def one_unfitted(slurm: Path, local: Checkout, tmp_path: Path) -> Cluster:
+    """All is there but a fit of MKL-LDA and the tables."""
+    made = local.copy(tmp_path / "one-unfitted")
+    shutil.rmtree(made.folder / "results/smoke")
+    for path in [*made.folder.glob("results/cache/fits/*/*/mkl-lda-*"), *made.folder.glob("logs/fit/*/*/*")]:
+        path.unlink()
     return Cluster(made)
 
 
@@ -184,13 +194,13 @@ def test_tables_are_those_of_a_local_run_byte_for_byte(fresh: Cluster, local: Ch
     assert fresh.checkout.planned(*TABLES) == {}
 
 
-def test_a_cancelled_job_ends_the_run_and_a_rerun_completes(unfitted: Cluster, local: Checkout) -> None:
-    process = unfitted.start("--retries", "0")
-    job = unfitted.in_the_fit()
+def test_a_cancelled_job_ends_the_run_and_a_rerun_completes(one_unfitted: Cluster, local: Checkout) -> None:
+    process = one_unfitted.start("--retries", "0")
+    job = one_unfitted.in_the_fit()
     subprocess.run(["scancel", job], check=True)
-    said = unfitted.ended(process, succeeds=False, within=180)
+    said = one_unfitted.ended(process, succeeds=False, within=180)
     assert f"SLURM-job '{job}' failed, SLURM status is: 'CANCELLED'" in said
-    _finish(unfitted, local, "lost")
+    _finish(one_unfitted, local, "lost")
 
 
 def test_a_node_that_is_drained_and_resumed_holds_a_run_up_and_no_more(unfitted: Cluster, local: Checkout) -> None:
@@ -208,13 +218,12 @@ def test_a_node_that_is_drained_and_resumed_holds_a_run_up_and_no_more(unfitted:
     assert tables(unfitted.checkout) == tables(local)
 
 
-def test_a_job_over_its_memory_ends_the_run_and_a_rerun_completes(unfitted: Cluster, local: Checkout) -> None:
-    little = f"fit:mem_mb={FIT_MB} if wildcards.method.startswith('mkl-lda') else 2000"
-    process = unfitted.start("--retries", "0", "--set-resources", little)
-    said = unfitted.ended(process, succeeds=False, within=180)
-    logs = "".join(path.read_text() for path in (unfitted.checkout.folder / "logs" / "slurm").rglob("*.log"))
+def test_a_job_over_its_memory_ends_the_run_and_a_rerun_completes(one_unfitted: Cluster, local: Checkout) -> None:
+    process = one_unfitted.start("--retries", "0", "--set-resources", f"fit:mem_mb={FIT_MB}")
+    said = one_unfitted.ended(process, succeeds=False, within=180)
+    logs = "".join(path.read_text() for path in (one_unfitted.checkout.folder / "logs" / "slurm").rglob("*.log"))
     assert "exceeded memory limit" in said + logs
-    _finish(unfitted, local, "out_of_memory")
+    _finish(one_unfitted, local, "out_of_memory")
 
 
 def _finish(cluster: Cluster, local: Checkout, status: str) -> None:
