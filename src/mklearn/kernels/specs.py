@@ -358,26 +358,29 @@ class StackTransform:
         shared: dict[Any, SelectedFeatures] = {}
         self._sources: list[FeatureSource] = []
         self._completions: list[MeanCompletion | None] = []
-        matrices = []
         for entry in self._entries:
             with _error_prefix(entry.id):
                 selected = SelectedFeatures(entry.spec, _view_of(entry, table))
                 key = selected.key
                 if key not in shared:
                     shared[key] = selected.fit(table)
-                source = FeatureSource(shared[key], entry.spec.get("feature_scaling", "none"))
+                self._sources.append(FeatureSource(shared[key], entry.spec.get("feature_scaling", "none")))
+        n = table.shape[0]
+        dtype = np.result_type(*(selected.train_.dtype for selected in shared.values()))
+        matrices: Array = np.empty((len(self._entries), n, n), dtype=dtype)
+        for number, (entry, source) in enumerate(zip(self._entries, self._sources, strict=True)):
+            with _error_prefix(entry.id):
                 features = source.training_features()
                 blocks = [MEASURES[measure](features) for _, measure in entry.kernel.inputs]
                 entry.kernel.fit(*blocks, spectrum=False, measured=True)
                 del blocks  # kernels need the memory
                 kernel, completion = entry.kernel.kernel_train_, None
-                if selected.completes:
-                    completion = MeanCompletion.of(entry.kernel, shared[key].observed_)
+                if source.selected.completes:
+                    completion = MeanCompletion.of(entry.kernel, source.selected.observed_)
                     kernel = completion.training_kernel(kernel)
-                matrices.append(kernel)
+                matrices[number] = kernel
                 self._completions.append(completion)
                 entry.kernel.drop_training_kernel()
-                self._sources.append(source)
         self._forms = TableForms(table, {selected.view for selected in shared.values()})
         return KernelStack(matrices, [entry.id for entry in self._entries])
 
