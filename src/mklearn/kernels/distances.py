@@ -127,9 +127,10 @@ def _pair(X: Any, Y: Any) -> tuple[Any, Any, bool, np.dtype]:
 
 def _products(rows: Any, columns: Any, same: bool) -> Array:
     """Return the inner products of dense or sparse rows as a dense matrix, exactly symmetric if both sets are one."""
-    products: Array = rows @ columns.T  # of X X' NumPy computes one triangle and copies it
+    products: Any = rows @ columns.T  # of X X' NumPy computes one triangle and copies it
     if not is_sparse(products):
-        return products
+        dense: Array = products
+        return dense
     dense = products.toarray()
     return (dense + dense.T) / 2 if same else dense
 
