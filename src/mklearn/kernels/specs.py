@@ -398,8 +398,10 @@ class StackTransform(FeatureKernels):
         """
         self._fit_sources(X)
         self._completions: list[MeanCompletion | None] = []
-        matrices = []
-        for entry, source in zip(self._entries, self._sources, strict=True):
+        selected = [source.selected for source in self._sources]
+        n, dtype = len(selected[0].observed_), np.result_type(*(each.train_.dtype for each in selected))
+        matrices: Array = np.empty((len(self._entries), n, n), dtype=dtype)
+        for number, (entry, source) in enumerate(zip(self._entries, self._sources, strict=True)):
             with _error_prefix(entry.id):
                 features = source.training_features()
                 blocks = [MEASURES[measure](features) for _, measure in entry.kernel.inputs]
@@ -409,7 +411,7 @@ class StackTransform(FeatureKernels):
                 if source.selected.completes:
                     completion = MeanCompletion.of(entry.kernel, source.selected.observed_)
                     kernel = completion.training_kernel(kernel)
-                matrices.append(kernel)
+                matrices[number] = kernel
                 self._completions.append(completion)
                 entry.kernel.drop_training_kernel()
         return KernelStack(matrices, [entry.id for entry in self._entries])

@@ -57,6 +57,12 @@ class KernelEmbedding(
             Views are a dict or list of tables, or `mklearn.kernels.Views`.
         y : array of shape (n,)
             Class labels; ignored by unsupervised methods.
+
+        Notes
+        -----
+        float32 halves the memory of the kernels, and computes them and new samples' embeddings faster. Scatter matrices
+        and their factorisations stay in double precision and take as long: a ridge can be 1e-5 of their largest
+        eigenvalue, where the rounding errors of single precision count.
         """
         stack, labels = self._training_data(X, y)
         self._fit_kernels(stack, labels)

@@ -5,6 +5,7 @@ Every kernel with every option runs in ``tests/conformance/test_kernels.py``.
 
 from __future__ import annotations
 
+import copy
 import itertools
 import json
 import warnings
@@ -130,6 +131,32 @@ def test_a_shift_is_flagged_if_it_adds_much() -> None:
         fitted = PrecomputedKernel(psd="shift", **RAW).fit(little)
     assert fitted.repair_.shift == pytest.approx(1e-3)
     assert not fitted.identity_like_
+
+
+@pytest.mark.parametrize(
+    ("kernel", "measure"),
+    [
+        (GaussianKernel(), squared_euclidean),
+        (GaussianKernel(measure="chi2", normalise="unit_diagonal"), chi2_distance),
+        (LinearKernel(), inner_product),
+        (PolynomialKernel(degree=3, centre=False), inner_product),
+    ],
+)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_measures_of_features_need_no_checks(kernel: Kernel, measure: Any, dtype: type) -> None:
+    """Kernels of `psd_measures` have no eigenvalue to repair, and are symmetric without being made so."""
+    P = measure(features(40).astype(dtype))
+    trusted = copy.copy(kernel).fit(P, spectrum=False, measured=True)
+    checked = copy.copy(kernel).fit(P, spectrum=True)
+    np.testing.assert_array_equal(trusted.kernel_train_, checked.kernel_train_)
+    np.testing.assert_array_equal(trusted.kernel_train_, trusted.kernel_train_.T)
+    assert checked.repair_.n_negative == 0
+    assert trusted.off_diagonal_mass_ == checked.off_diagonal_mass_
+    assert trusted.kernel_train_.dtype == dtype
+
+
+def test_other_kernels_are_repaired_whatever_they_are_computed_from() -> None:
+    assert PrecomputedKernel().fit(indefinite(), spectrum=False, measured=True).repair_.n_negative > 0
 
 
 def test_info_is_plain_and_complete() -> None:
