@@ -177,6 +177,21 @@ def test_kernels_rebuilt_alike_cost_no_training(finished, copy_of) -> None:
     assert checkout.planned() == {}
 
 
+def test_what_was_made_from_the_output_of_a_failed_job_is_made_again(finished: Checkout, copy_of) -> None:
+    """The failed job's output is gone, and what was made from it by the former code looks up to date."""
+    checkout = copy_of(finished)
+    path = "src/mklearn/descriptors/pixels.py"
+    before = checkout.edit(path, "\nraise RuntimeError('half an edit')\n")
+    for _ in range(2):  # also where nothing has been mended
+        assert checkout.snakemake("--cores", "2", check=False).returncode
+        planned = checkout.planned()
+        assert (planned["describe"], planned["pairwise"]) == (1, 1)
+        assert planned["fit"] == 3  # all but the one on blocks alone
+    (checkout.folder / path).write_text(before, encoding="utf-8")
+    checkout.snakemake("--cores", "2")
+    assert checkout.planned() == {}
+
+
 def test_a_given_study_replaces_the_default_one(checkout: Checkout) -> None:
     """Snakemake alone would merge the two, and run the default study's methods as well."""
     study = copy.deepcopy(SMOKE) | {"study": "single"}

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
@@ -50,6 +51,7 @@ def begin(workflow: Any, mirror: str | None) -> None:
     except UserError as error:
         print(f"\nmklearn: {error}\nNothing was run.", file=sys.stderr)
         raise SystemExit(1) from None
+    mark_outdated(workflow.persistence, jobs)
     limiter = workflow.scheduler.job_rate_limiter
     if limiter is not None and (limiter.max_jobs, limiter.timespan) == (100, 1):  # the default, not a user's choice
         # With a limit, Snakemake 9.27 starts a chain of timers with every job that ends. After 120 jobs they take a
@@ -67,6 +69,17 @@ def begin(workflow: Any, mirror: str | None) -> None:
     from snakemake.logging import logger
 
     logger.addHandler(failures)
+
+
+def mark_outdated(persistence: Any, jobs: Iterable[Any]) -> None:
+    """Mark what a run will make anew as incomplete, until its jobs have ended: the next run makes the rest.
+
+    A job that fails or is killed leaves its output deleted. Without the marks the next run would find the files that
+    were made from the former output up to date, as Snakemake asks for a missing file only where its readers must run.
+    """
+    for job in jobs:
+        if any(os.path.exists(path) for path in job.output):
+            persistence.started(job)
 
 
 def show_answer(workflow: Any, page: str, model: str = "") -> None:
