@@ -14,7 +14,7 @@ from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.checks import check_keys
-from mklearn.optimize.landmark_embedding import LandmarkProblem
+from mklearn.optimize.landmark_embedding import LandmarkProblem, per_feature
 
 Array = NDArray[np.floating[Any]]
 
@@ -98,12 +98,12 @@ class LandmarkMoments:
                         "coincide, so it can't be scaled to unit variance; leave it out or choose another bandwidth"
                     )
                 divisors[number] = np.sqrt(trace)
-        return 1.0 / self._per_feature(divisors)
+        return 1.0 / per_feature(divisors, self.features.blocks_)
 
     @property
     def origin(self) -> Array:
         """The mean of the features in blocks of kernels that are centred, else 0, (D,)."""
-        return self.moments.mean * self._per_feature(np.asarray(self.features.centred_, dtype=np.float64))
+        return self.moments.mean * per_feature(self.features.centred_, self.features.blocks_)
 
     def problem(self, *, supervised: bool = True) -> LandmarkProblem:
         """Return the scatters of the scaled features: of the LDA graph, or of the PCA graph if not supervised."""
@@ -116,6 +116,3 @@ class LandmarkMoments:
     @cached_property
     def _scatter(self) -> Array:
         return self.moments.scatter
-
-    def _per_feature(self, values: Array) -> Array:
-        return np.repeat(values, [block.stop - block.start for block in self.features.blocks_])

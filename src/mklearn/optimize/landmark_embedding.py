@@ -24,7 +24,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 from scipy.linalg.lapack import dpotri, dpstrf
 
@@ -40,6 +40,11 @@ RANK_TOLERANCE = 1e-12
 # Relative residual of a solution, and the steps of iterative refinement after which it is given up.
 _SOLVED = 1e-11
 _REFINEMENTS = 5
+
+
+def per_feature(values: ArrayLike, blocks: Sequence[slice]) -> Array:
+    """Repeat one value of each kernel for its features, (D,)."""
+    return np.repeat(np.asarray(values, dtype=np.float64), [block.stop - block.start for block in blocks])
 
 
 def lower_factor(matrix: Array) -> Array:
@@ -90,7 +95,7 @@ class LandmarkProblem:
 
     def spread(self, weights: Array) -> Array:
         """Return kernel weights repeated for the features of each kernel, the diagonal of D."""
-        return np.repeat(np.asarray(weights, dtype=np.float64), [block.stop - block.start for block in self.blocks])
+        return per_feature(weights, self.blocks)
 
     @cached_property
     def within(self) -> Array:
@@ -172,7 +177,7 @@ class LandmarkProblem:
 
     def projected_scatters(self, weights: Array, coefficients: Array, rho: float) -> tuple[Array, Array]:
         """Compute A'SA and A'S'A, (p, p)."""
-        V = self.spread(weights)[:, None] * (self.basis @ coefficients)
+        V = self.feature_coefficients(weights, coefficients)
         penalty = rho * (coefficients.T @ coefficients)
         above, below = (symmetrized(2.0 * V.T @ (side @ V) + penalty) for side in (self.within, self.total))
         return above, below
@@ -218,14 +223,10 @@ class LandmarkProblem:
         if E.shape[0] != E.shape[1]:
             return None
         spread = self.spread(weights)[:, None]
-        lower = E[rows]
-
-        def from_features(V: Array) -> Array:
-            return np.asarray(solve_triangular(lower, V[rows], lower=True, check_finite=False))
 
         def to_features(a: Array) -> Array:
             V = np.empty_like(a)
-            V[rows] = solve_triangular(lower, a, lower=True, trans=1, check_finite=False)
+            V[rows] = solve_triangular(E[rows], a, lower=True, trans=1, check_finite=False)
             return V
 
         try:
@@ -235,7 +236,7 @@ class LandmarkProblem:
             return None
         solved, residual = np.zeros_like(F), F
         for _ in range(_REFINEMENTS):
-            solved = solved + from_features(cho_solve(factor, to_features(residual), check_finite=False))
+            solved = solved + self.sample_coefficients(cho_solve(factor, to_features(residual), check_finite=False))
             residual = F - E.T @ (2.0 * spread * (self.within @ (spread * (E @ solved)))) - rho * solved
             if np.linalg.norm(residual) <= _SOLVED * np.linalg.norm(F):
                 return solved

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_solve
 
 from mklearn.optimize.convex_ratio_trace import Evaluation, leading_directions
-from mklearn.optimize.landmark_embedding import lower_factor
+from mklearn.optimize.landmark_embedding import lower_factor, per_feature
 from mklearn.optimize.validation import positive, symmetrized
 
 Array = NDArray[np.floating[Any]]
@@ -58,7 +58,7 @@ class LandmarkRatioTrace:
     def evaluate(self, theta: ArrayLike) -> Evaluation:
         """Compute F(theta), in O(d^3/3 + d^2 c); ``B`` of the result is Phi'B, (d, c); errors as in `lower_factor`."""
         point = np.array(theta, dtype=np.float64)
-        root = self._roots(point)
+        root = per_feature(np.sqrt(point), self.blocks)
         M = root[:, None] * self.scatter * root
         M[np.diag_indices_from(M)] += self.ridge_amount
         factor = lower_factor(M)
@@ -70,7 +70,7 @@ class LandmarkRatioTrace:
 
     def derivatives(self, at: Evaluation) -> tuple[Array, Array]:
         """Compute the gradient and the negative semidefinite Hessian of F, in O(M d^2 c) for M kernels."""
-        root, scale = self._roots(at.theta), self.ridge_amount
+        root, scale = per_feature(np.sqrt(at.theta), self.blocks), self.ridge_amount
         starts = [block.start for block in self.blocks]
         gradient = np.add.reduceat(np.einsum("dc,dc->d", at.B, at.B), starts) / scale
         hessian = np.empty((self.n_kernels, self.n_kernels))
@@ -84,9 +84,6 @@ class LandmarkRatioTrace:
     def directions(self, at: Evaluation, n_components: int) -> tuple[Array, Array]:
         """Compute omega (p,), descending, and Phi'A (d, p) of the directions that attain F."""
         return leading_directions(at, n_components, self.ridge_amount)
-
-    def _roots(self, theta: Array) -> Array:
-        return np.repeat(np.sqrt(theta), [block.stop - block.start for block in self.blocks])
 
     def _outside(self, root: Array, solved: Array, right: Array) -> Array:
         """Compute right - S_d D solved, for solved = M^-1 D right: where D has an inverse, without the difference."""

@@ -36,13 +36,13 @@ class LandmarkFit(LandmarkInput):
         if self.landmarks is None:
             return super().fit(X, y)  # type: ignore[misc]
         labels = self._fit_landmarks(X, y)
-        self._keep_labels(y if labels is None else labels)
+        self._keep_labels(y if labels is None else labels)  # type: ignore[attr-defined]
         self.embedding_ = self._project(X)
         return self
 
     def fit_moments(self, features: LandmarkFeatures, moments: Moments) -> Self:
         super().fit_moments(features, moments)
-        self._keep_labels(moments.classes_)
+        self._keep_labels(moments.classes_)  # type: ignore[attr-defined]
         self.embedding_ = moments.class_means @ self.coefficients_ - self.offset_
         return self
 
@@ -60,6 +60,3 @@ class LandmarkFit(LandmarkInput):
     def _project(self, X: Any) -> NDArray[np.floating[Any]]:
         features = getattr(self, "landmark_features_", None)
         return super()._project(X) if features is None else self._outputs(features, X)  # type: ignore[misc]
-
-    def _keep_labels(self, y: Any) -> None:
-        super()._keep_labels(y)  # type: ignore[misc]
