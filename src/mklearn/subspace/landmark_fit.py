@@ -42,7 +42,7 @@ class LandmarkFit(LandmarkInput):
 
     def fit_moments(self, features: LandmarkFeatures, moments: Moments) -> Self:
         super().fit_moments(features, moments)
-        self._keep_labels(moments.classes_)  # type: ignore[attr-defined]
+        self._keep_labels(moments.classes_ if moments.labelled else None)  # type: ignore[attr-defined]
         self.embedding_ = moments.class_means @ self.coefficients_ - self.offset_
         return self
 

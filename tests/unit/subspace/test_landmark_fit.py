@@ -155,6 +155,10 @@ def test_mistakes_in_moments_and_in_what_needs_kernel_matrices():
     unlabelled = Moments().partial_fit(features.transform(X))
     with pytest.raises(DataError, match="MKLDR needs class labels: give y to"):
         MKLDR().fit_moments(features, unlabelled)
+    unsupervised = MKLDR(graph="pca").fit_moments(features, unlabelled)
+    assert unsupervised.transform(X).shape == (178, 2)
+    with pytest.raises(NotApplicable, match="was fitted without labels"):
+        unsupervised.predict(X)
     with pytest.raises(DataError, match="the moments are of 2 features, but the landmarks have 31"):
         MKLDR().fit_moments(features, Moments().partial_fit(X[:, :2], Y))
     with pytest.raises(NotApplicable, match="all samples have the label 0: at least two classes"):
