@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 CACHE = "cache"
 """Folder of the artefacts that studies share."""
-STAGES = ("data", "resized", "splits", "descriptors", "pairwise", "projections", "kernels", "fits")
+STAGES = (
+    "data", "resized", "splits", "descriptors", "pairwise", "projections", "kernels", "landmarks", "moments",
+    "solutions", "embeddings", "fits",
+)  # fmt: skip
 """Folders in it."""
 _STAMP = "provenance"
 _NAME = "artefact"

@@ -15,7 +15,7 @@ import os
 import platform
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -154,8 +154,6 @@ def save_model(
     require("skops")
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
-    from skops.io import dumps, get_untrusted_types
-    from skops.io.exceptions import UnsupportedTypeException
 
     if hasattr(estimator, "fit"):
         try:
@@ -168,20 +166,37 @@ def save_model(
         raise DataError(
             f"{path}: the card can't be written as JSON ({error}); use text, numbers, lists, dicts"
         ) from error
-    try:
-        content = _packed(dumps({"estimator": estimator, "arrays": dict(arrays or {})}))
-        unknown = sorted(set(get_untrusted_types(data=content)) - set(TRUSTED))
-    except (UnsupportedTypeException, TypeError) as error:
-        raise DataError(f"{path}: {type(estimator).__name__} can't be saved: {error}") from error
-    if unknown:
-        raise DataError(
-            f"{path}: {type(estimator).__name__} holds objects that a model file can't: {', '.join(unknown)}; use "
-            "estimators and transformers of mklearn and scikit-learn, without functions of your own, and of a search "
-            "its best_estimator_"
-        )
+    content = _archive(path, {"estimator": estimator, "arrays": dict(arrays or {})})
     body = header.encode() + b"\n" + content
     with atomic_path(path) as temporary, temporary.open("wb") as stream:
         stream.write(_first_line(body) + body)
+
+
+def fitted_bytes(estimators: Sequence[Any], what: str) -> bytes:
+    """Return fitted estimators as bytes, equal for equal ones, for :func:`from_bytes`; ``what`` names them in errors.
+
+    Raises
+    ------
+    DataError
+        They hold objects of classes that would not be loaded again.
+    MissingExtra
+        skops is not installed.
+    """
+    require("skops")
+    return _archive(what, {"estimator": list(estimators), "arrays": {}})
+
+
+def from_bytes(content: bytes, what: str) -> list[Any]:
+    """Return the estimators of :func:`fitted_bytes`; ``what`` names them in errors.
+
+    Raises
+    ------
+    DataError
+        The content is not readable.
+    MissingExtra
+        skops is not installed.
+    """
+    return list(_loaded(what, content)["estimator"])
 
 
 def load_model(path: str | os.PathLike[str]) -> SavedModel:
@@ -242,7 +257,27 @@ def _parts(path: Path) -> tuple[bytes, bytes]:
     return header, archive
 
 
-def _loaded(path: Path, archive: bytes) -> dict[str, Any]:
+def _archive(path: object, held: Mapping[str, Any]) -> bytes:
+    """Return the archive of skops, if it holds nothing that would not be loaded again."""
+    from skops.io import dumps, get_untrusted_types
+    from skops.io.exceptions import UnsupportedTypeException
+
+    name = type(held["estimator"]).__name__
+    try:
+        content = _packed(dumps(held))
+        unknown = sorted(set(get_untrusted_types(data=content)) - set(TRUSTED))
+    except (UnsupportedTypeException, TypeError) as error:
+        raise DataError(f"{path}: {name} can't be saved: {error}") from error
+    if unknown:
+        raise DataError(
+            f"{path}: {name} holds objects that a model file can't: {', '.join(unknown)}; use estimators and "
+            "transformers of mklearn and scikit-learn, without functions of your own, and of a search its "
+            "best_estimator_"
+        )
+    return content
+
+
+def _loaded(path: object, archive: bytes) -> dict[str, Any]:
     require("skops")
     from skops.io import loads
     from skops.io.exceptions import UntrustedTypesFoundException

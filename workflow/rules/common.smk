@@ -15,6 +15,7 @@ wildcard_constraints:
     measure=targets.one_of("measure"),
     kernel_set=targets.one_of("kernel_set"),
     protocol=targets.one_of("protocol"),
+    landmark_set=targets.one_of("landmark_set"),
     method=targets.one_of("method"),
     source=targets.one_of("source"),
     file=targets.one_of("file"),

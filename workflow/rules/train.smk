@@ -39,6 +39,8 @@ rule fit:
         predictions=targets.path("fit_predictions"),
     log:
         targets.log("fit"),
+    wildcard_constraints:
+        method=targets.one_of("kernel_method"),
     priority: ask.fit_priority  # the longest first; of the rules that fits wait for it is 1
     conda:
         "../../envs/mklearn.yaml"

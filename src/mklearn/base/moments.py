@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -120,6 +120,33 @@ class Moments:
         made.class_sums_ = made.class_sums_[kept]
         made._upper = made._upper - other._upper
         made._shift(made, other, -1.0)
+        return made
+
+    # ------------------------------------------------------------------------------------------------ files
+
+    def as_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the moments as arrays of numbers and text, from which `from_arrays` makes them again.
+
+        ``classes`` (c,), ``counts`` (c,), ``sums`` (c, d), ``scatter`` (d (d + 1) / 2,), the upper triangle of the
+        scatter column by column, and ``labelled``.
+        """
+        return {
+            "classes": self.classes_,
+            "counts": self.class_counts_,
+            "sums": self.class_sums_,
+            "scatter": self._upper.T[np.tril_indices(self.n_features_)],
+            "labelled": np.array(self.labelled),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Moments:
+        """Return moments from the arrays of `as_arrays`."""
+        d = arrays["sums"].shape[1]
+        lower = np.zeros((d, d))
+        lower[np.tril_indices(d)] = arrays["scatter"]
+        made = cls()
+        made._set(arrays["classes"], arrays["counts"], arrays["sums"], lower.T)
+        made._labelled = bool(arrays["labelled"])
         return made
 
     # ------------------------------------------------------------------------------------------------ results

@@ -17,6 +17,7 @@ from mklearn.contract.method import (
     FixedCombination,
     Input,
     KernelMethod,
+    LandmarkMethod,
     Method,
     NonNegative,
     Positive,
@@ -52,7 +53,7 @@ class KernelSAMME(KernelMethod, Classifier):
     """Folds of the weak learners' errors; a 1-nearest neighbour makes none on its own training samples."""
 
 
-class KernelRidge(FixedCombination, Classifier):
+class KernelRidge(LandmarkMethod, FixedCombination, Classifier):
     """Ridge regression of the class labels on a fixed combination of kernels."""
 
     title = "Kernel ridge classification"

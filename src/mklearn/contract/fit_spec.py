@@ -31,6 +31,21 @@ PairTerm = Literal["absolute_difference", "product"]
 """What is computed from the features a and b of two samples: |a - b|, or a b, feature by feature."""
 
 
+LandmarkRule = Literal["random_per_class", "kmeans", "leverage"]
+"""How landmarks are chosen, see :class:`mklearn.base.landmark_features.LandmarkFeatures`."""
+
+
+class Landmarks(Strict):
+    """Landmarks of a method's kernels: samples by which explicit features stand in for kernels among all samples."""
+
+    n: Annotated[int, Field(ge=1)]
+    """Landmarks of each kernel."""
+    how: LandmarkRule = "random_per_class"
+    """At random, of each class equally many; centres of k-means; or at random by leverage scores."""
+    dtype: Literal["float64", "float32"] = "float64"
+    """Precision of the features; sums over samples are in double precision."""
+
+
 class Implementation(Strict):
     """Code that a specification names, and the parameters that it is called with."""
 
@@ -144,6 +159,8 @@ class FitSpec(Strict):
     seed: int
     pairs: PairFeatures | None = None
     """For a protocol of pairs: what they are compared by."""
+    landmarks: Landmarks | None = None
+    """For a method that learns from landmarks."""
 
     @property
     def kernel_features(self) -> list[str]:

@@ -12,7 +12,15 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 
-from mklearn.contract.fit_spec import Components, FeatureScaling, Implementation, InnerFolds, InputKind, KernelChoice
+from mklearn.contract.fit_spec import (
+    Components,
+    FeatureScaling,
+    Implementation,
+    InnerFolds,
+    InputKind,
+    KernelChoice,
+    Landmarks,
+)
 from mklearn.contract.model import NamePattern, Registered, Slug
 
 Value = TypeVar("Value")
@@ -160,6 +168,26 @@ class KernelMethod(Method):
     """The kernels it takes: all; these (``gauss-*`` stands for several); ``each``: it is run once for every kernel; or
     ``all_but_each``: once without every kernel, which shows what each adds to the others. Product kernels are
     combinations already: only a list may name them."""
+
+
+class LandmarkMethod(KernelMethod):
+    """Methods that can learn from landmarks, for many samples."""
+
+    bookkeeping: ClassVar[frozenset[str]] = KernelMethod.bookkeeping | {"landmarks"}
+
+    landmarks: Landmarks | Count | None = None
+    """A number of landmarks, or ``{n: 300, how: kmeans, dtype: float32}``: learn from features that these samples give
+    in place of kernels among all samples, in time that grows with the number of samples and memory that does not. By
+    default kernels among all samples."""
+
+    def landmarks_spec(self) -> Landmarks | None:
+        """Return the landmarks with all their settings; None without landmarks."""
+        return Landmarks(n=self.landmarks) if isinstance(self.landmarks, int) else self.landmarks
+
+    def needs_kernels(self) -> str:
+        """Return what of its other fields needs kernels among all samples; empty if it can learn from landmarks."""
+        choice = self.kernel_choice()
+        return f"kernel_weights: {choice}" if choice in ("cv_accuracy", "oracle_single") else ""
 
 
 class FixedCombination(KernelMethod):

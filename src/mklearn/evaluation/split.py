@@ -440,9 +440,13 @@ def _validation_parts(
     """
     if evaluation.choice == "test_set":
         return [(train, test)]
-    own = None if groups is None or np.isin(groups[test], groups[train]).any() else groups[train]
-    folds = inner_folds(y[train], evaluation.inner_folds, seed, own)
+    folds = inner_folds(y[train], evaluation.inner_folds, seed, held_out_groups(train, test, groups))
     return [(train[fit_on], train[validate_on]) for fit_on, validate_on in folds]
+
+
+def held_out_groups(train: Indices, test: Indices, groups: NDArray[np.str_] | None) -> NDArray[np.str_] | None:
+    """Return the groups of the training samples, if none of them has test samples: inner folds are of whole groups."""
+    return None if groups is None or np.isin(groups[test], groups[train]).any() else groups[train]
 
 
 def first_candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:

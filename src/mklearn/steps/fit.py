@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -75,30 +76,20 @@ def fit(
     else:
         inputs = _read_inputs_of_pairs(spec, paired, sources or [], projections or [])
     fingerprint = code_fingerprint(code or [])
-    rows: list[dict[str, Any]] = []
-    arrays: dict[str, Any] = {}
-    predicted: list[pd.DataFrame] = []
     if len(spec.settings) > 1:
         load(spec.method.implementation)  # the process of each training size would import it anew
-    for setting in spec.settings:
-        at_size = FitAtSize(inputs, spec, setting, y, drawn.of_size(setting.train_size), fingerprint, groups, choosing)
-        records = _records(at_size, spec.evaluation.time_limit)
-        rows += [row for record in records for row in record.rows]
-        found = model_arrays(records, spec)
-        made = [record.predictions for record in records if record.predictions is not None]
-        predicted.append(prediction_table(made, fit_of(spec, setting), y, ids))
-        arrays |= {f"{setting.protocol}/{name}": array for name, array in found.items()}
+    sizes = [
+        FitAtSize(inputs, spec, setting, y, drawn.of_size(setting.train_size), fingerprint, groups, choosing)
+        for setting in spec.settings
+    ]
     digests = input_digests(
         manifest=manifest, sources=sources, projections=projections, labels=labels, splits=splits
     )  # matrices: the manifest's
-    record = stamp(spec.as_dict(), digests, code or [])
-    frame = pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
-    write_table(scores, frame, record)
-    write_table(predictions, typed(pd.concat(predicted, ignore_index=True)), record)
-    write_arrays(model, record, **arrays)
+    found = [(size, supervised_records(size, spec.evaluation.time_limit)) for size in sizes]
+    write_fit(found, spec, y, ids, stamp(spec.as_dict(), digests, code or []), scores, model, predictions)
 
 
-def _records(at_size: FitAtSize, minutes: float | None) -> list[SplitRecord]:
+def supervised_records(at_size: FitAtSize, minutes: float | None) -> list[SplitRecord]:
     """Evaluate the splits of one training size under supervision; splits that it ends have a record with its reason."""
     records: list[SplitRecord] = []
     try:
@@ -107,6 +98,26 @@ def _records(at_size: FitAtSize, minutes: float | None) -> list[SplitRecord]:
     except SplitAborted as reason:
         records += at_size.aborted_records(records, reason)
     return records
+
+
+def write_fit(
+    found: Sequence[tuple[FitAtSize, Sequence[SplitRecord]]], spec: FitSpec, y: NDArray[np.int64],
+    ids: NDArray[np.str_], record: Mapping[str, Any], scores: Path, model: Path, predictions: Path,
+) -> None:  # fmt: skip
+    """Write score rows, predictions and model arrays, given the records of each training size."""
+    rows: list[dict[str, Any]] = []
+    arrays: dict[str, Any] = {}
+    predicted: list[pd.DataFrame] = []
+    for at_size, records in found:
+        setting = at_size.setting
+        rows += [row for each in records for row in each.rows]
+        made = [each.predictions for each in records if each.predictions is not None]
+        predicted.append(prediction_table(made, fit_of(spec, setting), y, ids))
+        arrays |= {f"{setting.protocol}/{name}": array for name, array in model_arrays(records, spec).items()}
+    frame = pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
+    write_table(scores, frame, record)
+    write_table(predictions, typed(pd.concat(predicted, ignore_index=True)), record)
+    write_arrays(model, record, **arrays)
 
 
 def _read_inputs(spec: FitSpec, manifest: Path | None, matrices: list[Path], sources: list[Path]) -> Inputs:

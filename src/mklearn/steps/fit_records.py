@@ -112,16 +112,16 @@ class FitAtSize:
                 if self.spec.method.iterations is not None:
                     yield SplitRecord(self._iteration_rows(split, self.spec.method.iterations), of_iterations=True)
             else:
-                yield SplitRecord([self._row(split) | _failure(result)])
+                yield SplitRecord([self._row(split) | failure(result)])
 
     def aborted_records(self, done: Sequence[SplitRecord], reason: SplitAborted) -> list[SplitRecord]:
         """Return records of what comes after ``done``, with the reason why it has no value."""
         n_done = sum(not record.of_iterations for record in done)
         aborted = self.splits[n_done:]
         logger.warning("%s: %d splits without a value: %s", self.setting.protocol, len(aborted), reason)
-        records = [SplitRecord([self._row(split) | _failure(reason)]) for split in aborted]
+        records = [SplitRecord([self._row(split) | failure(reason)]) for split in aborted]
         if self.spec.method.iterations is not None and done and done[-1].fitted is not None:
-            row = self._iteration_row(self.splits[n_done - 1]) | _failure(reason)
+            row = self._iteration_row(self.splits[n_done - 1]) | failure(reason)
             records.insert(0, SplitRecord([row], of_iterations=True))
         return records
 
@@ -135,7 +135,7 @@ class FitAtSize:
         if method.kernel_choice == "oracle_single":
             yield from zip(splits, self._best_kernel_on_test(), strict=True)
             return
-        shared = None if self.choosing is None else self._guarded("choice of parameters", self._choose_once)
+        shared = None if self.choosing is None else guarded("choice of parameters", self._choose_once)
         if isinstance(shared, Exception):
             yield from ((split, shared) for split in splits)
             return
@@ -175,7 +175,7 @@ class FitAtSize:
         """Evaluate the models of a draw together, whose parameters are chosen together; or a single split."""
         if models[0].validation is None or self.spec.evaluation.choice == "test_set":
             return [self._evaluate(inputs, split, shared=shared) for split in models]
-        results = self._guarded(
+        results = guarded(
             models[0].name,
             lambda: evaluate_draw(inputs, self.spec.method, self.y, models, evaluation=self.spec.evaluation),
         )
@@ -184,31 +184,13 @@ class FitAtSize:
     def _evaluate(
         self, inputs: Inputs, split: Split, choose: bool = True, shared: SharedChoice | None = None
     ) -> SplitResult | Exception:
-        return self._guarded(
+        return guarded(
             split.name,
             lambda: evaluate_split(
                 inputs, self.spec.method, self.y, split.train, split.test, evaluation=self.spec.evaluation,
                 seed=self.spec.seed, choose=choose, groups=self.groups, shared=shared,
             ),
         )  # fmt: skip
-
-    def _guarded(self, name: str, evaluate: Callable[[], Value]) -> Value | Exception:
-        """Return what a function returns, or the failure that is its result; log warnings and failures."""
-        result: Value | Exception
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            try:
-                result = evaluate()
-            except EXPECTED as reason:
-                result = reason
-            except MemoryError as reason:
-                result = _out_of_memory(reason)
-            if isinstance(result, Exception):
-                result.__traceback__ = result.__cause__ = result.__context__ = None  # they keep the split's arrays
-                logger.warning("%s: %s: %s", name, type(result).__name__, result)
-        for message in sorted({str(warning.message) for warning in caught}):
-            logger.warning("%s: %s", name, message)
-        return result
 
     # --- rows
 
@@ -256,7 +238,7 @@ class FitAtSize:
         except MemoryError as reason:  # the split itself has its values
             aborted = _out_of_memory(reason)
             logger.warning("%s: iterations: %s", split.name, aborted)
-            return [row | _failure(aborted)]
+            return [row | failure(aborted)]
         return [
             row | {"dimension": size, "n_iter": t, "value": float(value)}
             for size, curve in curves.items()
@@ -286,6 +268,25 @@ class FitAtSize:
             "embedding_y": np.concatenate([self.y[split.train], self.y[split.test]]),
             "embedding_test": np.repeat([False, True], [len(split.train), len(split.test)]),
         }
+
+
+def guarded(name: str, evaluate: Callable[[], Value]) -> Value | Exception:
+    """Return what a function returns, or the failure that is its result; log warnings and failures."""
+    result: Value | Exception
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = evaluate()
+        except EXPECTED as reason:
+            result = reason
+        except MemoryError as reason:
+            result = _out_of_memory(reason)
+        if isinstance(result, Exception):
+            result.__traceback__ = result.__cause__ = result.__context__ = None  # they keep the split's arrays
+            logger.warning("%s: %s: %s", name, type(result).__name__, result)
+    for message in sorted({str(warning.message) for warning in caught}):
+        logger.warning("%s: %s", name, message)
+    return result
 
 
 def model_arrays(records: Sequence[SplitRecord], spec: FitSpec) -> dict[str, Any]:
@@ -328,7 +329,7 @@ def _draw_of(split: Split) -> tuple[int, int | None]:
     return split.repeat, split.fold if split.validation is None else None
 
 
-def _failure(reason: Exception) -> dict[str, str]:
+def failure(reason: Exception) -> dict[str, str]:
     """Return status and message of a split that has no value."""
     status = "not_applicable" if isinstance(reason, NotApplicable) else getattr(reason, "status", "failed")
     return {"status": status, "message": " ".join(str(reason).split())}

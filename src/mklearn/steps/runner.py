@@ -20,7 +20,8 @@ from mklearn.steps.supervisor import SplitAborted, supervised
 
 STEPS = (
     "download", "read", "resize", "learn", "describe", "pairwise", "pairwise_block", "kernel_set", "split", "project",
-    "fit", "scores", "summary", "report", "run_record", "final_model",
+    "landmarks", "moments_block", "moments", "solve", "embed", "fit", "fit_embeddings", "scores", "summary", "report",
+    "run_record", "final_model",
 )  # fmt: skip
 """Each is a function of a module of the same name in ``mklearn.steps``."""
 Files = Mapping[str, str | Sequence[str]]

@@ -15,7 +15,8 @@ RECORDS = Path(".snakemake/metadata")
 """In the folder that Snakemake was started in."""
 _STAGE_OF_FOLDER = {
     "data": "read", "resized": "resize", "learned": "learn", "descriptors": "describe", "pairwise": "pairwise",
-    "kernels": "kernel_set", "splits": "split", "projections": "project", "fits": "fit",
+    "kernels": "kernel_set", "splits": "split", "projections": "project", "landmarks": "landmarks",
+    "moments": "moments", "solutions": "solve", "embeddings": "embed", "fits": "fit",
 }  # fmt: skip
 STAGES = tuple(_STAGE_OF_FOLDER.values())
 _ENDINGS = (".labels.parquet", ".predictions.parquet", ".parquet", ".npz", ".json")

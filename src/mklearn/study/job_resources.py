@@ -85,6 +85,38 @@ class JobResources:
         protocol = self._targets.plan.protocols[wildcards.protocol]
         return resources.fit_priority(self._targets.planned_fit(wildcards).spec, protocol, n_train)
 
+    def landmarks_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        return resources.asked_mb(resources.sample_fit_mb(min(input.size_mb, 1000)), attempt)
+
+    def landmarks_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        return resources.asked_minutes(0.02 * input.size_mb + 60, attempt)
+
+    def block_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        return resources.asked_mb(resources.block_mb(input.size_mb, *self._moments(wildcards)), attempt)
+
+    def block_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        dataset = self._targets.dataset(wildcards)
+        n_features, _, n_splits = self._moments(wildcards)
+        n = self._n_samples(dataset) / dataset.n_blocks
+        return resources.asked_minutes(resources.pass_seconds(round(n), n_features, n_splits), attempt)
+
+    def moments_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        return resources.asked_mb(2 * input.size_mb + resources.moments_mb(*self._moments(wildcards)), attempt)
+
+    def moments_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        n_features, n_folds, n_splits = self._moments(wildcards)
+        return resources.asked_minutes(n_splits * n_folds * 20 * n_features**3 * 1e-10, attempt)
+
+    def embeddings_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
+        return resources.asked_mb(8 * input.size_mb + 500, attempt)
+
+    def _moments(self, wildcards: Wildcards) -> tuple[int, int, int]:
+        """Landmark features, inner folds and splits of a landmark set, or of that of a fit."""
+        spec = self._targets.landmark_set_spec(wildcards)
+        protocol = self._targets.plan.protocols[wildcards.protocol]
+        n_features = spec.landmarks.n * len(spec.kernels)
+        return n_features, spec.inner_folds, resources.number_of_splits(protocol)
+
     def final_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
         n = self._n_samples(self._targets.final_dataset)
         fits = [candidate.fit for candidate in self._targets.final_spec().candidates]

@@ -73,6 +73,9 @@ class Study(Strict):
     """Seed of all random numbers: splits, inner folds, methods."""
     results: str = "results"
     """Folder for everything made; studies in one folder share descriptors, kernels and fits."""
+    rows_per_block: Annotated[int, Field(ge=1)] | None = None
+    """Samples of a job in a pass over all of them, of methods with landmarks. By default a sixteenth of the samples, at
+    least 20,000 and at most 100,000. One job for your own data, whose number is not known before they are read."""
     mirror: str | None = None
     """Folder or URL tried first for data; the environment variable MKLEARN_MIRROR goes before it."""
     datasets: Annotated[dict[Slug, DatasetConfig], Field(min_length=1)]

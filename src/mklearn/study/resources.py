@@ -114,6 +114,24 @@ def pairwise_seconds(n_samples: int, source_mb: float) -> float:
     return n_samples**2 / 2 * 0.5e-9 * features
 
 
+# --- landmarks
+
+
+def moments_mb(n_features: int, n_folds: int, n_splits: int) -> float:
+    """Compute the memory of moments, their sums and differences: triangles of one split's folds at a time."""
+    return n_splits * (n_folds + 4) * matrix_mb(n_features) / 2 + 6 * matrix_mb(n_features)
+
+
+def block_mb(features_mb: float, n_features: int, n_folds: int, n_splits: int) -> float:
+    """Compute the memory of a pass over one block: its features twice, and moments."""
+    return 2 * features_mb + 200 + moments_mb(n_features, n_folds, n_splits)
+
+
+def pass_seconds(n_samples: int, n_features: int, n_splits: int) -> float:
+    """Estimate a pass: one product of a sample's features with each other (measured: 0.05 ns for a pair)."""
+    return n_splits * n_samples * n_features * (n_features + 2000) * 1e-10
+
+
 # --- fits
 
 

@@ -15,7 +15,16 @@ from typing import Any, NoReturn
 
 from mklearn.contract.final_spec import FinalSpec
 from mklearn.contract.fit_spec import FitSpec
-from mklearn.contract.specs import DescriptorSpec, PairwiseSpec, ReadSpec, ResizeSpec, Spec, SplitSpec
+from mklearn.contract.specs import (
+    DescriptorSpec,
+    EmbedSpec,
+    LandmarkSetSpec,
+    PairwiseSpec,
+    ReadSpec,
+    ResizeSpec,
+    Spec,
+    SplitSpec,
+)
 from mklearn.contract.table_specs import ScoresSpec
 from mklearn.errors import ConfigError, UserError
 from mklearn.provenance import code_fingerprint, digest, file_digest, step_code
@@ -95,6 +104,9 @@ class Targets:
             "kernel_set": {name for _, name in plan.kernel_sets},
             "protocol": plan.protocols,
             "method": {name for _, _, name in plan.fits},
+            "kernel_method": {name for (*_, name), fit in plan.fits.items() if not fit.landmark_set},
+            "landmark_method": {name for (*_, name), fit in plan.fits.items() if fit.landmark_set},
+            "landmark_set": {name for *_, name in plan.landmark_sets},
             "source": {path.parent.name for path in downloads},
             "file": {path.name for path in downloads},
         }
@@ -159,7 +171,13 @@ class Targets:
             "pairwise_block": self.pairwise_spec,
             "project": lambda w: self.plan.projections[w.dataset, w.protocol, w.descriptor],
             "kernel_set": lambda w: self.plan.kernel_sets[w.dataset, w.kernel_set],
+            "landmarks": self.landmark_set_spec,
+            "moments": self.landmark_set_spec,
+            "moments_block": self.landmark_set_spec,
+            "solve": lambda w: self.planned_fit(w).spec,
+            "embed": lambda w: EmbedSpec(descriptors=self.planned_fit(w).spec.descriptors, part=w.part),
             "fit": lambda w: self.planned_fit(w).spec,
+            "fit_embeddings": lambda w: self.planned_fit(w).spec,
             "scores": lambda _: ScoresSpec(study=self.plan.study.study),
             "summary": lambda _: tables.summary_spec(self.plan),
             "run_record": lambda _: tables.run_spec(self.plan, self.source),
@@ -311,6 +329,69 @@ class Targets:
             for name in self.planned_fit(wildcards).spec.descriptors
             if (dataset, protocol, name) in self.plan.projections
         ]
+
+    # --- landmarks: blocks of samples are the parts of their descriptors
+
+    def landmark_set_spec(self, wildcards: Wildcards) -> LandmarkSetSpec:
+        """Return the specification of a landmark set or of one block of its moments, or of the set of a fit."""
+        if not hasattr(wildcards, "landmark_set"):
+            spec = self.planned_fit(wildcards).landmark_set_spec
+            assert spec is not None
+            return spec
+        spec = self.plan.landmark_sets[wildcards.dataset, wildcards.protocol, wildcards.landmark_set]
+        return spec.model_copy(update=_part(wildcards))
+
+    def landmark_features(self, wildcards: Wildcards) -> list[str]:
+        """Return the features of all samples that a landmark set reads: of each descriptor every block."""
+        return self._blocks_of_features(wildcards.dataset, self.landmark_set_spec(wildcards).descriptors)
+
+    def moments_blocks(self, wildcards: Wildcards) -> list[str]:
+        """Return the moments of all blocks."""
+        w = wildcards
+        names = {"dataset": w.dataset, "protocol": w.protocol, "landmark_set": w.landmark_set}
+        return [self.path("moments_block", **names, part=part) for part in self._blocks(w.dataset)]
+
+    def block_of_landmark_features(self, wildcards: Wildcards) -> list[str]:
+        """Return the features of one block of samples, of each descriptor of a landmark set."""
+        return self._block_of_features(wildcards, self.landmark_set_spec(wildcards).descriptors)
+
+    def block_of_fit_features(self, wildcards: Wildcards) -> list[str]:
+        """Return the features of one block of samples, of each descriptor of a fit."""
+        return self._block_of_features(wildcards, self.planned_fit(wildcards).spec.descriptors)
+
+    def fit_landmarks(self, wildcards: Wildcards) -> str:
+        """Return the landmarks of a fit."""
+        return self._of_landmark_set("landmarks", wildcards)
+
+    def fit_moments(self, wildcards: Wildcards) -> str:
+        """Return the moments that a fit learns from."""
+        return self._of_landmark_set("moments", wildcards)
+
+    def embeddings(self, wildcards: Wildcards) -> list[str]:
+        """Return the embeddings of all blocks by one fit."""
+        w = wildcards
+        names = {"dataset": w.dataset, "protocol": w.protocol, "method": w.method}
+        return [self.path("embeddings", **names, part=part) for part in self._blocks(w.dataset)]
+
+    def _of_landmark_set(self, artefact: str, wildcards: Wildcards) -> str:
+        name = self.planned_fit(wildcards).landmark_set
+        assert name is not None
+        return self.path(artefact, dataset=wildcards.dataset, protocol=wildcards.protocol, landmark_set=name)
+
+    def _blocks(self, dataset: str) -> list[str]:
+        return parts(self._datasets[dataset].n_blocks) or ["1of1"]
+
+    def _blocks_of_features(self, dataset: str, descriptors: Iterable[str]) -> list[str]:
+        every = [(name, part) for name in descriptors for part in self._blocks(dataset)]
+        return [self._part_of_features(dataset, name, part) for name, part in every]
+
+    def _block_of_features(self, wildcards: Wildcards, descriptors: Iterable[str]) -> list[str]:
+        return [self._part_of_features(wildcards.dataset, name, wildcards.part) for name in descriptors]
+
+    def _part_of_features(self, dataset: str, descriptor: str, part: str) -> str:
+        if part == "1of1":
+            return self.path("features", dataset=dataset, descriptor=descriptor)
+        return self.path("features_part", dataset=dataset, descriptor=descriptor, part=part)
 
     # --- the final model
 

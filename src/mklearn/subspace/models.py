@@ -13,6 +13,7 @@ from mklearn.contract.method import (
     FeatureMethod,
     FixedCombination,
     KernelMethod,
+    LandmarkMethod,
     Method,
     NonNegative,
     Positive,
@@ -61,7 +62,7 @@ class Discriminant(OneKernel):
     """Scale of the projection's columns; 1-nearest-neighbour rates depend on it."""
 
 
-class KernelFDA(Discriminant):
+class KernelFDA(LandmarkMethod, Discriminant):
     """Kernel Fisher discriminant analysis, multi-class."""
 
     title = "Kernel Fisher discriminant"
@@ -104,7 +105,7 @@ class KernelPCA(OneKernel):
     kind: Literal["kernel_pca"]
 
 
-class KernelMMC(OneKernel):
+class KernelMMC(LandmarkMethod, OneKernel):
     """Kernel maximum margin criterion."""
 
     title = "Kernel maximum margin criterion"
@@ -119,7 +120,7 @@ class KernelMMC(OneKernel):
     """Weight of the within-class scatter, or the ratio of the traces of the two scatters."""
 
 
-class MKLDR(ComparedCombination):
+class MKLDR(LandmarkMethod, ComparedCombination):
     """Multiple kernel learning for dimensionality reduction: the projection and the kernel weights in turn."""
 
     title = "MKL-DR"
@@ -148,8 +149,12 @@ class MKLDR(ComparedCombination):
     solver: Literal["auto", "MOSEK", "CLARABEL"] = "auto"
     """For the SDP: MOSEK where a licence works, else CLARABEL."""
 
+    def needs_kernels(self) -> str:
+        """Return the neighbour graphs, which are built from kernels among all samples."""
+        return f"graph: {self.graph}" if self.graph in ("lde", "lpp") else super().needs_kernels()
 
-class MKMMC(LearnedCombination):
+
+class MKMMC(LandmarkMethod, LearnedCombination):
     """Multiple-kernel maximum margin criterion: projection and simplex weights in turn."""
 
     title = "MKMMC"
@@ -173,6 +178,10 @@ class MKMMC(LearnedCombination):
     """Numbers of components to learn weights for, each by its own fit as the paper does; those above the number of
     classes are left out. By default one fit, whose leading components are swept with its weights."""
 
+    def needs_kernels(self) -> str:
+        """Return ``sizes``, each of which is a fit."""
+        return super().needs_kernels() if self.sizes is None else "sizes"
+
     def sweep(self) -> Implementation:
         """Return the sweep over leading components, or over ``sizes`` with their common work done once."""
         if self.sizes is None:
@@ -181,7 +190,7 @@ class MKMMC(LearnedCombination):
         return Implementation(implementation="mklearn.evaluation.sweeps:Refit", parameters=parameters)
 
 
-class ConvexMKLDR(ComparedCombination):
+class ConvexMKLDR(LandmarkMethod, ComparedCombination):
     """Kernel weights by a concave ratio-trace problem, solved to its global optimum; the successor of MKL-DR."""
 
     title = "Convex MKL-DR"

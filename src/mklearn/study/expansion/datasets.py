@@ -45,6 +45,8 @@ class PlannedDataset:
     """Number of pairs of the first list."""
     n_samples: int | None = None
     """Number of samples, if it is known before the data set is read."""
+    n_blocks: int = 1
+    """Jobs that a pass over the samples is spread over, of methods with landmarks."""
     splits_of: str = ""
     """Name that the generator of its splits is seeded with."""
     released_splits: str | None = None

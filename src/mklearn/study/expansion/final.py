@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from mklearn.contract.final_spec import BEST, FinalCandidate, FinalSpec, FinalView
 from mklearn.contract.fit_spec import FitSpec, Setting
@@ -16,7 +15,7 @@ from mklearn.study.datasets import FeatureTables, TableFile
 from mklearn.study.expansion.datasets import PlannedDataset
 from mklearn.study.expansion.descriptors import PlannedDescriptor
 from mklearn.study.expansion.fits import PlannedFit
-from mklearn.study.expansion.kernels import POINT_SET, kernel_parts
+from mklearn.study.expansion.landmarks import kernels_on_features, unsuited_kernels
 from mklearn.study.expansion.protocols import PlannedProtocol
 from mklearn.study.final import unsuited
 from mklearn.study.model import Study
@@ -63,7 +62,7 @@ def planned_final(
         if fit.protocol != protocol.key or final.method not in (BEST, fit.method_id):
             continue
         method = study.methods[_key_of(fit, study)]
-        reason = unsuited(method, list(study.evaluation.neighbours)) or _unsuited_kernels(fit.spec.kernels)
+        reason = unsuited(method, list(study.evaluation.neighbours)) or unsuited_kernels(fit.spec.kernels)
         if reason:
             reasons.append(f"{fit.method_id} {reason}")
             continue
@@ -103,32 +102,10 @@ def _key_of(fit: PlannedFit, study: Study) -> str:
     return exact[0] if exact else max(several, key=len)
 
 
-def _unsuited_kernels(kernels: Sequence[dict[str, Any]]) -> str:
-    """Return why kernels can't be computed from views by the library; empty if they can."""
-    for kernel in kernels:
-        name = kernel["id"]
-        if "factors" in kernel:
-            return (
-                f"takes kernel {name!r}, a product of kernels of several descriptors, while a kernel of a model reads "
-                "one view"
-            )
-        if kernel.get("measure") == POINT_SET:
-            return f"takes kernel {name!r}, which compares sets of points"
-        if not str(kernel["implementation"]).startswith("mklearn."):
-            return f"takes kernel {name!r} of another package"
-    return ""
-
-
 def _on_features(spec: FitSpec) -> FitSpec:
     """Return a fit at its largest training size, with kernels that are computed from features instead of matrices."""
-    kernels = []
-    for kernel in kernel_parts(spec.kernels):
-        changed = {name: value for name, value in kernel.items() if name != "pairwise"}
-        if "pairwise" in kernel:
-            changed |= {"features": kernel["pairwise"].split("/")[0], "feature_scaling": "none"}
-        kernels.append(changed)
     largest: Setting = max(spec.settings, key=lambda setting: setting.train_size or 0)
-    return spec.model_copy(update={"kernels": kernels, "settings": [largest]})
+    return spec.model_copy(update={"kernels": kernels_on_features(spec.kernels), "settings": [largest]})
 
 
 def _takes_images(fit: FitSpec) -> bool:

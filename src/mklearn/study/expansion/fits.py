@@ -13,13 +13,14 @@ from typing import Any
 
 from mklearn.contract.fit_spec import AUTO_SCALINGS, EvaluationSpec, FitSpec, Impute, InputSpec, MethodSpec, Setting
 from mklearn.contract.method import KernelMethod, Method, ScaledFeatures
-from mklearn.contract.specs import KernelSetSpec
+from mklearn.contract.specs import KernelSetSpec, LandmarkSetSpec
 from mklearn.descriptors.models import Descriptor
 from mklearn.errors import ConfigError
 from mklearn.evaluation.metrics import metric_mistakes
 from mklearn.provenance import key
 from mklearn.study.expansion.datasets import PlannedDataset
 from mklearn.study.expansion.kernels import kernel_parts, pairwise_of
+from mklearn.study.expansion.landmarks import landmark_set, on_landmarks
 from mklearn.study.expansion.protocols import PlannedProtocol
 from mklearn.study.model import Evaluation
 from mklearn.study.naming import matching
@@ -45,6 +46,9 @@ class PlannedFit:
     kernel_set: str | None = None
     """Key of the kernel set; None for a method without kernels, or with kernels on scaled features only."""
     kernel_set_spec: KernelSetSpec | None = None
+    landmark_set: str | None = None
+    """Key of the landmark set; None for a method without landmarks."""
+    landmark_set_spec: LandmarkSetSpec | None = None
 
     @property
     def settings(self) -> list[Setting]:
@@ -99,7 +103,6 @@ def planned_fits(
             grid=grid, kernel_choice=method.kernel_choice(), inputs=inputs, sweep=method.sweep(),
             iterations=method.iterations(),
         )  # fmt: skip
-        kernel_set = _kernel_set(variant.kernels)
         for protocol in protocols:
             if protocol.pairs is not None:
                 _check_pairs(dataset, method_id, method, variant.kernels, protocol)
@@ -107,11 +110,15 @@ def planned_fits(
                 dataset=dataset.id, settings=protocol.settings, method=spec, kernels=variant.kernels,
                 evaluation=evaluated.model_copy(update={"choice": protocol.choice}), seed=seed, pairs=protocol.pairs,
             )  # fmt: skip
+            fit = on_landmarks(fit, method_id, method, dataset, protocol, evaluation)
             shared = {name: value for name, value in fit.as_dict().items() if name not in ("dataset", "settings")}
             method_key = key(variant.id, shared)
             found.append(
-                PlannedFit(dataset, protocol.key, protocol.id, method_key, variant.id, variant.label, fit, *kernel_set)
-            )
+                PlannedFit(
+                    dataset, protocol.key, protocol.id, method_key, variant.id, variant.label, fit,
+                    *_kernel_set(fit.kernels), *landmark_set(fit),
+                )
+            )  # fmt: skip
     return found
 
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from mklearn.contract.method import FixedCombination
 from mklearn.contract.model import Registered
-from mklearn.contract.specs import KernelSetSpec, ProjectSpec, SplitSpec
+from mklearn.contract.specs import KernelSetSpec, LandmarkSetSpec, ProjectSpec, SplitSpec
 from mklearn.errors import ConfigError
 from mklearn.study.datasets import DatasetConfig
 from mklearn.study.expansion.datasets import PlannedDataset, planned_dataset, splits_source
@@ -17,6 +17,7 @@ from mklearn.study.expansion.descriptors import PlannedDescriptor, planned_descr
 from mklearn.study.expansion.final import PlannedFinal, planned_final
 from mklearn.study.expansion.fits import PlannedFit, planned_fits
 from mklearn.study.expansion.kernels import PlannedPairwise, planned_kernels
+from mklearn.study.expansion.landmarks import number_of_blocks
 from mklearn.study.expansion.protocols import PlannedProtocol, planned_protocols
 from mklearn.study.layout import Layout
 from mklearn.study.model import Study
@@ -37,6 +38,8 @@ class Plan:
     """By data set, descriptor (or the user's matrix) and measure."""
     kernel_sets: dict[tuple[str, str], KernelSetSpec] = field(default_factory=dict)
     """By data set and kernel set."""
+    landmark_sets: dict[tuple[str, str, str], LandmarkSetSpec] = field(default_factory=dict)
+    """By data set, protocol and landmark set."""
     projections: dict[tuple[str, str, str], ProjectSpec] = field(default_factory=dict)
     """By data set, protocol of pairs and descriptor."""
     fits: dict[tuple[str, str, str], PlannedFit] = field(default_factory=dict)
@@ -104,7 +107,8 @@ def _add_dataset(plan: Plan, dataset_id: str, config: DatasetConfig, protocols: 
     """Add what the study makes of one data set."""
     study = plan.study
     dataset = planned_dataset(dataset_id, config, plan.layout, study.mirror)
-    dataset = replace(dataset, splits_of=splits_source(dataset_id, study.datasets))
+    n_blocks = number_of_blocks(dataset.n_samples, study.rows_per_block)
+    dataset = replace(dataset, splits_of=splits_source(dataset_id, study.datasets), n_blocks=n_blocks)
     for protocol in protocols:
         if protocol.spec.kind == "released" and dataset.released_splits is None:
             raise ConfigError(
@@ -127,6 +131,9 @@ def _add_dataset(plan: Plan, dataset_id: str, config: DatasetConfig, protocols: 
     used = [matrix.source for matrix in pairwise]
     used += [name for fit in fits for name in fit.spec.descriptors]
     by_key = {planned.key: planned for planned in descriptors.values()}
+    if n_blocks > 1:  # a block of the pass reads the part of its own samples
+        passed = [name for fit in fits if fit.landmark_set for name in fit.spec.descriptors]
+        by_key |= {name: replace(by_key[name], n_parts=n_blocks) for name in passed}
     plan.datasets[dataset.key] = dataset
     plan.descriptors.update({(dataset.key, name): by_key[name] for name in used if name in by_key})
     plan.pairwise.update({(dataset.key, matrix.source, matrix.spec.measure): matrix for matrix in pairwise})
@@ -134,6 +141,8 @@ def _add_dataset(plan: Plan, dataset_id: str, config: DatasetConfig, protocols: 
         plan.fits[dataset.key, fit.protocol, fit.method] = fit
         if fit.kernel_set is not None and fit.kernel_set_spec is not None:
             plan.kernel_sets[dataset.key, fit.kernel_set] = fit.kernel_set_spec
+        if fit.landmark_set is not None and fit.landmark_set_spec is not None:
+            plan.landmark_sets[dataset.key, fit.protocol, fit.landmark_set] = fit.landmark_set_spec
         pairs = fit.spec.pairs
         if pairs is not None and pairs.components is not None:
             spec = ProjectSpec(components=pairs.components, square_root=pairs.square_root)

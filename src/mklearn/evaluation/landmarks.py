@@ -1,0 +1,317 @@
+"""Methods on landmarks, on one split: fitted to moments, chosen by the moments of folds, evaluated by embeddings.
+
+What `mklearn.evaluation.split` does with kernels of the training samples, without ever holding all samples: the moments
+of all folds but one are those of the training part of an inner fold. Candidates are compared on a random sample of the
+training samples, whose landmark features are kept.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.base.folds import inner_folds
+from mklearn.base.landmark_features import LandmarkFeatures
+from mklearn.base.moments import Moments
+from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
+from mklearn.contract.loading import load
+from mklearn.datasets.splits import Split
+from mklearn.errors import NotApplicable, SolverFailed
+from mklearn.evaluation.metrics import metric_named
+from mklearn.evaluation.selection import Curves, select_by_race
+from mklearn.evaluation.split import Candidate, candidates, held_out_groups
+from mklearn.evaluation.sweeps import LeadingOutcome, MethodOutput, Outcome, PredictionOutcome, Sweep
+from mklearn.nearest_neighbour import distances_to, nearest_neighbour_indices
+
+Indices = NDArray[np.intp]
+CHOICE_SAMPLE = 10_000
+"""Training samples at most by which candidates are compared."""
+
+
+@dataclass(frozen=True)
+class Folds:
+    """The inner folds of a split's training samples, and the samples by which candidates are compared.
+
+    Attributes
+    ----------
+    number : (n,) int array
+        Fold of every sample of the data set; -1 outside the training part.
+    n_folds : int
+        1 if there can be no inner cross-validation; ``reason`` then says why.
+    chosen_by : int array
+        Positions of the compared samples, ascending.
+    """
+
+    number: NDArray[np.int64]
+    n_folds: int
+    chosen_by: Indices
+    reason: str = ""
+
+    @classmethod
+    def of(cls, y: NDArray[np.int64], split: Split, n_folds: int, seed: int, groups: NDArray[np.str_] | None) -> Folds:
+        """Draw the folds as `mklearn.evaluation.split.evaluate_split` does, and the sample at random."""
+        train, number = split.train, np.full(len(y), -1)
+        number[train] = 0
+        held_out = held_out_groups(train, split.test, groups)
+        sample = train
+        if len(train) > CHOICE_SAMPLE:
+            sample = np.sort(np.random.default_rng(seed).choice(train, CHOICE_SAMPLE, replace=False))
+        try:
+            parts = inner_folds(y[train], n_folds, seed, held_out)
+        except NotApplicable as reason:
+            return cls(number, 1, sample, str(reason))
+        for fold, (_, validation) in enumerate(parts):
+            number[train[validation]] = fold
+        return cls(number, len(parts), sample)
+
+
+@dataclass(frozen=True)
+class SplitMoments:
+    """What is known of the training samples of one split, or of a block of them.
+
+    Attributes
+    ----------
+    folds : sequence of Moments
+        Of the landmark features, by inner fold; labels are class codes.
+    sample_features : (s, D) array
+        Landmark features of the samples by which candidates are compared.
+    sample_y, sample_folds : (s,) int arrays
+        Their class codes and folds.
+    seconds : float
+        Time that it took.
+    reason : str
+        Why there is only one fold, if so.
+    """
+
+    folds: Sequence[Moments]
+    sample_features: NDArray[np.floating[Any]]
+    sample_y: NDArray[np.int64]
+    sample_folds: NDArray[np.int64]
+    seconds: float = 0.0
+    reason: str = ""
+
+    @classmethod
+    def of_rows(
+        cls, features: LandmarkFeatures, views: Mapping[str, NDArray[Any]], rows: Indices, y: NDArray[np.int64],
+        folds: Folds,
+    ) -> SplitMoments:  # fmt: skip
+        """Gather the moments of some samples, given their views, positions and all class codes."""
+        started = time.perf_counter()
+        moments = [Moments() for _ in range(folds.n_folds)]
+        used = np.flatnonzero(folds.number[rows] >= 0)
+        sampled = np.isin(rows[used], folds.chosen_by, assume_unique=True)
+        kept = [np.empty((0, features.blocks_[-1].stop), dtype=features.dtype)]
+        own = {name: table[used] for name, table in views.items()} if len(used) < len(rows) else views
+        for block, made in features.transform_blocks(own) if len(used) else ():
+            positions = rows[used[block]]
+            for fold, each in enumerate(moments):
+                members = folds.number[positions] == fold
+                each.partial_fit(made[members], y[positions[members]])
+            kept.append(made[sampled[block]])
+        if not len(used):
+            for each in moments:
+                each.partial_fit(kept[0], y[:0])
+        chosen = rows[used[sampled]]
+        return cls(
+            moments, np.concatenate(kept), y[chosen], folds.number[chosen], time.perf_counter() - started, folds.reason
+        )
+
+    @cached_property
+    def total(self) -> Moments:
+        """Of all training samples."""
+        found = self.folds[0]
+        for each in self.folds[1:]:
+            found = found.merge(each)
+        return found
+
+    def added(self, other: SplitMoments) -> SplitMoments:
+        """Return what is known of the samples of both."""
+        return SplitMoments(
+            [mine.merge(theirs) for mine, theirs in zip(self.folds, other.folds, strict=True)],
+            np.concatenate([self.sample_features, other.sample_features]),
+            np.concatenate([self.sample_y, other.sample_y]),
+            np.concatenate([self.sample_folds, other.sample_folds]),
+            self.seconds + other.seconds,
+            self.reason,
+        )
+
+    def as_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return arrays from which `from_arrays` makes the same again."""
+        found = {
+            f"fold{k}/{name}": each for k, fold in enumerate(self.folds) for name, each in fold.as_arrays().items()
+        }
+        return found | {
+            "sample_features": self.sample_features,
+            "sample_y": self.sample_y,
+            "sample_folds": self.sample_folds,
+            "seconds": np.array(self.seconds),
+            "reason": np.array(self.reason),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> SplitMoments:
+        """Return what `as_arrays` has written."""
+        n_folds = len({name.split("/")[0] for name in arrays if name.startswith("fold")})
+        folds = []
+        for k in range(n_folds):
+            prefix = f"fold{k}/"
+            own = {name.removeprefix(prefix): each for name, each in arrays.items() if name.startswith(prefix)}
+            folds.append(Moments.from_arrays(own))
+        return cls(
+            folds, arrays["sample_features"], arrays["sample_y"], arrays["sample_folds"], float(arrays["seconds"]),
+            str(arrays["reason"]),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A method fitted to the moments of one split.
+
+    Attributes
+    ----------
+    estimators : list
+        The fitted estimators: one for each candidate that a rule has chosen.
+    chosen : list of Candidate
+        What each was fitted with.
+    by_rule : dict of str to int
+        Position of the estimator by nearest-neighbour rule; "" for a classifier.
+    fit_seconds : list of float
+        Time of each final fit, without the pass over the samples.
+    selection_seconds : float
+    """
+
+    estimators: list[Any]
+    chosen: list[Candidate]
+    by_rule: dict[str, int]
+    fit_seconds: list[float]
+    selection_seconds: float = 0.0
+
+
+def solve(features: LandmarkFeatures, moments: SplitMoments, method: MethodSpec, evaluation: EvaluationSpec) -> Solved:
+    """Choose the parameters of a method by the moments of folds, and fit it to those of all training samples.
+
+    Raises
+    ------
+    NotApplicable, SolverFailed
+        The method can't run on this split, or there are no inner folds to choose by.
+    """
+    if len(moments.total.classes_) < 2:
+        raise NotApplicable("the training samples are of one class only: no class can be discriminated")
+    grid = candidates(method, len(features.blocks_))
+    sweep = _sweep(method)
+    rules = sweep.rules(evaluation.neighbours)
+    started = time.perf_counter()
+    numbers = dict.fromkeys(rules, 0)
+    if len(grid) > 1:
+        numbers = _choose(features, moments, method, grid, evaluation)
+    selection_seconds = time.perf_counter() - started
+    distinct = list(dict.fromkeys(numbers.values()))
+    estimators, seconds = [], []
+    for number in distinct:
+        started = time.perf_counter()
+        estimators.append(_fitted(method, grid[number], features, moments.total))
+        seconds.append(time.perf_counter() - started)
+    by_rule = {rule: distinct.index(number) for rule, number in numbers.items()}
+    return Solved(estimators, [grid[number] for number in distinct], by_rule, seconds, selection_seconds)
+
+
+def outputs_of(estimator: Any, views: Mapping[str, NDArray[Any]]) -> NDArray[np.floating[Any]]:
+    """Compute what evaluation needs of samples: their embedding (m, p), or the scores of a classifier (m, c)."""
+    compute = estimator.class_scores if hasattr(estimator, "class_scores") else estimator.transform
+    return np.asarray(compute(views))
+
+
+def outcome_of(
+    estimator: Any, known: NDArray[Any], asked: NDArray[Any], sweep: Sweep, fit_seconds: float = 0.0,
+    predict_seconds: float = 0.0,
+) -> Outcome:  # fmt: skip
+    """Return the outcome of a fitted method, given what `outputs_of` gives of training and of test samples."""
+    if sweep.has_components:
+        return WholeOutcome([estimator], [known.shape[1]], [(known, asked)], fit_seconds, predict_seconds)
+    scored = _Scored(np.asarray(estimator.classes_))
+    labels = scored.classes_[asked.argmax(axis=1)]
+    return PredictionOutcome([scored], [], [], fit_seconds, predict_seconds, [labels], {"scores": asked})
+
+
+@dataclass(frozen=True)
+class WholeOutcome(LeadingOutcome):
+    """An embedding with all of its components; neighbours are searched once for each rule."""
+
+    _found: dict[str, Indices] = field(default_factory=dict, compare=False)
+
+    def nearest(self, rule: str, position: int) -> tuple[Indices, NDArray[np.float64]]:
+        known, asked = self.embeddings[0]
+        nearest = self._nearest(rule)
+        return nearest, distances_to(known, asked, nearest, rule)  # type: ignore[arg-type]
+
+    def outputs(self, rule: str, y_train: NDArray[Any], y_test: NDArray[Any]) -> list[MethodOutput]:
+        labels = y_train[self._nearest(rule)]
+        return [MethodOutput(self.estimators[0], y_train, y_test, labels, self.embeddings[0])]
+
+    def scores(self, metric: Any, rule: str, y_train: NDArray[Any], y_test: NDArray[Any]) -> NDArray[np.float64]:
+        return Outcome.scores(self, metric, rule, y_train, y_test)
+
+    def _nearest(self, rule: str) -> Indices:
+        if rule not in self._found:
+            self._found[rule] = nearest_neighbour_indices(*self.embeddings[0], rule)  # type: ignore[arg-type]
+        return self._found[rule]
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """A classifier whose scores are known: its decision values are those of its test samples."""
+
+    classes_: NDArray[Any]
+
+    def decision_function(self, scores: NDArray[Any]) -> NDArray[Any]:
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+
+def _sweep(method: MethodSpec) -> Sweep:
+    sweep: Sweep = load(method.sweep.implementation)(**method.sweep.parameters)
+    return sweep
+
+
+def _fitted(method: MethodSpec, candidate: Candidate, features: LandmarkFeatures, moments: Moments) -> Any:
+    parameters = dict(candidate.estimator_parameters)
+    if candidate.kernel is not None:  # a kernel alone is the combination in which the others have no weight
+        parameters["kernel_weights"] = np.eye(len(features.blocks_))[candidate.kernel].tolist()
+    try:
+        return load(method.implementation)(**parameters).fit_moments(features, moments)
+    except np.linalg.LinAlgError as reason:
+        raise SolverFailed(f"linear algebra failed: {reason}") from reason
+
+
+def _choose(
+    features: LandmarkFeatures, moments: SplitMoments, method: MethodSpec, grid: Sequence[Candidate],
+    evaluation: EvaluationSpec,
+) -> dict[str, int]:  # fmt: skip
+    """Choose the candidate of each rule by the scores of the sample in each fold, fitted to the other folds."""
+    if len(moments.folds) < 2:
+        raise NotApplicable(moments.reason or "there are no inner folds")
+    sweep, metric = _sweep(method), metric_named(evaluation.choose_by)
+    rules = sweep.rules(evaluation.neighbours)
+    y = moments.sample_y
+
+    def on_folds(candidate: Candidate) -> Curves:
+        for number, fold in enumerate(moments.folds):
+            model = _fitted(method, candidate, features, moments.total.without(fold))
+            made = _of_features(model, moments.sample_features)
+            asked = moments.sample_folds == number
+            outcome = outcome_of(model, made[~asked], made[asked], sweep)
+            yield {rule: outcome.scores(metric, rule, y[~asked], y[asked]) for rule in rules}
+
+    selections = select_by_race(on_folds, list(grid), len(moments.folds), rules, "all", len(y))
+    return {rule: selection.candidate for rule, selection in selections.items()}
+
+
+def _of_features(model: Any, made: NDArray[Any]) -> NDArray[Any]:
+    """Compute what `outputs_of` does, given landmark features."""
+    found = made @ model.coefficients_.astype(made.dtype) - model.offset_.astype(made.dtype)
+    return np.asarray(found + getattr(model, "intercept_", 0.0))

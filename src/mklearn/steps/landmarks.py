@@ -1,0 +1,107 @@
+"""Step: the landmarks of each split of one protocol, and the map from samples to features that they give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklearn.artefacts import read_arrays, read_table, write_arrays
+from mklearn.base.landmark_features import LandmarkFeatures
+from mklearn.contract.specs import LandmarkSetSpec
+from mklearn.datasets.splits import Split, Splits
+from mklearn.errors import DataError
+from mklearn.provenance import input_digests, stamp
+from mklearn.saved_models import fitted_bytes, from_bytes
+from mklearn.steps.blocks import Block, read_blocks
+from mklearn.steps.log import logger, progress
+
+SAMPLE = 20_000
+"""Training samples at most, drawn at random, that landmarks are chosen from and kernels' parameters are fitted to."""
+
+
+def landmarks(
+    labels: Path, splits: Path, features: list[Path], landmarks: Path, *, spec: LandmarkSetSpec,
+    code: list[Path] | None = None,
+) -> None:  # fmt: skip
+    """Choose landmarks among the training samples of every split, and fit the parameters of the kernels.
+
+    They are chosen from at most 20,000 training samples, or as many as there are landmarks: drawn at random, and the
+    first of each class that would be missing.
+
+    Parameters
+    ----------
+    labels, splits : Path
+    features : list of Path
+        Blocks of each descriptor of ``spec``, descriptor by descriptor.
+    landmarks : Path
+        Written.
+    spec : LandmarkSetSpec
+    code : list of Path
+        Source files behind the step.
+
+    Raises
+    ------
+    DataError
+        More landmarks than training samples, fewer than classes, or features that a kernel can't take.
+    """
+    table, _ = read_table(labels)
+    y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)
+    drawn = Splits.load(splits, ids).splits
+    samples = [_sample(split, y, spec) for split in drawn]
+    views = _views_of(np.unique(np.concatenate(samples)), read_blocks(features, spec.descriptors, ids))
+    rows = np.unique(np.concatenate(samples))
+    found = []
+    for split, sample in zip(progress(drawn, len(drawn), "landmarks: split"), samples, strict=True):
+        own = {name: each[np.searchsorted(rows, sample)] for name, each in views.items()}
+        made = LandmarkFeatures(
+            library_kernels(spec.kernels), spec.landmarks.n, spec.landmarks.how, dtype=spec.landmarks.dtype,
+            random_state=spec.seed,
+        )  # fmt: skip
+        try:
+            found.append(made.fit(own, y[sample]))
+        except DataError as error:
+            raise DataError(f"{split.name}: {error}") from error
+    logger.info("%d features of %d kernels in the first split", found[0].blocks_[-1].stop, len(spec.kernels))
+    record = stamp(spec.as_dict(), input_digests(labels=labels, splits=splits, features=features), code or [])
+    content = np.frombuffer(fitted_bytes(found, str(landmarks)), dtype=np.uint8)
+    write_arrays(landmarks, record, content=content)
+
+
+def read_landmarks(path: Path) -> list[LandmarkFeatures]:
+    """Read the landmarks of each split, in the order of the splits."""
+    content = read_arrays(path, ("content",))["content"]
+    return from_bytes(content.tobytes(), str(path))
+
+
+def library_kernels(kernels: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return kernels on features of descriptors as the library takes them: by name, on views."""
+    found = {}
+    for kernel in kernels:
+        spec = {name: value for name, value in kernel.items() if name not in ("id", "features", "implementation")}
+        found[str(kernel["id"])] = {"view": kernel["features"], **spec}
+    return found
+
+
+def _sample(split: Split, y: NDArray[np.int64], spec: LandmarkSetSpec) -> NDArray[np.intp]:
+    """Draw the training samples that landmarks are chosen from, ascending."""
+    train, size = split.train, max(SAMPLE, spec.landmarks.n)
+    if len(train) <= size:
+        return train
+    drawn = np.random.default_rng(spec.seed).choice(train, size, replace=False)
+    _, first = np.unique(y[train], return_index=True)
+    missing = ~np.isin(y[train[first]], y[drawn])
+    return np.sort(np.concatenate([drawn, train[first[missing]]]))
+
+
+def _views_of(rows: NDArray[np.intp], blocks: Iterator[Block]) -> dict[str, NDArray[Any]]:
+    """Return the features of some samples, in ascending order of their positions."""
+    found: dict[str, list[NDArray[Any]]] = {}
+    for block in blocks:
+        own = np.isin(block.rows, rows, assume_unique=True)
+        for name, table in block.views.items():
+            found.setdefault(name, []).append(table[own])
+    return {name: np.concatenate(tables) for name, tables in found.items()}

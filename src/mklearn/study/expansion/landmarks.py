@@ -1,0 +1,126 @@
+"""Methods that learn from landmarks: their kernels on features, what they share, and the blocks of samples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from mklearn.contract.fit_spec import FitSpec
+from mklearn.contract.method import LandmarkMethod, Method
+from mklearn.contract.specs import LandmarkSetSpec
+from mklearn.errors import ConfigError
+from mklearn.extras import require
+from mklearn.provenance import key
+from mklearn.study.expansion.datasets import PlannedDataset
+from mklearn.study.expansion.kernels import POINT_SET, kernel_parts
+from mklearn.study.expansion.protocols import PlannedProtocol
+from mklearn.study.model import Evaluation
+
+FEWEST_ROWS, MOST_ROWS, BLOCKS = 20_000, 100_000, 16
+"""Samples of a block by default: a sixteenth of all, within these bounds."""
+
+
+def number_of_blocks(n_samples: int | None, rows_per_block: int | None) -> int:
+    """Return the number of jobs that a pass over the samples is spread over; 1 where their number is not known."""
+    if n_samples is None:
+        return 1
+    usual = min(MOST_ROWS, max(FEWEST_ROWS, math.ceil(n_samples / BLOCKS)))
+    return math.ceil(n_samples / (rows_per_block or usual))
+
+
+def kernels_on_features(kernels: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return kernels that are computed from features in place of matrices among all samples."""
+    found = []
+    for kernel in kernel_parts(kernels):
+        changed = {name: value for name, value in kernel.items() if name != "pairwise"}
+        if "pairwise" in kernel:
+            changed |= {"features": kernel["pairwise"].split("/")[0], "feature_scaling": "none"}
+        found.append(changed)
+    return found
+
+
+def unsuited_kernels(kernels: Sequence[dict[str, Any]]) -> str:
+    """Return why kernels can't be computed from views by the library; empty if they can."""
+    for kernel in kernels:
+        name = kernel["id"]
+        if "factors" in kernel:
+            return f"takes kernel {name!r}, a product of kernels of several descriptors, and each has to read one view"
+        if kernel.get("measure") == POINT_SET:
+            return f"takes kernel {name!r}, which compares sets of points"
+        if not str(kernel["implementation"]).startswith("mklearn."):
+            return f"takes kernel {name!r} of another package"
+    return ""
+
+
+def on_landmarks(
+    fit: FitSpec, method_id: str, method: Method, dataset: PlannedDataset, protocol: PlannedProtocol,
+    evaluation: Evaluation,
+) -> FitSpec:  # fmt: skip
+    """Return a fit with the landmarks of its method, if it has any.
+
+    Raises
+    ------
+    ConfigError
+        Its kernels, its other fields, the protocol or the evaluation need kernels among all samples.
+    MissingExtra
+        skops is not installed: known now, not in a job.
+    """
+    landmarks = method.landmarks_spec() if isinstance(method, LandmarkMethod) else None
+    if landmarks is None or not isinstance(method, LandmarkMethod):
+        return fit
+    components = method.component_choice() or evaluation.components
+    reasons = {
+        unsuited_kernels(fit.kernels): "name other `kernels`",
+        _unsuited_matrices(dataset): "name other `datasets` for the method",
+        _automatic(fit): "give the kernels one `feature_scaling`, such as standard",
+        _incomplete(dataset): "use missing_views: drop without impute",
+        method.needs_kernels() and f"has {method.needs_kernels()}, which needs kernels among all samples": "omit it",
+        _unsuited_protocol(protocol): "name other `protocols` for the method",
+        components not in (None, "all") and f"has components: {components}": "give n_components, or components: all",
+        fit.evaluation.inner_folds == "leave_one_out" and "leaves out single samples": "give a number of inner_folds",
+    }
+    for reason, advice in reasons.items():
+        if reason:
+            raise ConfigError(
+                f"methods.{method_id}.landmarks (datasets.{dataset.id}): the method {reason}; {advice}, or omit "
+                "`landmarks`."
+            )
+    require("skops")
+    return fit.model_copy(update={
+        "kernels": kernels_on_features(fit.kernels),
+        "method": fit.method.model_copy(update={"iterations": None}),
+        "evaluation": fit.evaluation.model_copy(update={"components": "all"}),
+        "landmarks": landmarks,
+    })  # fmt: skip
+
+
+def landmark_set(fit: FitSpec) -> tuple[str, LandmarkSetSpec] | tuple[None, None]:
+    """Return key and specification of what a fit shares with others on the same kernels; None without landmarks."""
+    if fit.landmarks is None:
+        return None, None
+    folds = fit.evaluation.inner_folds
+    assert isinstance(folds, int)
+    spec = LandmarkSetSpec(kernels=fit.kernels, landmarks=fit.landmarks, seed=fit.seed, inner_folds=folds)
+    return key(f"{fit.landmarks.n}-landmarks", spec.as_dict()), spec
+
+
+def _unsuited_matrices(dataset: PlannedDataset) -> str:
+    return "takes features, and this data set has matrices among its samples" if dataset.family == "matrices" else ""
+
+
+def _automatic(fit: FitSpec) -> str:
+    automatic = [kernel["id"] for kernel in kernel_parts(fit.kernels) if kernel.get("feature_scaling") == "auto"]
+    return f"takes kernel {automatic[0]!r}, whose feature_scaling is auto" if automatic else ""
+
+
+def _incomplete(dataset: PlannedDataset) -> str:
+    return "takes complete tables, and these may have missing rows or values" if dataset.is_incomplete else ""
+
+
+def _unsuited_protocol(protocol: PlannedProtocol) -> str:
+    if protocol.pairs is not None:
+        return f"can't take pairs of samples (protocol {protocol.id!r})"
+    if protocol.choice == "test_set":
+        return f"can't choose on test samples (protocol {protocol.id!r})"
+    return f"can't take validation folds (protocol {protocol.id!r})" if protocol.spec.kind == "validation_folds" else ""
