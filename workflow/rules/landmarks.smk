@@ -84,9 +84,9 @@ rule solve:
         solution=targets.path("solution"),
     log:
         targets.log("solve"),
-    priority: ask.fit_priority
     wildcard_constraints:
         method=targets.one_of("landmark_method"),
+    priority: ask.fit_priority
     conda:
         "../../envs/mklearn.yaml"
     resources:
