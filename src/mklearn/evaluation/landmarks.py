@@ -221,10 +221,14 @@ def solve(features: LandmarkFeatures, moments: SplitMoments, method: MethodSpec,
     return Solved(estimators, [grid[number] for number in distinct], by_rule, seconds, selection_seconds)
 
 
-def outputs_of(estimator: Any, views: Mapping[str, NDArray[Any]]) -> NDArray[np.floating[Any]]:
-    """Compute what evaluation needs of samples: their embedding (m, p), or the scores of a classifier (m, c)."""
-    compute = estimator.class_scores if hasattr(estimator, "class_scores") else estimator.transform
-    return np.asarray(compute(views))
+def outputs_of(estimators: Sequence[Any], views: Mapping[str, NDArray[Any]]) -> list[NDArray[np.floating[Any]]]:
+    """Compute what evaluation needs of samples: their embedding (m, p), or the scores of a classifier (m, c).
+
+    All estimators are of one split: they have the same landmarks, and features are computed once.
+    """
+    blocks = estimators[0].landmark_features_.transform_blocks(views)
+    made = [[_of_features(estimator, block) for estimator in estimators] for _, block in blocks]
+    return [np.concatenate(parts) for parts in zip(*made, strict=True)]
 
 
 def outcome_of(

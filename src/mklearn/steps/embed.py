@@ -28,7 +28,7 @@ def embed(
 
     One row for each split, estimator of the split and sample of its training or test part: ``split`` and ``estimator``
     (numbers), ``sample`` (position in the data set), and the components ``z0``, ``z1``, ... in single precision, NaN
-    where an estimator has fewer of them. ``seconds`` is the time of the estimator, the same in each of its rows.
+    where an estimator has fewer of them. ``seconds`` is the time of the split's samples, the same in each row.
 
     Parameters
     ----------
@@ -46,13 +46,15 @@ def embed(
     for number, (split, found) in enumerate(zip(progress(drawn, len(drawn), "embed: split"), solved, strict=True)):
         if found.solved is None:
             continue
-        used = np.flatnonzero(np.isin(block.rows, np.concatenate([split.train, split.test]), assume_unique=True))
-        views = {name: table[used] for name, table in block.views.items()}
-        for position, estimator in enumerate(found.solved.estimators):
-            started = time.perf_counter()
-            made = outputs_of(estimator, views) if len(used) else np.empty((0, 0))
-            seconds = time.perf_counter() - started
-            frames.append(_frame(number, position, block.rows[used], made, seconds))
+        in_split = np.zeros(len(ids), dtype=bool)
+        in_split[split.train] = in_split[split.test] = True
+        used = np.flatnonzero(in_split[block.rows])
+        if not len(used):
+            continue
+        started = time.perf_counter()
+        made = outputs_of(found.solved.estimators, {name: table[used] for name, table in block.views.items()})
+        seconds = time.perf_counter() - started
+        frames += [_frame(number, position, block.rows[used], each, seconds) for position, each in enumerate(made)]
     table = pd.concat(frames, ignore_index=True) if frames else _frame(0, 0, block.rows[:0], np.empty((0, 0)), 0.0)
     logger.info("part %s: %d rows", spec.part, len(table))
     inputs = input_digests(solution=solution, labels=labels, splits=splits, features=features)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -54,27 +55,34 @@ def landmarks(
     samples = [_sample(split, y, spec) for split in drawn]
     views = _views_of(np.unique(np.concatenate(samples)), read_blocks(features, spec.descriptors, ids))
     rows = np.unique(np.concatenate(samples))
-    found = []
+    found, seconds = [], []
     for split, sample in zip(progress(drawn, len(drawn), "landmarks: split"), samples, strict=True):
         own = {name: each[np.searchsorted(rows, sample)] for name, each in views.items()}
         made = LandmarkFeatures(
             library_kernels(spec.kernels), spec.landmarks.n, spec.landmarks.how, dtype=spec.landmarks.dtype,
             random_state=spec.seed,
         )  # fmt: skip
+        started = time.perf_counter()
         try:
             found.append(made.fit(own, y[sample]))
         except DataError as error:
             raise DataError(f"{split.name}: {error}") from error
+        seconds.append(time.perf_counter() - started)
     logger.info("%d features of %d kernels in the first split", found[0].blocks_[-1].stop, len(spec.kernels))
     record = stamp(spec.as_dict(), input_digests(labels=labels, splits=splits, features=features), code or [])
     content = np.frombuffer(fitted_bytes(found, str(landmarks)), dtype=np.uint8)
-    write_arrays(landmarks, record, content=content)
+    write_arrays(landmarks, record, content=content, seconds=np.array(seconds))
 
 
 def read_landmarks(path: Path) -> list[LandmarkFeatures]:
     """Read the landmarks of each split, in the order of the splits."""
     content = read_arrays(path, ("content",))["content"]
     return from_bytes(content.tobytes(), str(path))
+
+
+def seconds_of_landmarks(path: Path) -> list[float]:
+    """Read the time that the choice of the landmarks of each split took."""
+    return [float(each) for each in read_arrays(path, ("seconds",))["seconds"]]
 
 
 def library_kernels(kernels: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:

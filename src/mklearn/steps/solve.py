@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from mklearn.evaluation.split import Candidate
 from mklearn.provenance import canonical, input_digests, stamp
 from mklearn.saved_models import fitted_bytes, from_bytes
 from mklearn.steps.fit_records import failure, guarded
-from mklearn.steps.landmarks import read_landmarks
+from mklearn.steps.landmarks import read_landmarks, seconds_of_landmarks
 from mklearn.steps.log import logger, progress
 from mklearn.steps.moments import read_moments
 from mklearn.steps.supervisor import SplitAborted, supervised
@@ -32,7 +33,7 @@ class Solution(NamedTuple):
     Attributes
     ----------
     pass_seconds : float
-        Time of the pass over the samples that the moments are from; methods on the same landmarks share it.
+        Time of the landmarks and of the pass over the samples; methods on the same landmarks share it.
     status, message : str
         Of a split without a value.
     """
@@ -53,7 +54,9 @@ def solve(
     """
     ids = read_table(labels)[0]["id"].to_numpy(dtype=str)
     drawn = Splits.load(splits, ids).splits
-    work = list(zip(drawn, read_landmarks(landmarks), read_moments(moments), strict=True))
+    before = seconds_of_landmarks(landmarks)
+    gathered = [replace(m, seconds=m.seconds + t) for m, t in zip(read_moments(moments), before, strict=True)]
+    work = list(zip(drawn, read_landmarks(landmarks), gathered, strict=True))
     arrays: dict[str, NDArray[Any]] = {}
     for setting in spec.settings:
         own = [entry for entry in work if entry[0].train_size == setting.train_size]
