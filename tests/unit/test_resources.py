@@ -203,6 +203,14 @@ def test_number_of_classes(selection: dict[str, Any], classes: int) -> None:
     assert resources.number_of_classes(read) == classes
 
 
+def test_reading_asks_for_images_that_are_made_of_few() -> None:
+    protocols = {"released": {"kind": "released"}}
+    targets = Targets(plan_study(check_study({"study": "s", "datasets": ["mnist_deformed"], "protocols": protocols})))
+    (dataset,) = targets.plan.datasets
+    asked = JobResources(targets).read_memory(SimpleNamespace(dataset=dataset), SimpleNamespace(size_mb=11.0), 1)
+    assert 1600 < asked < 4000
+
+
 def test_samples_are_counted_in_the_file(tmp_path: Path) -> None:
     y = np.arange(137) % 3
     data = SampleSet(ids=np.array([f"s{i}" for i in range(137)]), y=y, classes=np.array(["a", "b", "c"]),

@@ -7,7 +7,7 @@ from typing import Any
 from mklearn.contract.fit_spec import FitSpec
 from mklearn.contract.model import Strict
 from mklearn.contract.model_card import CardImages, CardTables
-from mklearn.contract.specs import Spec
+from mklearn.contract.specs import FeatureType, Spec
 
 BEST = "best"
 """In place of a method's name: the one with the best mean of the metric."""
@@ -24,6 +24,8 @@ class FinalView(Strict):
     parameters: dict[str, Any]
     learns: bool = False
     """Whether it has learned from images."""
+    dtype: FeatureType | None = None
+    """Type of the features; None: as the descriptor gives them."""
     column_table: str | None = None
     """Path of the user's table that the features are the columns of."""
     column_array: str | None = None

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from mklearn.contract.fit_spec import Impute
 from mklearn.contract.model import Strict
+from mklearn.contract.specs import FeatureType
 
 
 class CardView(Strict):
@@ -17,6 +18,8 @@ class CardView(Strict):
     parameters: dict[str, Any] = {}
     """Parameters of the descriptor; of a table its name in the study."""
     n_features: int
+    dtype: FeatureType | None = None
+    """Type of the features; None: as the descriptor gives them."""
     array: str | None = None
     """Name of the array of a table's file, where it has several."""
     columns: list[str] | None = None

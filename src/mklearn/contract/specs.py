@@ -112,6 +112,8 @@ class ProjectSpec(Spec):
 
 # --- descriptors and kernels
 
+FeatureType = Literal["float32", "float64"]
+
 
 class DescriptorSpec(Spec):
     """Step ``describe``: one descriptor of every image."""
@@ -125,7 +127,9 @@ class DescriptorSpec(Spec):
     """Number of images that it learns from."""
     seed: int | None = None
     part: str | None = None
-    """``"2of8"``: the second eighth of the images."""
+    """``"2of8"``: the second eighth of the samples, consecutive ones."""
+    dtype: FeatureType | None = None
+    """Type of the features; None: as the descriptor gives them, which is float64."""
 
 
 class LearnSpec(DescriptorSpec):

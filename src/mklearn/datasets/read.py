@@ -20,6 +20,7 @@ from mklearn.datasets.selection import chosen_rows
 from mklearn.errors import ConfigError, DataError
 
 READERS = (
+    "deformed_idx",
     "deng_cai_mat",
     "digits",
     "feature_tables",

@@ -57,8 +57,8 @@ class Entry(Strict):
     merge: dict[str, list[str] | Literal["rest"]] | None = None
     """Original classes by the name of the class that they become; the original class is then the sample's group."""
     released_splits: str | None = None
-    """``"module:function"`` that reads, from the file of the data set, the ids of the test samples of each split that
-    was released with it; for the protocol ``released``."""
+    """``"module:function"`` that reads, from the first file of the data set, the ids of the test samples of each split
+    that was released with it; for the protocol ``released``. With a parameter ``ids`` it gets those of all samples."""
     pairs: list[FileSpec] = Field(default_factory=list)
     """Official lists of pairs for protocol ``verification``: the folds of the result, then, where parameters are chosen
     on pairs of their own, those that are trained on for it and those that are validated on."""

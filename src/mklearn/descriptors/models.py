@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from mklearn.contract.model import Registered, Slug
+from mklearn.contract.specs import FeatureType
 from mklearn.kernels.costs import point_set_seconds_per_pair
 
 Count = Annotated[int, Field(ge=1)]
@@ -28,6 +29,18 @@ class Descriptor(Registered):
     """Whether it gives a set of points for each image, instead of a vector."""
     images_per_job: ClassVar[int] = 0
     """Images per job, for expensive descriptors; 0: all images in one job."""
+
+    dtype: FeatureType = "float64"
+    """Type of the features in files and methods; float32 takes half the memory and has seven digits."""
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters that the implementation is called with."""
+        return {name: value for name, value in super().parameters().items() if name != "dtype"}
+
+    def specification(self) -> dict[str, Any]:
+        """Return the implementation with its parameters, and the type of features where it is not the default."""
+        given = super().specification()
+        return given if self.dtype == "float64" else given | {"dtype": self.dtype}
 
     def distance(self) -> dict[str, Any]:
         """Return the parameters of the distance between sets of points."""
@@ -151,6 +164,11 @@ class PointSetDescriptor(Descriptor):
     position_weight: Annotated[float, Field(ge=0)] = 0.25
     """What a distance of ``position_scale`` pixels between two points adds to the distance of their descriptors."""
     position_scale: Annotated[float, Field(gt=0)] = 270.0
+
+    @field_validator("dtype")
+    @classmethod
+    def _of_vectors(cls, dtype: FeatureType) -> FeatureType:
+        raise ValueError(f"invalid value {dtype!r}: sets of points have a type of their own; omit dtype.")
 
     def distance(self) -> dict[str, Any]:
         """Return the parameters of the distance between sets of points."""

@@ -166,7 +166,7 @@ def _from_images(source: Path, card: ModelCard, form: CardImages, arrays: Mappin
     ids = np.array(names)
     if card.method.input == "images":
         return NewSamples(ids, np.asarray(images, dtype=np.float64))
-    return NewSamples(ids, Views({view.name: _described(images, view, arrays) for view in card.views}))
+    return NewSamples(ids, Views({view.name: described_images(images, view, arrays) for view in card.views}))
 
 
 def _image_files(folder: Path) -> list[Path]:
@@ -185,8 +185,8 @@ def _content(file: Path) -> bytes:
         raise DataError(f"{file}: can't be read: {error.strerror or error}") from error
 
 
-def _described(images: Any, view: CardView, arrays: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
-    """Compute a descriptor of every image. Its code is that of its kind: a card names no code."""
+def described_images(images: Any, view: CardView, arrays: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+    """Compute the features of a view for every image. Its code is that of its kind: a card names no code."""
     known = registered("descriptors")
     if view.kind not in known:
         raise ConfigError(f"the model needs descriptor {view.kind!r}; install the package that provides it")
@@ -195,7 +195,7 @@ def _described(images: Any, view: CardView, arrays: Mapping[str, NDArray[Any]]) 
     extra = {"learned": learned} if learned else {}
     starts = range(0, len(images), BATCH)
     parts = [compute(images[start : start + BATCH], **extra, **view.parameters) for start in starts]
-    return np.concatenate([np.asarray(part) for part in parts])
+    return np.concatenate([np.asarray(part, dtype=view.dtype) for part in parts])
 
 
 # --- tables
@@ -304,7 +304,7 @@ def _from_tables(files: Mapping[str, Path], card: ModelCard) -> NewSamples:
             labels = merged.astype(str)
     views, missing = {}, {}
     for view in card.views:
-        values = np.full((len(ids), view.n_features), np.nan)
+        values = np.full((len(ids), view.n_features), np.nan, dtype=view.dtype)
         if view.name in files:
             rows = tables[files[view.name], arrays[view.name]]
             frame = rows.of_view(view)

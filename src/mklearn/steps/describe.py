@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,8 @@ def describe(
     features : Path
         The file to write.
     spec : DescriptorSpec
-        With ``spec.part`` "2of8", only the second eighth of the samples is described.
+        With ``spec.part`` "2of8", only the second eighth of the samples is described. ``spec.dtype`` is the type of
+        the features; without it they have the type that the descriptor gives, and tables are float64.
     samples, learned : Path, optional
         The samples, and what the descriptor has learned from them.
     blocks : list of Path, optional
@@ -43,7 +46,8 @@ def describe(
     Raises
     ------
     DataError
-        The samples lack the images or the table, features are not finite, or two parts share a sample.
+        The samples lack the images or the table, features are not finite or too large for ``spec.dtype``, batches of
+        images give features of different lengths or types, or two parts share a sample.
     """
     if blocks:
         found, ids = _concatenated(blocks)
@@ -74,18 +78,16 @@ def _digest(arrays: dict[str, np.ndarray]) -> str:
 
 def _computed(samples: Path, learned: Path | None, spec: DescriptorSpec) -> tuple[Features, np.ndarray]:
     data = SampleSet.load(samples)
-    rows = slice(None)
+    rows = slice(None) if spec.part is None else rows_of_part(len(data), spec.part)
+    ids = data.ids[rows]
     if spec.kind == "table":
-        found: Features = _table(data, spec, samples)
+        found: Features = _table(data, rows, spec, samples)
     else:
-        if spec.part is not None:
-            rows = rows_of_part(len(data), spec.part)
         extra = {}
         if learned is not None:
             held = read_arrays(learned)
             extra["learned"] = {str(name): held[str(name)] for name in held["names"]}
         found = _from_images(data, rows, spec, samples, extra)
-    ids = data.ids[rows]
     may_have_nan = spec.kind == "table" and spec.parameters["table"] in data.incomplete
     if isinstance(found, np.ndarray) and not may_have_nan and not np.isfinite(found).all():
         row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
@@ -93,11 +95,11 @@ def _computed(samples: Path, learned: Path | None, spec: DescriptorSpec) -> tupl
     return found, ids
 
 
-def _table(data: SampleSet, spec: DescriptorSpec, path: Path) -> np.ndarray:
+def _table(data: SampleSet, rows: slice, spec: DescriptorSpec, path: Path) -> np.ndarray:
     name = spec.parameters["table"]
     if name not in data.tables:
         raise DataError(f"{path}: has no table {name!r}; available: {', '.join(data.tables) or 'none'}.")
-    return np.asarray(data.tables[name], dtype=np.float64)
+    return _converted(data.tables[name][rows], spec.dtype or "float64", f"{path}: table {name!r}")
 
 
 def _from_images(data: SampleSet, rows: slice, spec: DescriptorSpec, path: Path, extra: dict[str, Any]) -> Features:
@@ -106,12 +108,48 @@ def _from_images(data: SampleSet, rows: slice, spec: DescriptorSpec, path: Path,
     images = data.images[rows]
     compute = load(spec.implementation)
     starts = range(0, len(images), BATCH)
-    return _joined(
-        [
-            compute(images[start : start + BATCH], **extra, **spec.parameters)
-            for start in progress(starts, len(starts), f"{spec.kind}: batch")
-        ]
+    batches = (
+        compute(images[start : start + BATCH], **extra, **spec.parameters)
+        for start in progress(starts, len(starts), f"{spec.kind}: batch")
     )
+    first = next(batches)
+    if isinstance(first, PointSets):
+        return PointSets.concatenate([first, *batches])
+    return _filled(itertools.chain([first], batches), len(images), spec, path)
+
+
+def _filled(batches: Iterator[Any], n: int, spec: DescriptorSpec, path: Path) -> np.ndarray:
+    """Put the features of batches of images into one array (n, d): two copies of a million samples are too many."""
+    found: np.ndarray | None = None
+    start = 0
+    for batch in batches:
+        features = np.asarray(batch)
+        if spec.dtype is not None:
+            features = _converted(features, spec.dtype, f"{path}: descriptor {spec.kind}")
+        if found is None:
+            found = np.empty((n, *features.shape[1:]), dtype=features.dtype)
+        if (features.shape[1:], features.dtype) != (found.shape[1:], found.dtype):
+            these = f"{features.dtype} features of shape {features.shape[1:]}"
+            raise DataError(
+                f"{path}: descriptor {spec.kind} gives {these} for images {start + 1} to {start + len(features)}, and "
+                f"{found.dtype} of shape {found.shape[1:]} for those before; expected one for all images "
+                "(`resize` gives images one size)."
+            )
+        found[start : start + len(features)] = features
+        start += len(features)
+    assert found is not None
+    return found
+
+
+def _converted(features: np.ndarray, dtype: str, what: str) -> np.ndarray:
+    """Return features in another type; DataError if a finite value is too large for it."""
+    with np.errstate(over="ignore"):
+        converted = features.astype(dtype, copy=False)
+    if converted.dtype.itemsize < features.dtype.itemsize and not np.array_equal(
+        np.isinf(converted), np.isinf(features)
+    ):
+        raise DataError(f"{what} has values above {np.finfo(dtype).max:.3g}, which {dtype} can't hold; omit `dtype`.")
+    return converted
 
 
 def _concatenated(blocks: list[Path]) -> tuple[Features, np.ndarray]:
@@ -131,4 +169,4 @@ def _concatenated(blocks: list[Path]) -> tuple[Features, np.ndarray]:
 def _joined(parts: list[Features]) -> Features:
     if isinstance(parts[0], PointSets):
         return PointSets.concatenate([part for part in parts if isinstance(part, PointSets)])
-    return np.concatenate([np.asarray(part) for part in parts])
+    return np.concatenate([part for part in parts if isinstance(part, np.ndarray)])

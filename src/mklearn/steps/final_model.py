@@ -244,7 +244,7 @@ def _card(
     views = [
         CardView(
             name=view.name, kind=view.kind, parameters=view.parameters,
-            n_features=int(data.features[view.descriptor].shape[1]),
+            n_features=int(data.features[view.descriptor].shape[1]), dtype=view.dtype,
             array=view.column_array, columns=data.columns.get(view.name),
             learned=sorted(data.learned_of([view])),
         )

@@ -47,7 +47,7 @@ def pairwise(
             compute = load(spec.implementation)
             values = compute(PointSets.from_arrays(held), **(spec.parameters or {}))
         else:
-            values = MEASURES[spec.measure](held["features"])
+            values = MEASURES[spec.measure](np.asarray(held["features"], dtype=np.float64))
     logger.info("%s: %d x %d, %.1f MB", spec.measure, *values.shape, values.nbytes / 1e6)
     record = stamp(spec.as_dict(), input_digests(source=source, blocks=blocks), code or [])
     write_arrays(matrix, record, matrix=values, ids=ids, sha256=array_digest(values))

@@ -78,7 +78,9 @@ def draw_splits(table: pd.DataFrame, spec: SplitSpec, files: Sequence[Path] = ()
     elif spec.kind == "released":
         if not files or spec.source is None:
             raise ConfigError(f"protocol released: no file of splits was released with data set {spec.dataset!r}.")
-        drawn = released(load(spec.source)(files[0]), ids)
+        read = load(spec.source)
+        takes_ids = "ids" in inspect.signature(read).parameters
+        drawn = released(read(files[0], ids=ids) if takes_ids else read(files[0]), ids)
         drawn = drawn.restricted(kept) if excluded else drawn
     else:
         draw = load(spec.implementation)

@@ -25,7 +25,10 @@ class JobResources:
         return dataset.n_samples or resources.counted_samples(samples) or resources.UNKNOWN_SAMPLES
 
     def read_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
-        return resources.asked_mb(8 * self._read_mb(wildcards, input), attempt)  # archives grow two or three times
+        dataset = self._targets.dataset(wildcards)
+        decoded = resources.decoded_mb(dataset.read, dataset.n_samples or 0)
+        data = max(8 * self._read_mb(wildcards, input), 2 * decoded)  # archives grow two or three times
+        return resources.asked_mb(data, attempt)
 
     def read_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
         return resources.asked_minutes(2 * self._read_mb(wildcards, input), attempt)

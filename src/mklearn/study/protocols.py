@@ -138,7 +138,7 @@ class GivenSplits(Protocol):
 
 
 class ReleasedSplits(Protocol):
-    """The splits that were released with a data set, such as those of breast, german, heart and other UCI sets."""
+    """The splits that were released with a data set: the test part of MNIST and USPS, ten of breast, heart and more."""
 
     title = "released splits"
     implementation = "mklearn.datasets.splits:released"

@@ -94,6 +94,15 @@ def _bytes_below(root: str) -> int:
     return sum(path.stat().st_size for path in Path(root).rglob("*") if path.is_file())
 
 
+def decoded_mb(read: ReadSpec, n_samples: int) -> float:
+    """Compute the size of the images of a registered data set, a byte per pixel; 0 where their shape is unknown.
+
+    It counts where many images are made from few, or come in a small file (measured: 1.6 GB for 784 MB of images).
+    """
+    shape = read.expected.get("image_shape")
+    return n_samples * math.prod(shape) / 2**20 if shape else 0.0
+
+
 def images_mb(samples_mb: float, n_samples: int) -> float:
     """Compute the memory for describing or resizing images: all as read, and a batch of them in double precision.
 

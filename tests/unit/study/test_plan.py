@@ -519,6 +519,15 @@ def test_data_sets_share_no_file_and_studies_share_all() -> None:
     assert all(keys(one)[what] <= keys(two)[what] for what in keys(one))
 
 
+def test_data_sets_made_of_the_same_files_share_the_download() -> None:
+    """The job is the same, whichever of them a study has: else it would run again at each change of study."""
+    plans = [planned(SMOKE | {"datasets": datasets}) for datasets in (["mnist"], ["mnist_deformed"])]
+    (one,), (other,) = (plan.datasets.values() for plan in plans)
+    assert one.read != other.read
+    assert len(one.downloads) == 4
+    assert one.downloads == other.downloads
+
+
 def test_steps_read_the_planned_specifications_unchanged() -> None:
     """Passed as text to a job and validated again, a planned specification is the same, with values at its defaults."""
     targets = Targets(planned(SMOKE | {"calibration": {"method": "average"}, "final": {}}))

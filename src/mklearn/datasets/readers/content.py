@@ -1,4 +1,4 @@
-"""Shared by readers: one input file, sha256 of decoded content, decoding one image, ids within a class."""
+"""Shared by readers: one input file, sha256 of decoded content, decoding one image, ids and what they tell."""
 
 from __future__ import annotations
 
@@ -51,6 +51,23 @@ def number_within_class(labels: Iterable[str]) -> list[str]:
         seen[label] += 1
         ids.append(f"{label}/{seen[label]}")
     return ids
+
+
+def published_test_part(path: Path, ids: np.ndarray) -> list[np.ndarray]:
+    """Return the test part of data sets whose ids begin with "train/" and "test/"; `path` is not read.
+
+    Raises
+    ------
+    ConfigError
+        All samples are of one part.
+    """
+    test = np.char.startswith(ids, "test/")
+    if test.all() or not test.any():
+        raise ConfigError(
+            f"protocol released: all {len(ids)} samples are of the {'test' if test.any() else 'training'} part of the "
+            "data set; `per_class` takes the first samples of a class: draw them at random, with `draw: 0`"
+        )
+    return [ids[test]]
 
 
 def check_colour(colour: str) -> None:

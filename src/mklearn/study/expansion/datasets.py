@@ -131,8 +131,9 @@ def _registered(
         return layout.path("download", source=known.of or known.id, file=file.name)
 
     files = known.packaging(os.environ.get(MIRROR_VARIABLE) or mirror)  # the order of the download
+    source = entry(known.of) if known.of else known  # one job, whichever of the data sets on these files a study has
     downloads = {
-        path(file): DownloadSpec(file=FileSpec(**file.model_dump()), reader=known.reader, options=planned.read.options)
+        path(file): DownloadSpec(file=FileSpec(**file.model_dump()), reader=source.reader, options=source.options)
         for file in [*files, *known.pairs]
     }
     usual = known.title if planned.id == known.id else f"{known.title}, {planned.id}"  # two draws are two columns

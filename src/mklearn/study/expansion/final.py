@@ -118,6 +118,7 @@ def _view(descriptor: PlannedDescriptor, own_tables: Mapping[str, str | TableFil
     return FinalView(
         name=descriptor.id, descriptor=descriptor.key, kind=descriptor.spec.kind,
         parameters=descriptor.spec.parameters, learns=bool(descriptor.spec.learns),
+        dtype=descriptor.spec.dtype,
         column_table=table.path if isinstance(table, TableFile) else table,
         column_array=table.array if isinstance(table, TableFile) else None,
     )  # fmt: skip

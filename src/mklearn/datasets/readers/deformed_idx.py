@@ -1,0 +1,73 @@
+"""MNIST with random shifts and elastic deformations, up to any number of images: synthetic, for timing only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from mklearn.datasets.deformation import deform, draw_displacements
+from mklearn.datasets.readers import idx
+from mklearn.datasets.samples import SampleSet
+from mklearn.errors import ConfigError
+
+BATCH = 1000
+"""Images that are deformed at a time: about 50 MB."""
+
+
+def read(
+    paths: Mapping[str, Path],
+    *,
+    n_samples: int = 1_000_000,
+    seed: int = 0,
+    content_sha256: str | None = None,
+    choose: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
+) -> SampleSet:
+    """Read the images, and deform them again and again until there are enough.
+
+    Parameters
+    ----------
+    paths, content_sha256
+        The four files and the digest of the originals, as for :func:`mklearn.datasets.readers.idx.read`.
+    n_samples : int
+        The originals come first, in their order; then the first copy of each, the second of each, and so on.
+    seed : int
+        Copy c of the i-th original has the i-th draw of ``default_rng([seed, c])``, whatever `n_samples`.
+    choose : callable, optional
+        Takes class codes and names of all samples, returns positions of those to make, ascending. By default all.
+
+    Returns
+    -------
+    SampleSet
+        ids "train/5" of an original and "train/5-3" of its third copy; groups are the ids of the originals; images
+        (n, rows, columns), bytes.
+
+    Raises
+    ------
+    DataError
+        As of :func:`mklearn.datasets.readers.idx.read`.
+    ConfigError
+        `n_samples` below 1.
+    """
+    if n_samples < 1:
+        raise ConfigError(f"reader deformed_idx: n_samples is {n_samples}; expected at least 1")
+    originals = idx.read(paths, content_sha256=content_sha256)
+    sources = np.asarray(originals.images)
+    copies, numbers = np.divmod(np.arange(n_samples), len(originals))
+    if choose is not None:
+        rows = choose(originals.y[numbers], originals.classes)
+        copies, numbers = copies[rows], numbers[rows]
+    images = np.empty((len(numbers), *sources.shape[1:]), dtype=np.uint8)
+    for copy in np.unique(copies):
+        places = np.flatnonzero(copies == copy)
+        if copy == 0:
+            images[places] = sources[numbers[places]]
+            continue
+        noise = draw_displacements(np.random.default_rng([seed, copy]), len(originals), sources.shape[1:])
+        for batch in np.array_split(places, np.arange(BATCH, len(places), BATCH)):
+            images[batch] = deform(sources[numbers[batch]], noise[numbers[batch]])
+    groups = originals.ids[numbers]
+    ids = np.where(copies == 0, groups, np.char.add(np.char.add(groups, "-"), copies.astype(str)))
+    codes, y = np.unique(originals.y[numbers], return_inverse=True)
+    return SampleSet(ids=ids, y=y, classes=originals.classes[codes], images=images, groups=groups)
