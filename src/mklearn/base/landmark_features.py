@@ -25,6 +25,8 @@ Precision = Literal["float64", "float32"]
 
 RANK_TOLERANCE = {"float64": 1e-12, "float32": 1e-6}
 """Default of ``rank_tolerance``, by dtype."""
+_BLOCK_BYTES = 2**25
+"""Features of a block: many rows, since what is gathered of a block, such as moments, costs D^2 besides its rows."""
 
 
 class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
@@ -218,36 +220,38 @@ class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         table = _sliceable(X)
         features = np.empty((table.shape[0] if table.shape else 0, self.blocks_[-1].stop), dtype=self.dtype)
-        for _ in self._transformed(table, features):
-            pass
+        self._fill(features, table, 0)
         return self._with_row_labels(features, X)
 
     def transform_blocks(self, X: Any) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
         """Yield blocks of rows of X, in order, and their features, which are never all in memory together.
 
-        Parameters and errors are those of ``transform``; a block is a slice and an array of shape (b, D).
+        Parameters and errors are those of ``transform``; a block is a slice and an array of shape (b, D), of at most
+        32 MB unless it is one row.
         """
         check_is_fitted(self)
-        return self._transformed(_sliceable(X), None)
+        return self._blocks_of_features(_sliceable(X))
 
-    def _transformed(
-        self, table: Any, features: NDArray[np.floating[Any]] | None
-    ) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
-        """Yield blocks of rows and their features, written into an array for all rows if one is given."""
-        n = table.shape[0] if table.shape else 0
-        width = self.blocks_[-1].stop
-        # blocks of all kernels' features may be larger: they are written once
-        for rows in row_blocks(n, max(self.n_features_in_, self._map_.width, width // 4)):
-            block = table if rows == slice(0, n) else _rows(table, rows)
+    def _blocks_of_features(self, table: Any) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
+        n, width = table.shape[0] if table.shape else 0, self.blocks_[-1].stop
+        most = max(1, _BLOCK_BYTES // (np.dtype(self.dtype).itemsize * width))
+        for start in range(0, max(n, 1), most):
+            features = np.empty((min(most, n - start), width), dtype=self.dtype)
+            self._fill(features, table, start)
+            yield slice(start, start + len(features)), features
+
+    def _fill(self, features: NDArray[np.floating[Any]], table: Any, start: int) -> None:
+        """Compute the features of rows from `start` on, in parts that stay in the processor's cache."""
+        for part in row_blocks(len(features), max(self.n_features_in_, self._map_.width)):
+            rows = slice(start + part.start, start + part.stop)
+            block = table if rows == slice(0, table.shape[0] if table.shape else 0) else _rows(table, rows)
             try:
                 checked = self._checked_features(block, self._map_, reset=False)
-                found = np.empty((rows.stop - rows.start, width), self.dtype) if features is None else features[rows]
-                self._map_.transform(checked, found)
+                self._map_.transform(checked, features[part])
             except DataError as error:
                 if rows.start == 0:
                     raise
                 raise DataError(f"in samples {rows.start} to {rows.stop - 1}: {error}") from error
-            yield rows, found
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Return names of the features, ``NAME__0``, ``NAME__1``, ... for each kernel.

@@ -19,6 +19,8 @@ _BLOCK_BYTES = 2**25
 """Rows are centred in blocks of this size: a copy of a large batch would double its memory."""
 _SINGLE_ROWS = 4096
 """Rows of one product in single precision, whose rounding errors grow with their number."""
+_COLUMNS = 256
+"""Columns of the scatter that are added at a time."""
 
 
 class Moments:
@@ -53,7 +55,7 @@ class Moments:
     classes_: NDArray[Any]
     class_counts_: NDArray[np.int64]
     class_sums_: Array
-    _upper: Array  # (d, d), Fortran order; only the upper triangle is meant
+    _upper: Array  # (d, d), Fortran order; only the upper triangle is meant; of a single block in its precision
 
     # ------------------------------------------------------------------------------------------------ gathering
 
@@ -229,9 +231,11 @@ class Moments:
     def _add(self, other: Moments) -> None:
         """Add the moments of other samples in place."""
         if not hasattr(self, "classes_"):
-            self._set(other.classes_, other.class_counts_, other.class_sums_, other._upper)
+            upper = other._upper.astype(np.float64, order="F", copy=False)
+            self._set(other.classes_, other.class_counts_, other.class_sums_, upper)
             return
-        self._upper += other._upper
+        for columns in _column_blocks(self.n_features_):
+            self._upper[: columns.stop, columns] += other._upper[: columns.stop, columns]
         self._shift(self, other, 1.0)
         classes = np.union1d(self.classes_, other.classes_)
         counts = np.zeros(len(classes), dtype=np.int64)
@@ -255,18 +259,23 @@ def _moments_of(features: Array, labels: NDArray[Any]) -> Moments:
     classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     indicator = np.zeros((len(classes), len(features)), dtype=features.dtype)
     indicator[codes, np.arange(len(features))] = 1
-    mean = features.mean(axis=0, dtype=np.float64)
-    centred = features - mean.astype(features.dtype)
-    offset = mean.astype(features.dtype).astype(np.float64)  # what was subtracted, as a float32 number too
-    product = blas.dsyrk if features.dtype == np.float64 else blas.ssyrk
-    upper = product(1.0, centred.T).astype(np.float64, order="F", copy=False)
+    # Any origin near the mean will do, as the scatter is moved to the exact mean below.
+    origin = features.mean(axis=0)
+    centred = features - origin
+    syrk, syr = (blas.dsyrk, blas.dsyr) if features.dtype == np.float64 else (blas.ssyrk, blas.ssyr)
+    upper = syrk(1.0, centred.T)
     sums = (indicator @ centred).astype(np.float64)
-    # The scatter about the exact mean: the subtracted one was rounded.
-    rest = sums.sum(axis=0) / len(features)
+    rest = (sums.sum(axis=0) / len(features)).astype(features.dtype)
     made = Moments()
-    made._set(classes, counts.astype(np.int64), sums + counts[:, None] * offset, None)
-    made._upper = blas.dsyr(-float(len(features)), rest, a=upper, overwrite_a=1)
+    made._set(classes, counts.astype(np.int64), sums + counts[:, None] * origin.astype(np.float64), upper)
+    made._upper = syr(-float(len(features)), rest, a=upper, overwrite_a=1)
     return made
+
+
+def _column_blocks(n_columns: int) -> Iterator[slice]:
+    """Yield slices of columns: of an upper triangle, little below the diagonal is in one."""
+    for start in range(0, n_columns, _COLUMNS):
+        yield slice(start, min(start + _COLUMNS, n_columns))
 
 
 def _is_text(labels: NDArray[Any]) -> bool:
