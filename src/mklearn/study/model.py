@@ -75,7 +75,8 @@ class Study(Strict):
     """Folder for everything made; studies in one folder share descriptors, kernels and fits."""
     rows_per_block: Annotated[int, Field(ge=1)] | None = None
     """Samples of a job in a pass over all of them, of methods with landmarks. By default a sixteenth of the samples, at
-    least 20,000 and at most 100,000. One job for your own data, whose number is not known before they are read."""
+    least 20,000 and at most 100,000. The number of your own samples is estimated from Parquet, CSV and image files; all
+    samples of other files are one block."""
     mirror: str | None = None
     """Folder or URL tried first for data; the environment variable MKLEARN_MIRROR goes before it."""
     datasets: Annotated[dict[Slug, DatasetConfig], Field(min_length=1)]

@@ -1,8 +1,7 @@
-"""Methods that learn from landmarks: their kernels on features, what they share, and the blocks of samples."""
+"""Methods that learn from landmarks: their kernels on features, and the landmarks and moments that they share."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,17 +15,6 @@ from mklearn.study.expansion.datasets import PlannedDataset
 from mklearn.study.expansion.kernels import POINT_SET, kernel_parts
 from mklearn.study.expansion.protocols import PlannedProtocol
 from mklearn.study.model import Evaluation
-
-FEWEST_ROWS, MOST_ROWS, BLOCKS = 20_000, 100_000, 16
-"""Samples of a block by default: a sixteenth of all, within these bounds."""
-
-
-def number_of_blocks(n_samples: int | None, rows_per_block: int | None) -> int:
-    """Return the number of jobs that a pass over the samples is spread over; 1 where their number is not known."""
-    if n_samples is None:
-        return 1
-    usual = min(MOST_ROWS, max(FEWEST_ROWS, math.ceil(n_samples / BLOCKS)))
-    return math.ceil(n_samples / (rows_per_block or usual))
 
 
 def kernels_on_features(kernels: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

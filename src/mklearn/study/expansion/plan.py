@@ -12,12 +12,12 @@ from mklearn.contract.model import Registered
 from mklearn.contract.specs import KernelSetSpec, LandmarkSetSpec, ProjectSpec, SplitSpec
 from mklearn.errors import ConfigError
 from mklearn.study.datasets import DatasetConfig
+from mklearn.study.expansion.blocks import number_of_blocks
 from mklearn.study.expansion.datasets import PlannedDataset, planned_dataset, splits_source
 from mklearn.study.expansion.descriptors import PlannedDescriptor, planned_descriptors
 from mklearn.study.expansion.final import PlannedFinal, planned_final
 from mklearn.study.expansion.fits import PlannedFit, planned_fits
 from mklearn.study.expansion.kernels import PlannedPairwise, planned_kernels
-from mklearn.study.expansion.landmarks import number_of_blocks
 from mklearn.study.expansion.protocols import PlannedProtocol, planned_protocols
 from mklearn.study.layout import Layout
 from mklearn.study.model import Study
@@ -107,8 +107,7 @@ def _add_dataset(plan: Plan, dataset_id: str, config: DatasetConfig, protocols: 
     """Add what the study makes of one data set."""
     study = plan.study
     dataset = planned_dataset(dataset_id, config, plan.layout, study.mirror)
-    n_blocks = number_of_blocks(dataset.n_samples, study.rows_per_block)
-    dataset = replace(dataset, splits_of=splits_source(dataset_id, study.datasets), n_blocks=n_blocks)
+    dataset = replace(dataset, splits_of=splits_source(dataset_id, study.datasets))
     for protocol in protocols:
         if protocol.spec.kind == "released" and dataset.released_splits is None:
             raise ConfigError(
@@ -131,9 +130,11 @@ def _add_dataset(plan: Plan, dataset_id: str, config: DatasetConfig, protocols: 
     used = [matrix.source for matrix in pairwise]
     used += [name for fit in fits for name in fit.spec.descriptors]
     by_key = {planned.key: planned for planned in descriptors.values()}
-    if n_blocks > 1:  # a block of the pass reads the part of its own samples
-        passed = [name for fit in fits if fit.landmark_set for name in fit.spec.descriptors]
-        by_key |= {name: replace(by_key[name], n_parts=n_blocks) for name in passed}
+    passed = [name for fit in fits if fit.landmark_set for name in fit.spec.descriptors]
+    if passed:
+        dataset = replace(dataset, n_blocks=number_of_blocks(dataset, config, study.rows_per_block))
+    if dataset.n_blocks > 1:  # a block of the pass reads the part of its own samples
+        by_key |= {name: replace(by_key[name], n_parts=dataset.n_blocks) for name in passed}
     plan.datasets[dataset.key] = dataset
     plan.descriptors.update({(dataset.key, name): by_key[name] for name in used if name in by_key})
     plan.pairwise.update({(dataset.key, matrix.source, matrix.spec.measure): matrix for matrix in pairwise})
