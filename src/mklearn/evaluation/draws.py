@@ -7,7 +7,6 @@ so that the chosen one is not fitted again.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -76,9 +75,7 @@ def evaluate_draw(
     open_components = fits.sweep.has_components and evaluation.components != "all"
     if len(grid) == 1 and not open_components:  # there is nothing to choose
         return [_alone(inputs, method, y, split, evaluation) for split in splits]
-    started = time.perf_counter()
     models = [_Model.fitted(inputs, method, y, split, grid, evaluation) for split in splits]
-    seconds = (time.perf_counter() - started) / len(models)
     message = ""
     chosen: dict[str, tuple[int, int | None]] = dict.fromkeys(rules, (0, None))
     try:
@@ -90,7 +87,7 @@ def evaluate_draw(
         if len(grid) > 1:
             raise
         message = str(reason)  # report all components where it was fitted
-    return [model.result(chosen, seconds, message) for model in models]
+    return [model.result(chosen, message) for model in models]
 
 
 @dataclass(frozen=True)
@@ -148,9 +145,7 @@ class _Model:
         y_train, y_test = self.y[self.split.train], self.y[self.split.test]
         return rule_result(fitted, candidate, position, rule, y_train, y_test, self.evaluation)
 
-    def result(
-        self, chosen: dict[str, tuple[int, int | None]], seconds: float, message: str
-    ) -> SplitResult | Exception:
+    def result(self, chosen: dict[str, tuple[int, int | None]], message: str) -> SplitResult | Exception:
         """Return the result with the chosen candidate and position of each rule."""
         found: dict[str, RuleResult] = {}
         for rule, (number, position) in chosen.items():
@@ -159,7 +154,7 @@ class _Model:
                 return attempt
             made = attempt.results.get(rule)
             found[rule] = made or self._rule_result(attempt.fitted, self.grid[number], position, rule)
-        return SplitResult(found, seconds, message)
+        return SplitResult(found, message)
 
 
 def _select(models: Sequence[_Model], rule: str, n_candidates: int, evaluation: EvaluationSpec) -> Selection:

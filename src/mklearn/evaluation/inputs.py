@@ -53,6 +53,7 @@ class PreparedKernels:
     test: KernelStack
     info: list[dict[str, Any]]
     seconds: float
+    """Processor time; see `mklearn.evaluation.sweeps.Outcome`."""
 
     def arrays(self, kernel: int | None) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return (n, n, M) and (m, n, M) arrays; of a single kernel if one is named."""
@@ -83,10 +84,10 @@ class KernelInput:
 
     def prepare(self, train: Indices, test: Indices, scaling: FeatureScaling | None = None) -> PreparedKernels:
         """Fit the kernels on the training samples and apply them to both; ``scaling`` is that of automatic kernels."""
-        started = time.perf_counter()
+        started = time.process_time()
         kernels = [_with_scaling(kernel, scaling or AUTO_SCALINGS[0]) for kernel in self.kernels]
         stack, test_stack, info = build_stack(self.pairwise, kernels, train, test, self.features, spectra=self.spectra)
-        return PreparedKernels(stack, test_stack, info, time.perf_counter() - started)
+        return PreparedKernels(stack, test_stack, info, time.process_time() - started)
 
 
 def _with_scaling(kernel: Mapping[str, Any], scaling: str) -> dict[str, Any]:

@@ -81,6 +81,7 @@ class Fitted:
     """Kernel weights; NaN if the estimator has none."""
     kernel_info: list[dict[str, Any]]
     fit_seconds: float
+    """Processor time of the kernels and of all fits; see `mklearn.evaluation.sweeps.Outcome`."""
     predict_seconds: float
 
     @property
@@ -138,7 +139,6 @@ class SplitResult:
     """The results of one split by nearest-neighbour rule."""
 
     rules: dict[str, RuleResult] = field(default_factory=dict)
-    selection_seconds: float = 0.0
     selection_message: str = ""
     """Why there was no inner cross-validation, when there was none."""
 
@@ -207,7 +207,6 @@ def evaluate_split(
     unknown = open_components or (sweep.has_components and not choose)
     chosen: dict[str, tuple[int, int | None]] = dict.fromkeys(rules, (0, None if unknown else -1))
     result = SplitResult()
-    started = time.perf_counter()
     try:
         if shared is not None:
             chosen = shared.by_rule
@@ -221,7 +220,6 @@ def evaluate_split(
         if len(grid) > 1:
             raise
         result.selection_message = str(reason)  # only the number of components is open: report all of them
-    result.selection_seconds = time.perf_counter() - started
     final: dict[int, Fitted] = {}
     for rule, (number, position) in chosen.items():
         if number not in final:
@@ -395,14 +393,14 @@ def rule_result(
 ) -> RuleResult:  # fmt: skip
     """Predict the test samples and compute every metric that the method gives; the time counts as prediction."""
     scores, not_applicable = {}, {}
-    started = time.perf_counter()
+    started = time.process_time()
     outputs = fitted.outcome.outputs(rule, y_train, y_test)
     for name in evaluation.metrics:
         try:
             scores[name] = np.array([metric_named(name).score(output) for output in outputs])
         except NotApplicable as reason:
             not_applicable[name] = str(reason)
-    fitted.predict_seconds += time.perf_counter() - started
+    fitted.predict_seconds += time.process_time() - started
     if position is not None:
         position = range(len(outputs))[min(position, len(outputs) - 1)]  # -1 is the last
     predictions = _predictions(fitted.outcome, outputs, position, rule)

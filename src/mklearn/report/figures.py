@@ -145,7 +145,7 @@ def roc_curves(curves: pd.DataFrame, series: Series, *, title: str) -> Chart:
 
 
 def fit_time_by_train_size(times: pd.DataFrame, series: Series, *, title: str) -> Chart:
-    """Draw the median seconds of a fit against the training size; ``times`` is ``label, train_size, seconds``."""
+    """Draw the median processor seconds of a fit against the training size: ``label, train_size, seconds``."""
     median = times.groupby(["label", "train_size"], sort=False)["seconds"].median().reset_index()
     return charts.chart(
         {"mark": {"type": "line", "strokeWidth": 2}},
@@ -161,12 +161,12 @@ def fit_time_by_train_size(times: pd.DataFrame, series: Series, *, title: str) -
         },
         height=300,
         title=title,
-        subtitle="median seconds for one fit",
+        subtitle="median processor seconds for one fit",
     )
 
 
 def fit_times(times: pd.DataFrame, series: Series, *, title: str) -> Chart:
-    """Draw the seconds of each fit, and their median."""
+    """Draw the processor seconds of each fit, and their median."""
     median = times.groupby("label", sort=False)["seconds"].median().sort_values().reset_index()
     middle = {
         "data": {"values": charts.rows_of(median, s="label", x="seconds")},
@@ -181,7 +181,7 @@ def fit_times(times: pd.DataFrame, series: Series, *, title: str) -> Chart:
         middle,
         rows=charts.rows_of(times, s="label", x="seconds"),
         encoding={
-            "x": field("x:Q", **SECONDS | {"title": "seconds for one fit"}),
+            "x": field("x:Q", **SECONDS | {"title": "processor seconds for one fit"}),
             "y": charts.names("s:N", list(median["label"])),
             "color": charts.colour(series),
         },

@@ -133,7 +133,7 @@ class _Gallery:
             self.add("dimension", title, detail, alt, draw)
         times = frames.fit_times(scores)
         if len(times):
-            alt = "Dots on a logarithmic scale: seconds of each fit of each method."
+            alt = "Dots on a logarithmic scale: processor seconds of each fit of each method."
             self.add("time", title, "", alt, partial(figures.fit_times, times, series, title=setting.chart_title))
         self._add_iterations(title, frames.iterations(scores))
 
@@ -243,7 +243,7 @@ class _Gallery:
                 ]
             )
             if times["train_size"].nunique() > 1:
-                alt = "Lines on a logarithmic scale: median seconds of a fit of each method at each training size."
+                alt = "Lines on a logarithmic scale: processor seconds of a fit of each method at each training size."
                 draw = partial(figures.fit_time_by_train_size, times, series, title=heading)
                 self.add("train-time", heading, "", alt, draw)
 

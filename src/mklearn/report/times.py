@@ -9,10 +9,10 @@ from mklearn.report.tables import Cell, Column, Table, number_cell
 from mklearn.report.wording import count
 
 NOTE = (
-    "Wall-clock seconds of the fit with the chosen parameters, divided by those of {reference} on the same split: "
+    "Processor seconds of the fit with the chosen parameters, divided by those of {reference} on the same split: "
     "median over splits, then over data sets. Included are the scaling of features, the kernels, and of a method with "
     "several numbers of components the fits with all of them. Choosing parameters by inner cross-validation is not "
-    "included. Fits of a few milliseconds, and of jobs beside each other, have noisy times."
+    "included. Fits of a few milliseconds have noisy times."
 )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import threading
+import time
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -264,7 +266,7 @@ class Clock:
     now: ClassVar[float] = 0.0
 
     @classmethod
-    def perf_counter(cls) -> float:
+    def process_time(cls) -> float:
         return cls.now
 
 
@@ -305,6 +307,26 @@ def test_times_are_of_fitting_and_of_test_samples_and_add_up_over_sizes(
     outcome = run(Slow(), X, X_test, y, sweep)
     assert (outcome.fit_seconds, outcome.predict_seconds) == expected
     assert [model.n_components for model in outcome.estimators] == (outcome.components or [1])
+
+
+class Waiting(Slow):
+    """Waits 0.3 s, then works 0.05 s in another thread."""
+
+    def fit(self, X: NDArray[Any], y: NDArray[Any]) -> Waiting:
+        time.sleep(0.3)
+        worker = threading.Thread(target=self._work)
+        worker.start()
+        worker.join()
+        return self
+
+    def _work(self) -> None:
+        while time.thread_time() < 0.05:
+            pass
+
+
+def test_times_count_the_work_of_all_threads_and_no_waiting() -> None:
+    X, y = np.ones((8, 3)), np.arange(8) % 2
+    assert 0.05 <= run(Waiting(), X, X, y, Predictions()).fit_seconds < 0.25
 
 
 @pytest.mark.parametrize("rule", RULES)
