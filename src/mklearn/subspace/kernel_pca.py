@@ -10,26 +10,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.kernel_input import fixed_weights
+from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.base.validation import checked_components
-from mklearn.errors import NotApplicable
+from mklearn.errors import ConfigError, NotApplicable
 from mklearn.graphs import total_laplacian
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.eigen import generalized_eigh
+from mklearn.optimize.landmark_components import landmark_components
 from mklearn.optimize.leave_one_out import WithoutOne, components_without_each
 from mklearn.subspace.kernel_embedding import KernelEmbedding
+from mklearn.subspace.landmark_fit import LandmarkFit
 
 # Eigenvalues of the centred kernel below this, relative to the largest, count as 0.
 _NEGLIGIBLE = 1e-12
 
 
-class KernelPCA(KernelEmbedding):
+class KernelPCA(LandmarkFit, KernelEmbedding):
     """Kernel principal component analysis.
 
     Parameters
     ----------
     n_components : int, optional
         At most, and by default, the rank of the centred kernel.
-    kernels, kernel_weights
+    kernels, kernel_weights, landmarks
         As for `mklearn.subspace.kfd.KernelFDA`.
 
     Attributes
@@ -61,15 +64,22 @@ class KernelPCA(KernelEmbedding):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **KernelEmbedding._parameter_constraints,
+        **LandmarkFit._parameter_constraints,
         "kernel_weights": "no_validation",
     }
 
     def __init__(
-        self, n_components: int | None = None, *, kernels: Any = "precomputed", kernel_weights: Any = None
+        self,
+        n_components: int | None = None,
+        *,
+        kernels: Any = "precomputed",
+        kernel_weights: Any = None,
+        landmarks: Any = None,
     ) -> None:
         self.n_components = n_components
         self.kernels = kernels
         self.kernel_weights = kernel_weights
+        self.landmarks = landmarks
 
     def _fit_kernels(self, stack: KernelStack, labels: None) -> None:
         weights = fixed_weights(self.kernel_weights, len(stack))
@@ -90,8 +100,26 @@ class KernelPCA(KernelEmbedding):
         self.offset_ = kernel.mean(axis=0) @ self.coefficients_
         self.embedding_ = np.asarray(kernel @ self.coefficients_ - self.offset_, dtype=self._dtype_)
 
+    def _fit_moments(self, data: LandmarkMoments) -> None:
+        weights = fixed_weights(self.kernel_weights, data.n_kernels)
+        problem = data.problem(supervised=False)
+        problem.ridge_amount(weights, 0.0)  # refuses constant kernels
+        theta = problem.spread(weights)
+        wanted = None if self.n_components is None else self._wanted_of_features(data, self.n_components)
+        values, directions = landmark_components(problem.total, theta, wanted)
+        # In place of the largest entry of the kernel, which is on its diagonal, the mean of the diagonal.
+        size = float(theta @ np.diagonal(problem.gram)) / problem.n
+        rank = int((values > _cutoff(np.dtype(data.features.dtype)) * max(values[0], size)).sum())
+        p = checked_components(self.n_components, rank, f"the centred kernel has rank {rank}")
+        self.kernel_weights_ = weights
+        self.eigenvalues_ = values[:p]
+        self._set_coefficients(data, directions[:, :p])
+        self.offset_ = data.moments.mean @ self.coefficients_
+
     def _project(self, X: Any) -> NDArray[np.floating]:
         projected = super()._project(X)
+        if self.landmark_features_ is not None:
+            return projected
         return projected - self.offset_.astype(projected.dtype)
 
     def leading(self, n_components: int) -> KernelPCA:
@@ -107,6 +135,8 @@ class KernelPCA(KernelEmbedding):
         self, X: ArrayLike, y: ArrayLike | None = None, order: Iterable[int] | None = None
     ) -> Iterator[WithoutOne]:
         """Yield embeddings refitted without each sample in turn, as `KernelMMC.leave_one_out`; ``y`` is ignored."""
+        if self.landmarks is not None:
+            raise ConfigError("leave_one_out works on kernel matrices: set landmarks=None")
         stack = self._training_stack(X)
         kernel = np.asarray(stack.combine(fixed_weights(self.kernel_weights, len(stack))), dtype=np.float64)
         for i, others, left_out in components_without_each(kernel, _cutoff(stack.dtype), order):

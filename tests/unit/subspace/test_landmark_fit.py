@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.decomposition import PCA
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 
@@ -18,6 +19,7 @@ from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import lda_graph
 from mklearn.subspace.convex_mkldr import ConvexMKLDR
 from mklearn.subspace.kernel_mmc import KernelMMC
+from mklearn.subspace.kernel_pca import KernelPCA
 from mklearn.subspace.kfd import KernelFDA
 from mklearn.subspace.mkldr import MKLDR
 from mklearn.subspace.mkmmc import MKMMC, fit_path
@@ -50,6 +52,7 @@ def samples(request: pytest.FixtureRequest) -> Samples:
         (MKLDR, {"init": "orthonormal", "scaling": "orthonormal"}),
         (MKLDR, {"a_step": "trace_ratio"}),
         (MKLDR, {"graph": "pca", "n_components": 3, "ridge": 1e-2}),
+        (KernelPCA, {"n_components": 6, "kernel_weights": [0.5, 0.2, 0.3]}),
         (ConvexMKLDR, {}),
         (ConvexMKLDR, {"denominator": "within", "p": 1.0}),
         (KernelMMC, {}),
@@ -76,7 +79,34 @@ def test_all_samples_as_landmarks_are_the_dense_method(samples: Samples, method:
     np.testing.assert_array_equal(found.predict(new), dense.predict(new))
 
 
-@pytest.mark.parametrize("method", [KernelFDA, MKLDR, ConvexMKLDR, KernelMMC, MKMMC])
+def test_kernel_pca_with_all_samples_as_landmarks_agrees_to_ten_digits(samples: Samples):
+    """The ten leading components, up to their signs."""
+    X, y, new, _ = samples
+    dense = KernelPCA(10, kernels=KERNELS).fit(X, y)
+    found = KernelPCA(10, kernels=KERNELS, landmarks=len(X)).fit(X)
+    np.testing.assert_allclose(found.eigenvalues_, dense.eigenvalues_, rtol=1e-10)
+    for samples_, expected in ((X, dense.embedding_), (new, dense.transform(new))):
+        scale = np.abs(expected).max()
+        np.testing.assert_allclose(np.abs(found.transform(samples_)), np.abs(expected), atol=1e-10 * scale)
+
+
+def test_kernel_pca_with_few_landmarks_is_pca_of_their_features():
+    X, _ = load_digits(return_X_y=True)
+    kernels = [{"bandwidth": b, "normalise": "none"} for b in (0.5, 2.0)]
+    model = KernelPCA(kernels=kernels, landmarks=40).fit(X[:500])
+    assert model.landmark_features_ is not None
+    features = np.sqrt(0.5) * model.landmark_features_.transform(X[:500])
+    reference = PCA(svd_solver="full").fit(features)
+    assert len(model.eigenvalues_) == 80
+    np.testing.assert_allclose(model.eigenvalues_, reference.singular_values_**2, rtol=1e-9)
+    new = np.sqrt(0.5) * model.landmark_features_.transform(X[500:700])
+    expected = reference.transform(new)[:, :20]
+    np.testing.assert_allclose(np.abs(model.leading(20).transform(X[500:700])), np.abs(expected), atol=1e-9)
+    with pytest.raises(NotApplicable, match="was fitted without labels"):
+        model.predict(X)
+
+
+@pytest.mark.parametrize("method", [KernelFDA, MKLDR, ConvexMKLDR, KernelMMC, KernelPCA, MKMMC])
 def test_batches_in_any_form_are_one_fit(method: Any):
     """What `fit` does in one process, `fit_moments` does of moments from several; its labels are the nearest mean's."""
     X, y = load_digits(return_X_y=True)
@@ -143,6 +173,7 @@ X, Y = load_wine(return_X_y=True)
         (MKLDR(kernels=KERNELS, landmarks=9, graph="pca", ridge=0.0), ConfigError, "needs ridge > 0"),
         (KernelFDA(3, kernels=KERNELS, landmarks=9), NotApplicable, "the number of classes less one is 2"),
         (KernelMMC(90, kernels=KERNELS, landmarks=9), NotApplicable, "the landmarks have 31 features"),
+        (KernelPCA(90, kernels=KERNELS, landmarks=9), NotApplicable, "the landmarks have 31 features"),
     ],
 )
 def test_mistakes_are_one_sentence(model: Any, kind: type[Exception], sentence: str):
@@ -163,10 +194,14 @@ def test_mistakes_in_moments_and_in_what_needs_kernel_matrices():
         MKLDR().fit_moments(features, Moments().partial_fit(X[:, :2], Y))
     with pytest.raises(NotApplicable, match="all samples have the label 0: at least two classes"):
         KernelFDA().fit_moments(features, Moments().partial_fit(features.transform(X[Y == 0]), Y[Y == 0]))
-    with pytest.raises(ConfigError, match="works on kernel matrices"):
-        next(KernelMMC(kernels=KERNELS, landmarks=9).leave_one_out(X, Y))
+    for method in (KernelMMC, KernelPCA):
+        with pytest.raises(ConfigError, match="works on kernel matrices"):
+            next(method(kernels=KERNELS, landmarks=9).leave_one_out(X, Y))
     with pytest.raises(ConfigError, match="works on kernel matrices"):
         fit_path(MKMMC(kernels=KERNELS, landmarks=9), X, Y, [1])
+    twice = X[:, [0, 1, 1]]
+    with pytest.raises(NotApplicable, match="n_components=3: the centred kernel has rank 2, give at most 2"):
+        KernelPCA(3, kernels="linear", landmarks=9).fit(twice)
     constant = LandmarkFeatures("linear").fit(np.ones((20, 2)), np.arange(20) % 2)
     with pytest.raises(DataError, match="all training samples coincide"):
         KernelFDA().fit_moments(constant, Moments().partial_fit(np.ones((20, 2)), np.arange(20) % 2))
