@@ -10,8 +10,10 @@ a known ratio.
 
 from __future__ import annotations
 
+import threading
 import warnings
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,10 @@ from mklearn.optimize.solvers import available_solvers, resolve_solver
 from mklearn.optimize.validation import symmetrized
 
 Floats = NDArray[np.floating]
+
+# Size of the matrix variable up to which CVXPY keeps a program's translation. For larger ones it gains nothing: the
+# solution takes longer. From 1000 parameters on CVXPY 1.9 has another way to translate, which fails on these programs.
+_TRANSLATED_ONCE = 20
 
 
 @dataclass(frozen=True)
@@ -48,25 +54,18 @@ def literal_sdp(pencil: Pencil, solver: str) -> Relaxation:
     0 <= t <= 1 is an optimal beta; otherwise only 0 is, and an interior-point method returns the point where its
     barrier stopped.
     """
-    require("cvxpy")
-    import cvxpy as cp
-
-    m = pencil.m
     # Both forms are diagonal in the basis of generalised eigenvectors. Directions of very large eigenvalues (S' nearly
     # singular) are shortened, so that no coefficient is far above 1.
     shorten = np.minimum(1.0, np.sqrt(pencil.size / np.maximum(np.abs(pencil.eigenvalues), pencil.size)))
     W = pencil.vectors * shorten
     unit = max(abs(pencil.lowest), 1e-3 * pencil.size)
-    X = cp.Variable((m + 1, m + 1), PSD=True)
-    Y, y = X[1:, 1:], X[1:, 0]
-    problem = cp.Problem(
-        cp.Minimize(cp.diag(Y) @ (pencil.eigenvalues * shorten**2 / unit)),
-        [X[0, 0] == 1, cp.diag(Y) @ shorten**2 == 1, W @ y >= 0],
+    program = _literal_program(pencil.m, threading.get_ident())
+    value, used, accurate = program.solve(
+        solver, costs=pencil.eigenvalues * shorten**2 / unit, lengths=shorten**2, directions=W
     )
-    used, accurate = _solve(problem, solver)
-    root = np.asarray(X.value)[1:, 0]
+    root = np.asarray(program.variable.value)[1:, 0]
     norm = float(np.linalg.norm(shorten * root))
-    return Relaxation(W @ root, float(problem.value) * unit, used, accurate, norm)
+    return Relaxation(W @ root, value * unit, used, accurate, norm)
 
 
 def doubly_nonnegative(pencil: Pencil, solver: str, upper: float) -> Relaxation:
@@ -79,24 +78,17 @@ def doubly_nonnegative(pencil: Pencil, solver: str, upper: float) -> Relaxation:
     b >= 0, and the multipliers of B >= 0 are the N for which it is tight. ``upper``, the ratio of a known b >= 0, sets
     the unit of the objective.
     """
-    require("cvxpy")
-    import cvxpy as cp
-
     m = pencil.m
     unit = max(upper - pencil.lowest, 1e-4 * pencil.size)
     objective = (pencil.R - pencil.lowest * pencil.R_prime) / unit
-    B = cp.Variable((m, m), PSD=True)
-    positive = cp.upper_tri(B) >= 0
-    problem = cp.Problem(
-        cp.Minimize(cp.sum(cp.multiply(objective, B))), [cp.sum(cp.multiply(pencil.R_prime, B)) == 1, positive]
-    )
-    used, accurate = _solve(problem, solver)
+    program = _doubly_nonnegative_program(m, threading.get_ident())
+    _, used, accurate = program.solve(solver, objective=objective, scale=pencil.R_prime)
     N = np.zeros((m, m))
     rows, columns = np.triu_indices(m, 1)
-    N[rows, columns] = np.maximum(np.ravel(positive.dual_value), 0) * unit / 2
+    N[rows, columns] = np.maximum(np.ravel(program.problem.constraints[1].dual_value), 0) * unit / 2
     N += N.T
     # The leading eigenvector of a nonnegative matrix is nonnegative, by the Perron-Frobenius theorem.
-    leading = np.abs(np.linalg.eigh(np.maximum(symmetrized(np.asarray(B.value)), 0))[1][:, -1])
+    leading = np.abs(np.linalg.eigh(np.maximum(symmetrized(np.asarray(program.variable.value)), 0))[1][:, -1])
     bound = max(_copositive_bound(pencil, N), pencil.lowest)
     return Relaxation(leading, bound, used, accurate, multipliers=N)
 
@@ -124,16 +116,59 @@ def _copositive_bound(pencil: Pencil, N: Floats) -> float:
     return float(np.linalg.eigvalsh(symmetrized(pencil.whitener.T @ (pencil.R - N) @ pencil.whitener))[0])
 
 
+@dataclass(frozen=True, eq=False)
+class _Program:
+    """A semidefinite program whose data are parameters: CVXPY translates it once, not in every step."""
+
+    problem: Any
+    variable: Any
+
+    def solve(self, solver: str, **data: Floats) -> tuple[float, str, bool]:
+        """Solve for these data, from no earlier solution; return the value, the solver and whether it is accurate."""
+        for name, parameter in self.problem.param_dict.items():
+            parameter.value = data[name]
+        used, accurate = _solve(self.problem, solver)
+        return float(self.problem.value), used, accurate
+
+
+# Programs are kept for each thread: CVXPY's problems hold the data and the solution of the call that is running.
+@lru_cache(maxsize=16)
+def _literal_program(m: int, thread: int) -> _Program:
+    """State the program of `literal_sdp` for m kernels."""
+    require("cvxpy")
+    import cvxpy as cp
+
+    costs, lengths = cp.Parameter(m, name="costs"), cp.Parameter(m, name="lengths")
+    directions = cp.Parameter((m, m), name="directions")
+    X = cp.Variable((m + 1, m + 1), PSD=True)
+    Y, y = X[1:, 1:], X[1:, 0]
+    constraints = [X[0, 0] == 1, cp.diag(Y) @ lengths == 1, directions @ y >= 0]
+    return _Program(cp.Problem(cp.Minimize(cp.diag(Y) @ costs), constraints), X)
+
+
+@lru_cache(maxsize=16)
+def _doubly_nonnegative_program(m: int, thread: int) -> _Program:
+    """State the program of `doubly_nonnegative` for m kernels; its second constraint is B >= 0."""
+    require("cvxpy")
+    import cvxpy as cp
+
+    objective, scale = cp.Parameter((m, m), name="objective"), cp.Parameter((m, m), name="scale")
+    B = cp.Variable((m, m), PSD=True)
+    constraints = [cp.sum(cp.multiply(scale, B)) == 1, cp.upper_tri(B) >= 0]
+    return _Program(cp.Problem(cp.Minimize(cp.sum(cp.multiply(objective, B))), constraints), B)
+
+
 def _solve(problem: Any, solver: str) -> tuple[str, bool]:
     """Solve the problem; return the solver used and whether it is accurate. "auto" tries the next solver on failure."""
     resolved = resolve_solver(solver)
     names = available_solvers() if solver.lower() == "auto" else [resolved]
+    anew = problem.variables()[0].shape[0] > _TRANSLATED_ONCE
     failures = []
     for name in names:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # "Solution may be inaccurate" is reported as a status
-                problem.solve(solver=name)
+                problem.solve(solver=name, warm_start=False, ignore_dpp=anew)
         except Exception as error:  # solvers raise their own classes (mosek.Error is no cvxpy.SolverError)
             failures.append(f"{name}: {' '.join(str(error).split()) or type(error).__name__}")
             continue

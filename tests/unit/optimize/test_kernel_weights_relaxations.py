@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import cvxpy as cp
@@ -32,6 +33,12 @@ def test_the_sdp_value_is_the_smallest_generalised_eigenvalue(m):
             assert found.value >= kernel_weights(S, T).value * (1 - 1e-9)
 
 
+def test_programs_of_many_kernels_are_translated_anew():
+    """CVXPY fails on programs of 1000 parameters or more that it translates once."""
+    S, T = psd_pair(32, 0)
+    assert kernel_weights(S, T, method="sdp").bound == pytest.approx(eigh(S, T, eigvals_only=True)[0], rel=1e-5)
+
+
 def test_the_sdp_value_equals_that_without_whitening():
     """Equations (25)-(28) in the data's own coordinates, by an independent formulation."""
     for seed in range(3):
@@ -58,6 +65,23 @@ def test_mixed_signs_make_beta_vanish():
         assert found.gap > 0.1  # far from optimal
         assert found.value > kernel_weights(S, T).value * (1 + 1e-6)
         assert kernel_weights(S, T).mixed_sign
+
+
+@pytest.mark.parametrize("method", ["sdp", "dnn"])
+def test_solutions_depend_neither_on_earlier_ones_nor_on_other_threads(method):
+    pairs = [psd_pair(4, seed) for seed in range(3)] + [separated_pair(4, 0, mixed=True)[:2]]
+
+    def solve(pair):
+        return kernel_weights(*pair, method=method).weights.tolist()
+
+    alone = []
+    for pair in pairs:
+        relaxations._literal_program.cache_clear()
+        relaxations._doubly_nonnegative_program.cache_clear()
+        alone.append(solve(pair))
+    assert [solve(pair) for pair in reversed(pairs)] == alone[::-1]
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(solve, 5 * pairs)) == 5 * alone
 
 
 def test_beta_zero_is_an_error(monkeypatch):
