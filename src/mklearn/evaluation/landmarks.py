@@ -102,7 +102,7 @@ class SplitMoments:
         folds: Folds,
     ) -> SplitMoments:  # fmt: skip
         """Gather the moments of some samples, given their views, positions and all class codes."""
-        started = time.perf_counter()
+        started = time.process_time()
         moments = [Moments() for _ in range(folds.n_folds)]
         used = np.flatnonzero(folds.number[rows] >= 0)
         sampled = np.isin(rows[used], folds.chosen_by, assume_unique=True)
@@ -119,7 +119,7 @@ class SplitMoments:
                 each.partial_fit(kept[0], y[:0])
         chosen = rows[used[sampled]]
         return cls(
-            moments, np.concatenate(kept), y[chosen], folds.number[chosen], time.perf_counter() - started, folds.reason
+            moments, np.concatenate(kept), y[chosen], folds.number[chosen], time.process_time() - started, folds.reason
         )
 
     @cached_property
@@ -206,17 +206,17 @@ def solve(features: LandmarkFeatures, moments: SplitMoments, method: MethodSpec,
     grid = candidates(method, len(features.blocks_))
     sweep = _sweep(method)
     rules = sweep.rules(evaluation.neighbours)
-    started = time.perf_counter()
+    started = time.process_time()
     numbers = dict.fromkeys(rules, 0)
     if len(grid) > 1:
         numbers = _choose(features, moments, method, grid, evaluation)
-    selection_seconds = time.perf_counter() - started
+    selection_seconds = time.process_time() - started
     distinct = list(dict.fromkeys(numbers.values()))
     estimators, seconds = [], []
     for number in distinct:
-        started = time.perf_counter()
+        started = time.process_time()
         estimators.append(_fitted(method, grid[number], features, moments.total))
-        seconds.append(time.perf_counter() - started)
+        seconds.append(time.process_time() - started)
     by_rule = {rule: distinct.index(number) for rule, number in numbers.items()}
     return Solved(estimators, [grid[number] for number in distinct], by_rule, seconds, selection_seconds)
 

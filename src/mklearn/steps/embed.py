@@ -51,9 +51,9 @@ def embed(
         used = np.flatnonzero(in_split[block.rows])
         if not len(used):
             continue
-        started = time.perf_counter()
+        started = time.process_time()
         made = outputs_of(found.solved.estimators, {name: table[used] for name, table in block.views.items()})
-        seconds = time.perf_counter() - started
+        seconds = time.process_time() - started
         frames += [_frame(number, position, block.rows[used], each, seconds) for position, each in enumerate(made)]
     table = pd.concat(frames, ignore_index=True) if frames else _frame(0, 0, block.rows[:0], np.empty((0, 0)), 0.0)
     logger.info("part %s: %d rows", spec.part, len(table))
