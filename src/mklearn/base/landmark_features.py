@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
@@ -188,16 +190,56 @@ class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
             dtype=self.dtype,
             seed=check_random_state(self.random_state).randint(2**31),
         )
+        self.n_samples_ = table.shape[0]
+        self._tolerance_ = tolerance
+        self._set_transform(transform, n_landmarks)
+        return self
+
+    def leading(self, n_landmarks: int) -> tuple[Self, NDArray[np.float64]]:
+        """Return the fitted transformer of the first landmarks alone, and the map from these features to its own.
+
+        Landmarks drawn one by one are those of a smaller number with more of them after it: the moments of the features
+        of fewer landmarks follow from those of more (`mklearn.base.moments.Moments.mapped`), without the samples.
+
+        Parameters
+        ----------
+        n_landmarks : int
+            At most ``n_landmarks_``.
+
+        Returns
+        -------
+        features : LandmarkFeatures
+        change : array of shape (D, D')
+            Features of the first landmarks are those of all of them times this.
+
+        Raises
+        ------
+        ConfigError
+            More landmarks than there are; centres of k-means, which depend on each other; or kernels that complete
+            samples without a view.
+        """
+        check_is_fitted(self)
+        if positive_integer(n_landmarks, "n_landmarks") > self.n_landmarks_:
+            raise ConfigError(f"n_landmarks={n_landmarks}, but there are {self.n_landmarks_} landmarks")
+        if self.landmark_indices_ is None and self.n_landmarks_:
+            raise ConfigError("centres of k-means depend on each other: choose 'random_per_class' or 'leverage'")
+        if self._map_.completes:
+            raise ConfigError("kernels that complete missing views have no leading landmarks: fit them anew")
+        transform, changes = self._map_.leading(n_landmarks, self._tolerance_, self.dtype)
+        made = copy.copy(self)
+        made.n_landmarks = n_landmarks
+        made._set_transform(transform, n_landmarks)
+        return made, np.asarray(scipy.linalg.block_diag(*changes))
+
+    def _set_transform(self, transform: LandmarkTransform, n_landmarks: int) -> None:
         self._map_ = transform
         self.kernel_ids_ = transform.ids
         self.blocks_ = transform.blocks
         self.ranks_ = np.array([each.rank for each in transform.maps_])
         self.centred_, self.scaled_ = transform.centred, transform.scaled
-        self.n_samples_ = table.shape[0]
         self.landmark_indices_ = transform.landmark_indices_
         self.landmarks_ = {name: each.landmarks for name, each in zip(transform.ids, transform.maps_, strict=True)}
         self.n_landmarks_ = 0 if all(each is None for each in self.landmarks_.values()) else n_landmarks
-        return self
 
     def transform(self, X: Any) -> NDArray[np.floating[Any]]:
         """Compute the features of samples.

@@ -124,6 +124,22 @@ class Moments:
         made._shift(made, other, -1.0)
         return made
 
+    def mapped(self, change: ArrayLike) -> Moments:
+        """Return the moments of linearly mapped features, ``x' change``; these do not change.
+
+        Parameters
+        ----------
+        change : array of shape (d, e)
+        """
+        matrix = as_float_array(change, "the map of features", ndim=2)
+        if len(matrix) != self.n_features_:
+            raise DataError(f"the map is of {len(matrix)} features, but the moments are of {self.n_features_}")
+        made = Moments()
+        upper = np.asfortranarray(matrix.T @ self.scatter @ matrix)
+        made._set(self.classes_, self.class_counts_.copy(), self.class_sums_ @ matrix, upper)
+        made._labelled = self._labelled
+        return made
+
     # ------------------------------------------------------------------------------------------------ files
 
     def as_arrays(self) -> dict[str, NDArray[Any]]:

@@ -35,15 +35,30 @@ LandmarkRule = Literal["random_per_class", "kmeans", "leverage"]
 """How landmarks are chosen, see :class:`mklearn.base.landmark_features.LandmarkFeatures`."""
 
 
+NUMBER_OF_LANDMARKS = "n_landmarks"
+"""Entry of a grid that is no parameter of the estimator: how many of the landmarks are used."""
+
+
 class Landmarks(Strict):
     """Landmarks of a method's kernels: samples by which explicit features stand in for kernels among all samples."""
 
-    n: Annotated[int, Field(ge=1)]
-    """Landmarks of each kernel."""
+    n: Annotated[int, Field(ge=1)] | Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)]
+    """Landmarks of each kernel; of a list, the number that inner cross-validation chooses."""
     how: LandmarkRule = "random_per_class"
     """At random, of each class equally many; centres of k-means; or at random by leverage scores."""
     dtype: Literal["float64", "float32"] = "float64"
     """Precision of the features; sums over samples are in double precision."""
+
+    @model_validator(mode="after")
+    def _numbers_are_nested(self) -> Landmarks:
+        if isinstance(self.n, list) and self.how == "kmeans":
+            raise ValueError("n: centres of k-means are no first ones of more; give one number, or another `how`.")
+        return self
+
+    @property
+    def most(self) -> int:
+        """The number of landmarks, the largest of a list."""
+        return max(self.n) if isinstance(self.n, list) else self.n
 
 
 class Implementation(Strict):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from mklearn.contract.fit_spec import Landmarks
 from mklearn.contract.model import Strict
 
 
@@ -161,33 +160,6 @@ class PairwiseBlockSpec(PairwiseSpec):
     rows: str
     parameters: dict[str, Any]
     part: str
-
-
-class LandmarkSetSpec(Spec):
-    """Steps ``landmarks`` and ``moments``: the kernels and landmarks of methods that share their features."""
-
-    kernels: list[dict[str, Any]]
-    """On features."""
-    landmarks: Landmarks
-    seed: int
-    inner_folds: int
-    """Folds of the inner cross-validation, each with moments of its own."""
-    part: str | None = None
-    """``"2of8"``: the second eighth of the samples."""
-
-    @property
-    def descriptors(self) -> list[str]:
-        """Keys of the descriptors whose features the kernels take, in order."""
-        return sorted({kernel["features"] for kernel in self.kernels})
-
-
-class EmbedSpec(Spec):
-    """Step ``embed``: the samples that are embedded, and what the method takes of them."""
-
-    descriptors: list[str]
-    """Keys of the descriptors."""
-    part: str
-    """``"2of8"``: the second eighth of the samples."""
 
 
 class KernelSetSpec(Spec):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from mklearn.base.folds import inner_folds
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
-from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
+from mklearn.contract.fit_spec import NUMBER_OF_LANDMARKS, EvaluationSpec, MethodSpec
 from mklearn.contract.loading import load
 from mklearn.datasets.splits import Split
 from mklearn.errors import NotApplicable, SolverFailed
@@ -84,7 +84,7 @@ class SplitMoments:
     sample_y, sample_folds : (s,) int arrays
         Their class codes and folds.
     seconds : float
-        Time that it took.
+        Processor time that it took.
     reason : str
         Why there is only one fold, if so.
     """
@@ -182,15 +182,13 @@ class Solved:
     by_rule : dict of str to int
         Position of the estimator by nearest-neighbour rule; "" for a classifier.
     fit_seconds : list of float
-        Time of each final fit, without the pass over the samples.
-    selection_seconds : float
+        Processor time of each final fit, without the pass over the samples.
     """
 
     estimators: list[Any]
     chosen: list[Candidate]
     by_rule: dict[str, int]
     fit_seconds: list[float]
-    selection_seconds: float = 0.0
 
 
 def solve(features: LandmarkFeatures, moments: SplitMoments, method: MethodSpec, evaluation: EvaluationSpec) -> Solved:
@@ -204,31 +202,32 @@ def solve(features: LandmarkFeatures, moments: SplitMoments, method: MethodSpec,
     if len(moments.total.classes_) < 2:
         raise NotApplicable("the training samples are of one class only: no class can be discriminated")
     grid = candidates(method, len(features.blocks_))
-    sweep = _sweep(method)
-    rules = sweep.rules(evaluation.neighbours)
-    started = time.process_time()
+    rules, fits = _sweep(method).rules(evaluation.neighbours), _Fits(method, features)
     numbers = dict.fromkeys(rules, 0)
     if len(grid) > 1:
-        numbers = _choose(features, moments, method, grid, evaluation)
-    selection_seconds = time.process_time() - started
+        numbers = _choose(fits, moments, grid, evaluation)
     distinct = list(dict.fromkeys(numbers.values()))
     estimators, seconds = [], []
     for number in distinct:
         started = time.process_time()
-        estimators.append(_fitted(method, grid[number], features, moments.total))
+        estimators.append(fits.fitted(grid[number], moments.total))
         seconds.append(time.process_time() - started)
     by_rule = {rule: distinct.index(number) for rule, number in numbers.items()}
-    return Solved(estimators, [grid[number] for number in distinct], by_rule, seconds, selection_seconds)
+    return Solved(estimators, [grid[number] for number in distinct], by_rule, seconds)
 
 
 def outputs_of(estimators: Sequence[Any], views: Mapping[str, NDArray[Any]]) -> list[NDArray[np.floating[Any]]]:
     """Compute what evaluation needs of samples: their embedding (m, p), or the scores of a classifier (m, c).
 
-    All estimators are of one split: they have the same landmarks, and features are computed once.
+    All estimators are of one split: the features of those with as many landmarks are computed once.
     """
-    blocks = estimators[0].landmark_features_.transform_blocks(views)
-    made = [[_of_features(estimator, block) for estimator in estimators] for _, block in blocks]
-    return [np.concatenate(parts) for parts in zip(*made, strict=True)]
+    found: dict[int, list[NDArray[Any]]] = {}
+    for number in {each.landmark_features_.n_landmarks_ for each in estimators}:
+        own = [n for n, each in enumerate(estimators) if each.landmark_features_.n_landmarks_ == number]
+        for _, block in estimators[own[0]].landmark_features_.transform_blocks(views):
+            for n in own:
+                found.setdefault(n, []).append(_of_features(estimators[n], block))
+    return [np.concatenate(found[n]) for n in range(len(estimators))]
 
 
 def outcome_of(
@@ -282,31 +281,53 @@ def _sweep(method: MethodSpec) -> Sweep:
     return sweep
 
 
-def _fitted(method: MethodSpec, candidate: Candidate, features: LandmarkFeatures, moments: Moments) -> Any:
-    parameters = dict(candidate.estimator_parameters)
-    if candidate.kernel is not None:  # a kernel alone is the combination in which the others have no weight
-        parameters["kernel_weights"] = np.eye(len(features.blocks_))[candidate.kernel].tolist()
-    try:
-        return load(method.implementation)(**parameters).fit_moments(features, moments)
-    except np.linalg.LinAlgError as reason:
-        raise SolverFailed(f"linear algebra failed: {reason}") from reason
+@dataclass
+class _Fits:
+    """Fits of candidates to moments, whose features may be those of fewer landmarks."""
+
+    method: MethodSpec
+    features: LandmarkFeatures
+    _leading: dict[int, tuple[LandmarkFeatures, NDArray[np.float64]]] = field(default_factory=dict)
+
+    def fitted(self, candidate: Candidate, moments: Moments) -> Any:
+        """Fit a candidate, given the moments of the features of all landmarks."""
+        parameters = dict(candidate.estimator_parameters)
+        features, change = self._of(parameters.pop(NUMBER_OF_LANDMARKS, None))
+        if candidate.kernel is not None:  # a kernel alone is the combination in which the others have no weight
+            parameters["kernel_weights"] = np.eye(len(features.blocks_))[candidate.kernel].tolist()
+        own = moments if change is None else moments.mapped(change)
+        try:
+            return load(self.method.implementation)(**parameters).fit_moments(features, own)
+        except np.linalg.LinAlgError as reason:
+            raise SolverFailed(f"linear algebra failed: {reason}") from reason
+
+    def outputs(self, candidate: Candidate, model: Any, made: NDArray[Any]) -> NDArray[Any]:
+        """Compute what `outputs_of` does, given the features of all landmarks."""
+        _, change = self._of(candidate.parameters.get(NUMBER_OF_LANDMARKS))
+        return _of_features(model, made if change is None else made @ change.astype(made.dtype))
+
+    def _of(self, number: int | None) -> tuple[LandmarkFeatures, NDArray[np.float64] | None]:
+        if number is None or number == self.features.n_landmarks_:
+            return self.features, None
+        if number not in self._leading:
+            self._leading[number] = self.features.leading(number)
+        return self._leading[number]
 
 
 def _choose(
-    features: LandmarkFeatures, moments: SplitMoments, method: MethodSpec, grid: Sequence[Candidate],
-    evaluation: EvaluationSpec,
+    fits: _Fits, moments: SplitMoments, grid: Sequence[Candidate], evaluation: EvaluationSpec
 ) -> dict[str, int]:  # fmt: skip
     """Choose the candidate of each rule by the scores of the sample in each fold, fitted to the other folds."""
     if len(moments.folds) < 2:
         raise NotApplicable(moments.reason or "there are no inner folds")
-    sweep, metric = _sweep(method), metric_named(evaluation.choose_by)
+    sweep, metric = _sweep(fits.method), metric_named(evaluation.choose_by)
     rules = sweep.rules(evaluation.neighbours)
     y = moments.sample_y
 
     def on_folds(candidate: Candidate) -> Curves:
         for number, fold in enumerate(moments.folds):
-            model = _fitted(method, candidate, features, moments.total.without(fold))
-            made = _of_features(model, moments.sample_features)
+            model = fits.fitted(candidate, moments.total.without(fold))
+            made = fits.outputs(candidate, model, moments.sample_features)
             asked = moments.sample_folds == number
             outcome = outcome_of(model, made[~asked], made[asked], sweep)
             yield {rule: outcome.scores(metric, rule, y[~asked], y[asked]) for rule in rules}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -116,6 +117,53 @@ class LandmarkTransform(FeatureKernels):
             source.selected.drop_training_features()
         return self
 
+    def leading(self, n_landmarks: int, rank_tolerance: float, dtype: str) -> tuple[Self, list[Array]]:
+        """Return the transform of the first landmarks alone, and what maps features of all of them to its features.
+
+        Parameters
+        ----------
+        n_landmarks : int
+            At most as many as there are.
+        rank_tolerance, dtype
+            As in `fit`.
+
+        Returns
+        -------
+        transform : LandmarkTransform
+        maps : list of array of shape (r_m, s_m)
+            T_m of each kernel with ``Phi_m T_m`` the features by the first landmarks, exactly where no eigenvalue was
+            left out: with ``Phi_m = k(x, Z) P`` and those by the first ones, ``k(x, Z_1) P_1``, it is
+            ``P' k(Z, Z_1) P_1``.
+        """
+        made = copy.copy(self)
+        made._groups = []
+        changes: dict[int, Array] = {}
+        for group in self._groups:
+            shorter: dict[str, LandmarkMeasure] = {}
+            maps = []
+            for number, each in zip(group.kernels, group.maps, strict=True):
+                if each.projection is None:
+                    maps.append(each)
+                    changes[number] = np.eye(each.rank)
+                    continue
+                for measure in each.measures:
+                    if measure.measure not in shorter:
+                        shorter[measure.measure] = LandmarkMeasure(
+                            measure.measure, measure.landmarks[:n_landmarks], dtype
+                        )
+                own = tuple(shorter[measure.measure] for measure in each.measures)
+                first = landmark_map(each.kernel, own, rank_tolerance, dtype)
+                assert first.projection is not None
+                gram = each.kernel.kernel_function([measure.among_landmarks() for measure in each.measures])
+                changes[number] = each.projection.T.astype(np.float64) @ gram[:, :n_landmarks] @ first.projection
+                maps.append(first)
+            made._groups.append(_Group(group.source, group.kernels, tuple(maps)))
+        found = {n: each for group in made._groups for n, each in zip(group.kernels, group.maps, strict=True)}
+        made.maps_ = tuple(found[number] for number in range(len(self._entries)))
+        if made.landmark_indices_ is not None:
+            made.landmark_indices_ = made.landmark_indices_[:n_landmarks]
+        return made, [changes[number] for number in range(len(self._entries))]
+
     @property
     def centred(self) -> NDArray[np.bool_]:
         """Whether each kernel's spec asks for centring, which the features leave out."""
@@ -125,6 +173,11 @@ class LandmarkTransform(FeatureKernels):
     def scaled(self) -> NDArray[np.bool_]:
         """Whether each kernel's spec asks for unit centred trace, which the features leave out."""
         return np.array([entry.kernel.normalise == "centred_trace" for entry in self._entries])
+
+    @property
+    def completes(self) -> bool:
+        """Whether samples may lack a view, whose features are then the mean of those that have it."""
+        return any(source.selected.completes for source in self._sources)
 
     @property
     def blocks(self) -> list[slice]:

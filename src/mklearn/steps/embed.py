@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from mklearn.artefacts import read_table, write_table
-from mklearn.contract.specs import EmbedSpec
+from mklearn.contract.landmark_specs import EmbedSpec
 from mklearn.datasets.splits import Splits
 from mklearn.evaluation.landmarks import outputs_of
 from mklearn.provenance import input_digests, stamp

@@ -119,7 +119,7 @@ class EmbeddedFit(FitAtSize):
     def _evaluated(self, split: Split, number: int, solved: Solved, pass_seconds: float) -> SplitResult:
         assert self.embedded is not None
         sweep = load(self.spec.method.sweep.implementation)(**self.spec.method.sweep.parameters)
-        result = SplitResult(selection_seconds=solved.selection_seconds)
+        result = SplitResult()
         y_train, y_test = self.y[split.train], self.y[split.test]
         fitted: dict[int, Fitted] = {}
         for rule, position in solved.by_rule.items():

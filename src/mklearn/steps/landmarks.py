@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mklearn.artefacts import read_arrays, read_table, write_arrays
 from mklearn.base.landmark_features import LandmarkFeatures
-from mklearn.contract.specs import LandmarkSetSpec
+from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import DataError
 from mklearn.provenance import input_digests, stamp
@@ -59,7 +59,7 @@ def landmarks(
     for split, sample in zip(progress(drawn, len(drawn), "landmarks: split"), samples, strict=True):
         own = {name: each[np.searchsorted(rows, sample)] for name, each in views.items()}
         made = LandmarkFeatures(
-            library_kernels(spec.kernels), spec.landmarks.n, spec.landmarks.how, dtype=spec.landmarks.dtype,
+            library_kernels(spec.kernels), spec.landmarks.most, spec.landmarks.how, dtype=spec.landmarks.dtype,
             random_state=spec.seed,
         )  # fmt: skip
         started = time.process_time()
@@ -96,7 +96,7 @@ def library_kernels(kernels: Sequence[dict[str, Any]]) -> dict[str, dict[str, An
 
 def _sample(split: Split, y: NDArray[np.int64], spec: LandmarkSetSpec) -> NDArray[np.intp]:
     """Draw the training samples that landmarks are chosen from, ascending."""
-    train, size = split.train, max(SAMPLE, spec.landmarks.n)
+    train, size = split.train, max(SAMPLE, spec.landmarks.most)
     if len(train) <= size:
         return train
     drawn = np.random.default_rng(spec.seed).choice(train, size, replace=False)

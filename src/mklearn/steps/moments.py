@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from mklearn.artefacts import read_arrays, read_table, write_arrays
-from mklearn.contract.specs import LandmarkSetSpec
+from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.errors import DataError
 from mklearn.evaluation.landmarks import SplitMoments
 from mklearn.provenance import file_digest, input_digests, stamp

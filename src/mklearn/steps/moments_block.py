@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mklearn.artefacts import read_table, write_arrays
-from mklearn.contract.specs import LandmarkSetSpec
+from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.datasets.splits import Splits
 from mklearn.errors import DataError
 from mklearn.evaluation.landmarks import Folds, SplitMoments

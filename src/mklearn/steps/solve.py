@@ -33,7 +33,7 @@ class Solution(NamedTuple):
     Attributes
     ----------
     pass_seconds : float
-        Time of the landmarks and of the pass over the samples; methods on the same landmarks share it.
+        Processor time of the landmarks and of the pass over the samples; methods on the same landmarks share it.
     status, message : str
         Of a split without a value.
     """
@@ -77,7 +77,7 @@ def read_solution(path: Path) -> list[Solution]:
         if f"{number}/estimators" in arrays:
             estimators = from_bytes(arrays[f"{number}/estimators"].tobytes(), str(path))
             chosen = [Candidate(entry["parameters"], entry["kernel"]) for entry in record["chosen"]]
-            solved = Solved(estimators, chosen, record["by_rule"], record["fit_seconds"], record["selection_seconds"])
+            solved = Solved(estimators, chosen, record["by_rule"], record["fit_seconds"])
         found.append(Solution(solved, record["pass_seconds"], record["status"], record["message"]))
     return found
 
@@ -115,7 +115,7 @@ def _as_arrays(solution: Solution, path: Path) -> dict[str, NDArray[Any]]:
     solved = solution.solved
     record |= {
         "chosen": [{"parameters": each.parameters, "kernel": each.kernel} for each in solved.chosen],
-        "by_rule": solved.by_rule, "fit_seconds": solved.fit_seconds, "selection_seconds": solved.selection_seconds,
+        "by_rule": solved.by_rule, "fit_seconds": solved.fit_seconds,
     }  # fmt: skip
     content = np.frombuffer(fitted_bytes(solved.estimators, str(path)), dtype=np.uint8)
     return {"record": np.array(canonical(record)), "estimators": content}

@@ -117,7 +117,7 @@ class JobResources:
         """Landmark features, inner folds and splits of a landmark set, or of that of a fit."""
         spec = self._targets.landmark_set_spec(wildcards)
         protocol = self._targets.plan.protocols[wildcards.protocol]
-        n_features = spec.landmarks.n * len(spec.kernels)
+        n_features = spec.landmarks.most * len(spec.kernels)
         return n_features, spec.inner_folds, resources.number_of_splits(protocol)
 
     def final_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:

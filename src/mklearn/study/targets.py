@@ -15,10 +15,9 @@ from typing import Any, NoReturn
 
 from mklearn.contract.final_spec import FinalSpec
 from mklearn.contract.fit_spec import FitSpec
+from mklearn.contract.landmark_specs import EmbedSpec, LandmarkSetSpec
 from mklearn.contract.specs import (
     DescriptorSpec,
-    EmbedSpec,
-    LandmarkSetSpec,
     PairwiseSpec,
     ReadSpec,
     ResizeSpec,

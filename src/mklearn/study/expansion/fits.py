@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mklearn.contract.fit_spec import AUTO_SCALINGS, EvaluationSpec, FitSpec, Impute, InputSpec, MethodSpec, Setting
+from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.contract.method import KernelMethod, Method, ScaledFeatures
-from mklearn.contract.specs import KernelSetSpec, LandmarkSetSpec
+from mklearn.contract.specs import KernelSetSpec
 from mklearn.descriptors.models import Descriptor
 from mklearn.errors import ConfigError
 from mklearn.evaluation.metrics import metric_mistakes

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mklearn.contract.fit_spec import FitSpec
+from mklearn.contract.fit_spec import NUMBER_OF_LANDMARKS, FitSpec
+from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.contract.method import LandmarkMethod, Method
-from mklearn.contract.specs import LandmarkSetSpec
 from mklearn.errors import ConfigError
 from mklearn.extras import require
 from mklearn.provenance import key
@@ -75,9 +75,10 @@ def on_landmarks(
                 "`landmarks`."
             )
     require("skops")
+    numbers = {NUMBER_OF_LANDMARKS: sorted(landmarks.n)} if isinstance(landmarks.n, list) else {}
     return fit.model_copy(update={
         "kernels": kernels_on_features(fit.kernels),
-        "method": fit.method.model_copy(update={"iterations": None}),
+        "method": fit.method.model_copy(update={"iterations": None, "grid": fit.method.grid | numbers}),
         "evaluation": fit.evaluation.model_copy(update={"components": "all"}),
         "landmarks": landmarks,
     })  # fmt: skip
@@ -89,8 +90,9 @@ def landmark_set(fit: FitSpec) -> tuple[str, LandmarkSetSpec] | tuple[None, None
         return None, None
     folds = fit.evaluation.inner_folds
     assert isinstance(folds, int)
-    spec = LandmarkSetSpec(kernels=fit.kernels, landmarks=fit.landmarks, seed=fit.seed, inner_folds=folds)
-    return key(f"{fit.landmarks.n}-landmarks", spec.as_dict()), spec
+    most = fit.landmarks.model_copy(update={"n": fit.landmarks.most})
+    spec = LandmarkSetSpec(kernels=fit.kernels, landmarks=most, seed=fit.seed, inner_folds=folds)
+    return key(f"{most.n}-landmarks", spec.as_dict()), spec
 
 
 def _unsuited_matrices(dataset: PlannedDataset) -> str:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
+from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.contract.method import FixedCombination
 from mklearn.contract.model import Registered
-from mklearn.contract.specs import KernelSetSpec, LandmarkSetSpec, ProjectSpec, SplitSpec
+from mklearn.contract.specs import KernelSetSpec, ProjectSpec, SplitSpec
 from mklearn.errors import ConfigError
 from mklearn.study.datasets import DatasetConfig
 from mklearn.study.expansion.blocks import number_of_blocks
