@@ -176,7 +176,7 @@ class LandmarkMethod(KernelMethod):
     bookkeeping: ClassVar[frozenset[str]] = KernelMethod.bookkeeping | {"landmarks"}
 
     landmarks: Landmarks | Count | None = None
-    """A number of landmarks, or ``{n: 300, how: kmeans, dtype: float32}``; ``n`` may be a list of candidates. The method
+    """A number of landmarks, or ``{n: 300, how: kmeans, dtype: float32}``; ``n`` may be a list of candidates. It then
     learns from features that these samples give in place of kernels among all samples, in time that grows with the
     number of samples and memory that does not. By default kernels among all samples."""
 
