@@ -60,7 +60,7 @@ def accuracy_by_dimension(
     training samples near the mean.
     """
     predicted = nearest_neighbour_predictions_by_dimension(Z_train, y_train, Z_test, rule)
-    return np.asarray((predicted == _labels(y_test, predicted.shape[1], "y_test")).mean(axis=1))
+    return np.asarray((predicted == checked_labels(y_test, predicted.shape[1], "y_test")).mean(axis=1))
 
 
 def nearest_neighbour_predictions_by_dimension(
@@ -76,7 +76,7 @@ def nearest_neighbour_predictions_by_dimension(
         Row q - 1 holds the predictions with the first q components.
     """
     first, second = _embeddings(Z_train, Z_test)
-    labels = _labels(y_train, first.shape[0], "y_train")
+    labels = checked_labels(y_train, first.shape[0], "y_train")
     predictions = np.empty((first.shape[1], second.shape[0]), dtype=labels.dtype)
     for rows, dimension, nearest in _sweep(first, second, rule):
         predictions[dimension - 1, rows] = labels[nearest]
@@ -91,7 +91,7 @@ def nearest_neighbour_predictions(
     Parameters and errors are those of :func:`accuracy_by_dimension`.
     """
     nearest = nearest_neighbour_indices(Z_train, Z_test, rule)
-    return _labels(y_train, len(np.asarray(Z_train)), "y_train")[nearest]
+    return checked_labels(y_train, len(np.asarray(Z_train)), "y_train")[nearest]
 
 
 def nearest_neighbour_indices(Z_train: ArrayLike, Z_test: ArrayLike, rule: Rule = "euclidean") -> NDArray[np.intp]:
@@ -202,28 +202,31 @@ def _centre(first: NDArray, second: NDArray) -> tuple[NDArray, NDArray]:
 
 def _embeddings(Z_train: ArrayLike, Z_test: ArrayLike) -> tuple[NDArray, NDArray]:
     """Return both embeddings as finite float64 matrices with the same number of columns."""
-    arrays = []
-    for name, Z in (("Z_train", Z_train), ("Z_test", Z_test)):
-        check_kept(Z, name)
-        try:
-            raw = np.asarray(Z)
-        except ValueError as error:
-            raise DataError(f"{name} is not a regular array: its parts have different lengths") from error
-        if raw.ndim != 2 or 0 in raw.shape:
-            raise DataError(f"{name} has shape {raw.shape}: an embedding is a non-empty (samples, dimensions) matrix")
-        if raw.dtype.kind not in "fiub":
-            raise DataError(f"{name} has dtype {raw.dtype}: embeddings are real numbers")
-        array = raw.astype(np.float64, copy=False)
-        if not np.isfinite(array).all():
-            raise DataError(f"{name} has values that are not finite: the fit of this embedding failed")
-        arrays.append(array)
-    if arrays[0].shape[1] != arrays[1].shape[1]:
-        raise DataError(f"Z_train has {arrays[0].shape[1]} columns and Z_test {arrays[1].shape[1]}: they must agree")
-    return arrays[0], arrays[1]
+    first, second = checked_embedding(Z_train, "Z_train"), checked_embedding(Z_test, "Z_test")
+    if first.shape[1] != second.shape[1]:
+        raise DataError(f"Z_train has {first.shape[1]} columns and Z_test {second.shape[1]}: they must agree")
+    return first, second
 
 
-def _labels(y: ArrayLike, n: int, name: str) -> NDArray:
-    """Return the labels as a vector of any type, one per sample."""
+def checked_embedding(Z: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Return an embedding as a finite float64 matrix; raise DataError otherwise, with its name."""
+    check_kept(Z, name)
+    try:
+        raw = np.asarray(Z)
+    except ValueError as error:
+        raise DataError(f"{name} is not a regular array: its parts have different lengths") from error
+    if raw.ndim != 2 or 0 in raw.shape:
+        raise DataError(f"{name} has shape {raw.shape}: an embedding is a non-empty (samples, dimensions) matrix")
+    if raw.dtype.kind not in "fiub":
+        raise DataError(f"{name} has dtype {raw.dtype}: embeddings are real numbers")
+    array = raw.astype(np.float64, copy=False)
+    if not np.isfinite(array).all():
+        raise DataError(f"{name} has values that are not finite: the fit of this embedding failed")
+    return array
+
+
+def checked_labels(y: ArrayLike, n: int, name: str) -> NDArray:
+    """Return the labels as a vector of any type, one per sample; raise DataError otherwise, with their name."""
     labels = np.asarray(y)
     if labels.shape != (n,):
         raise DataError(f"{name} has shape {labels.shape}: it must have one label for each of the {n} samples")

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from mklearn.contract.fit_spec import Components, Implementation, Rule
+from mklearn.contract.fit_spec import Components, Implementation, NeighbourRule
 from mklearn.contract.method import (
     Classifier,
     ConcatenationMethod,
@@ -36,7 +36,7 @@ class KernelVoting(KernelMethod, Classifier):
     advice = "A baseline of the MKL-DR paper. On Caltech-101 it is below the uniform average of the same kernels."
 
     kind: Literal["kernel_voting"]
-    neighbour: Rule = "cosine"
+    neighbour: NeighbourRule = "cosine"
 
 
 class KernelSAMME(KernelMethod, Classifier):
@@ -48,7 +48,7 @@ class KernelSAMME(KernelMethod, Classifier):
     advice = "A baseline of the MKL-DR paper. On Caltech-101 it is below voting."
 
     kind: Literal["kernel_samme"]
-    neighbour: Rule = "cosine"
+    neighbour: NeighbourRule = "cosine"
     cv: Annotated[int, Field(ge=2)] = 3
     """Folds of the weak learners' errors; a 1-nearest neighbour makes none on its own training samples."""
 
@@ -228,7 +228,7 @@ class LedoitWolfLDA(FeatureMethod, Classifier):
     )
 
     kind: Literal["ledoit_wolf_lda"]
-    rule: Rule = "cosine"
+    rule: NeighbourRule = "cosine"
 
 
 class ShrinkageLDA(FeatureMethod, Classifier):

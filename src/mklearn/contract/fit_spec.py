@@ -15,7 +15,10 @@ from mklearn.contract.model import Strict
 InputKind = Literal["kernels", "features", "images"]
 InnerFolds = Annotated[int, Field(ge=2)] | Literal["leave_one_out"]
 KernelChoice = Literal["best_single", "cv_accuracy", "oracle_single"]
-Rule = Literal["cosine", "euclidean"]
+NeighbourRule = Literal["cosine", "euclidean"]
+CLASS_MEAN: Literal["class_mean"] = "class_mean"
+Rule = Literal[NeighbourRule, "class_mean"]
+"""How a sample is classified in an embedding: see :mod:`mklearn.evaluation.rules`."""
 Choice = Literal["inner_cv", "test_set"]
 """By which samples parameters are chosen: the training samples, by inner cross-validation, or the test samples."""
 Components = Literal["all", "one_standard_error", "best"]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mklearn.contract.fit_spec import Implementation
 from mklearn.contract.loading import load
 from mklearn.evaluation.inputs import NamedArrays, call
-from mklearn.nearest_neighbour import nearest_neighbour_predictions
+from mklearn.evaluation.rules import predictions
 
 
 def accuracy_by_iteration(
@@ -21,7 +21,7 @@ def accuracy_by_iteration(
     iterations: Implementation,
     rule: str,
 ) -> dict[int, NDArray[np.float64]]:
-    """Compute the 1-nearest-neighbour accuracy of the estimator as it stands after 1, 2, ... iterations.
+    """Compute the accuracy of the estimator as it stands after 1, 2, ... iterations.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def accuracy_by_iteration(
     iterations : Implementation
         A function that returns one fitted estimator for each iteration (estimator, X, y, iterations). Its parameter
         ``sizes`` holds values of ``n_components``; those larger than the images are left out.
-    rule : "euclidean" or "cosine"
+    rule : see :func:`mklearn.evaluation.rules.predictions_by_dimension`
 
     Returns
     -------
@@ -45,7 +45,7 @@ def accuracy_by_iteration(
             continue
         models = fit_iterations(estimator.set_params(n_components=size), arrays.X, y_train, estimator.max_iter)
         hits = [
-            nearest_neighbour_predictions(model.embedding_, y_train, call(model.transform, arrays.test), rule) == y_test  # type: ignore[arg-type]
+            predictions(model.embedding_, y_train, call(model.transform, arrays.test), rule) == y_test
             for model in models
         ]
         curves[int(size)] = np.mean(hits, axis=1)

@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from mklearn.base.folds import inner_folds
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
-from mklearn.contract.fit_spec import NUMBER_OF_LANDMARKS, EvaluationSpec, MethodSpec
+from mklearn.contract.fit_spec import CLASS_MEAN, NUMBER_OF_LANDMARKS, EvaluationSpec, MethodSpec
 from mklearn.contract.loading import load
 from mklearn.datasets.splits import Split
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.evaluation.metrics import metric_named
+from mklearn.evaluation.rules import deciding_samples, predictions
 from mklearn.evaluation.selection import Curves, select_by_race
 from mklearn.evaluation.split import Candidate, candidates, held_out_groups
 from mklearn.evaluation.sweeps import LeadingOutcome, MethodOutput, Outcome, PredictionOutcome, Sweep
@@ -250,11 +251,14 @@ class WholeOutcome(LeadingOutcome):
 
     def nearest(self, rule: str, position: int) -> tuple[Indices, NDArray[np.float64]]:
         known, asked = self.embeddings[0]
+        if rule == CLASS_MEAN:
+            return deciding_samples(known, asked, rule)
         nearest = self._nearest(rule)
         return nearest, distances_to(known, asked, nearest, rule)  # type: ignore[arg-type]
 
     def outputs(self, rule: str, y_train: NDArray[Any], y_test: NDArray[Any]) -> list[MethodOutput]:
-        labels = y_train[self._nearest(rule)]
+        known, asked = self.embeddings[0]
+        labels = predictions(known, y_train, asked, rule) if rule == CLASS_MEAN else y_train[self._nearest(rule)]
         return [MethodOutput(self.estimators[0], y_train, y_test, labels, self.embeddings[0])]
 
     def scores(self, metric: Any, rule: str, y_train: NDArray[Any], y_test: NDArray[Any]) -> NDArray[np.float64]:

@@ -122,7 +122,7 @@ def _accuracy(y: Any, labels: Any) -> float:
 
 
 def _accuracy_by_leading_components(*arguments: Any) -> Any:
-    from mklearn.nearest_neighbour import accuracy_by_dimension
+    from mklearn.evaluation.rules import accuracy_by_dimension
 
     return accuracy_by_dimension(*arguments)
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.base.folds import Folds
 from mklearn.contract.fit_spec import Components
 from mklearn.errors import DataError, NotApplicable, SolverFailed
-from mklearn.nearest_neighbour import accuracy_by_dimension
+from mklearn.evaluation.rules import accuracy_by_dimension
 
 Candidate = TypeVar("Candidate")
 
@@ -222,7 +222,7 @@ def select_by_leaving_one_out(
     candidates : sequence
         In order of preference for ties: the simplest first.
     y : array of shape (n,)
-    rules : of :func:`mklearn.nearest_neighbour.accuracy_by_dimension`
+    rules : of :func:`mklearn.evaluation.rules.accuracy_by_dimension`
     score : callable
         Scores at each leading dimension, with the arguments of that function.
     components : see :func:`choose`

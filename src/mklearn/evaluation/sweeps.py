@@ -19,12 +19,7 @@ from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable
 from mklearn.evaluation.inputs import NamedArrays, Samples, call
 from mklearn.evaluation.metrics import Metric
-from mklearn.nearest_neighbour import (
-    distances_to,
-    nearest_neighbour_indices,
-    nearest_neighbour_predictions,
-    nearest_neighbour_predictions_by_dimension,
-)
+from mklearn.evaluation.rules import deciding_samples, predictions, predictions_by_dimension
 
 Labels = NDArray[Any]
 Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -123,11 +118,9 @@ class Outcome(ABC):
     def nearest(self, rule: str, position: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Return the nearest training sample of each test sample at one of ``components``, and the distance to it.
 
-        A classifier has none: -1 and NaN.
+        A classifier and class means have none: -1 and NaN.
         """
-        train, test = self.embedding_at(position)
-        indices = nearest_neighbour_indices(train, test, rule)  # type: ignore[arg-type]
-        return indices, distances_to(train, test, indices, rule)  # type: ignore[arg-type]
+        return deciding_samples(*self.embedding_at(position), rule)
 
     def of_test_samples(self, part: slice) -> Outcome:
         """Return the outcome for some of the test samples."""
@@ -181,7 +174,7 @@ class RefitOutcome(Outcome):
     def outputs(self, rule: str, y_train: Labels, y_test: Labels) -> list[MethodOutput]:
         found = []
         for model, (train, test) in zip(self.estimators, self.embeddings, strict=True):
-            labels = nearest_neighbour_predictions(train, y_train, test, rule)  # type: ignore[arg-type]
+            labels = predictions(train, y_train, test, rule)
             found.append(MethodOutput(model, y_train, y_test, labels, (train, test)))
         return found
 
@@ -230,7 +223,7 @@ def leading_scores(
 def _leading_outputs(
     estimator: Any, train: NDArray[Any], test: NDArray[Any], y_train: Labels, y_test: Labels, rule: str
 ) -> list[MethodOutput]:
-    predicted = nearest_neighbour_predictions_by_dimension(train, y_train, test, rule)  # type: ignore[arg-type]
+    predicted = predictions_by_dimension(train, y_train, test, rule)
     return [
         MethodOutput(estimator, y_train, y_test, labels, (train[:, :width], test[:, :width]))
         for width, labels in enumerate(predicted, start=1)

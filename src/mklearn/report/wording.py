@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-RULE_TITLES = {"cosine": "1-NN cosine", "euclidean": "1-NN Euclidean", "": "its own"}
+RULE_TITLES = {"cosine": "1-NN cosine", "euclidean": "1-NN Euclidean", "class_mean": "class mean", "": "its own"}
 DASH = "–"
 MINUS = "−"
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from mklearn.contract.fit_spec import Components
+from mklearn.contract.fit_spec import Components, Rule
 from mklearn.contract.model import Slug, Strict
 from mklearn.contract.table_specs import Calibration, PublishedValue, Tolerance
 from mklearn.evaluation.metrics import metric_mistakes
@@ -28,10 +28,12 @@ DEFAULT_PROTOCOLS: dict[str, Any] = {"5-fold": {"kind": "k_fold", "folds": 5}}
 
 
 class Evaluation(Strict):
-    """How methods are evaluated: embeddings by 1-nearest-neighbour classification over all leading components."""
+    """How methods are evaluated: embeddings by nearest neighbours or class means, over all leading components."""
 
-    neighbours: Annotated[list[Literal["cosine", "euclidean"]], Field(min_length=1)] = ["cosine", "euclidean"]
-    """Rules of the 1-nearest-neighbour classifier; cosine is centred at the training mean."""
+    neighbours: Annotated[list[Rule], Field(min_length=1)] = ["cosine", "euclidean"]
+    """Rules by which a sample gets its class in an embedding: that of the nearest training sample by cosine (centred at
+    the training mean) or Euclidean distance, or ``class_mean``, that of the nearest class mean, for which time does not
+    grow with the product of training and test samples."""
     inner_folds: Annotated[int, Field(ge=2)] | Literal["leave_one_out"] = 3
     """Folds of the inner cross-validation that chooses the number of components and parameters."""
     components: Components | None = None

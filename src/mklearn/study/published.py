@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
+from mklearn.contract.fit_spec import Rule
 from mklearn.contract.model import Slug, Strict
 from mklearn.contract.table_specs import PublishedValue
 
@@ -32,7 +33,7 @@ class Published(Strict):
     """The method of this study that is compared with the values; each method of a list is compared with all of them."""
     protocol: Slug | None = None
     """The protocol of this study that the paper used, if a data set has several of one training size."""
-    neighbour: Literal["cosine", "euclidean"] | None = None
+    neighbour: Rule | None = None
     """The paper's rule, if the study has several; by default every rule is compared with the value."""
     metric: str = "accuracy"
     """The metric that was published: one of the study's, with values from 0 to 1."""

@@ -94,7 +94,7 @@ class KernelLDE(Discriminant):
     """Neighbours of other classes."""
 
 
-class KernelPCA(OneKernel):
+class KernelPCA(LandmarkMethod, OneKernel):
     """Kernel principal components."""
 
     title = "Kernel PCA"

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from scipy.io import savemat
 from sklearn.datasets import load_digits
 from sklearn.impute import SimpleImputer
+from sklearn.neighbors import NearestCentroid
 from tests.unit.datasets.annotated_files import write_h5ad, write_h5mu
 from tests.unit.steps.small_study import SmallStudy, plan_jobs, working_in
 
@@ -186,3 +187,21 @@ def test_files_of_other_programs(folder: Path, made: Callable[[Path], dict[str, 
         predicted = pd.read_parquet(folder / "results" / "own" / "predictions.parquet").query("method == 'svc'")
         donor = predicted["sample"].str[1:].astype(int) % 6
         assert (predicted.groupby(donor)["fold"].nunique() == 1).all()
+
+
+def test_class_means_decide_without_a_training_sample(folder: Path) -> None:
+    rules = {"neighbours": ["class_mean", "euclidean"], "reference": "pca"}
+    run(folder, {"kind": "feature_tables", "tables": tables(folder, {})}, evaluation=rules)
+    frame = pd.read_parquet(folder / "results" / "own" / "scores.parquet")
+    values = frame[frame["selection"].eq("inner_cv")].set_index(["method", "neighbour", "fold"])["value"]
+    predicted = pd.read_parquet(folder / "results" / "own" / "predictions.parquet")
+    own = predicted[predicted["neighbour"].eq("class_mean") & predicted["method"].eq("pca")]
+    assert set(own["nearest"]) == {""}
+    assert own["distance"].isna().all()
+    for fold, rows in own.groupby("fold"):
+        test = rows["sample"].str[1:].astype(int).to_numpy()
+        train = np.setdiff1d(np.arange(90), test)
+        model = PCA().fit(PIXELS[train][:, 32:])
+        pipeline = NearestCentroid().fit(model.embedding_, LABELS[train])
+        assert pipeline.score(model.transform(PIXELS[test][:, 32:]), LABELS[test]) == values["pca", "class_mean", fold]
+    assert "class mean" in page(folder)

@@ -1,0 +1,91 @@
+"""Rules that classify a sample in an embedding: by the nearest training sample, or by the nearest class mean.
+
+Class means take O(m c p) time for m test samples, c classes and p components, where the nearest of n training samples
+takes O(m n p), and they need no training sample, only its class's sum. They presume classes of one cluster each.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklearn import nearest_neighbour
+from mklearn.contract.fit_spec import CLASS_MEAN
+from mklearn.nearest_neighbour import (
+    checked_embedding,
+    checked_labels,
+    distances_to,
+    nearest_neighbour_indices,
+    nearest_neighbour_predictions_by_dimension,
+)
+
+
+def predictions_by_dimension(Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, rule: str) -> NDArray:
+    """Predict labels with the first 1, 2, ..., p components of an embedding.
+
+    Parameters
+    ----------
+    Z_train, y_train, Z_test
+        As for :func:`mklearn.nearest_neighbour.accuracy_by_dimension`; with class means labels can be sorted.
+    rule : {"cosine", "euclidean", "class_mean"}
+        Of the nearest training sample, see there; or the class of the nearest mean of a class's training samples, by
+        Euclidean distance: of several classes at the same distance, the first in sorted order.
+
+    Returns
+    -------
+    labels : ndarray of shape (p, m), of the type of ``y_train``
+        Row q - 1 holds the predictions with the first q components.
+
+    Raises
+    ------
+    DataError
+        Inconsistent shapes, no samples, values that are not finite, or an unknown rule.
+    """
+    if rule == CLASS_MEAN:
+        classes, means = class_means(Z_train, y_train)
+        return nearest_neighbour_predictions_by_dimension(means, classes, Z_test, "euclidean")
+    return nearest_neighbour_predictions_by_dimension(Z_train, y_train, Z_test, _of_neighbours(rule))
+
+
+def predictions(Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, rule: str) -> NDArray:
+    """Predict labels (m,) with all components; parameters and errors as of :func:`predictions_by_dimension`."""
+    if rule == CLASS_MEAN:
+        classes, means = class_means(Z_train, y_train)
+        return nearest_neighbour.nearest_neighbour_predictions(means, classes, Z_test, "euclidean")
+    return nearest_neighbour.nearest_neighbour_predictions(Z_train, y_train, Z_test, _of_neighbours(rule))
+
+
+def accuracy_by_dimension(
+    Z_train: ArrayLike, y_train: ArrayLike, Z_test: ArrayLike, y_test: ArrayLike, rule: str
+) -> NDArray[np.float64]:
+    """Compute the accuracy (p,) of :func:`predictions_by_dimension` for test labels ``y_test`` (m,)."""
+    predicted = predictions_by_dimension(Z_train, y_train, Z_test, rule)
+    return np.asarray((predicted == checked_labels(y_test, predicted.shape[1], "y_test")).mean(axis=1))
+
+
+def deciding_samples(Z_train: ArrayLike, Z_test: ArrayLike, rule: str) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Find the training sample that decides the class of each test sample with all components, and its distance.
+
+    Returns
+    -------
+    indices, distances : ndarrays of shape (m,)
+        -1 and NaN with class means: no training sample decides.
+    """
+    if rule == CLASS_MEAN:
+        m = len(np.asarray(Z_test))
+        return np.full(m, -1, dtype=np.intp), np.full(m, np.nan)
+    indices = nearest_neighbour_indices(Z_train, Z_test, _of_neighbours(rule))
+    return indices, distances_to(Z_train, Z_test, indices, _of_neighbours(rule))
+
+
+def class_means(Z: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray[np.float64]]:
+    """Compute the sorted classes (c,) of training samples, and the mean (c, p) of each in an embedding Z (n, p)."""
+    embedding = checked_embedding(Z, "Z_train")
+    classes, codes = np.unique(checked_labels(y, len(embedding), "y_train"), return_inverse=True)
+    return classes, np.array([embedding[codes == code].mean(axis=0) for code in range(len(classes))])
+
+
+def _of_neighbours(rule: str) -> nearest_neighbour.Rule:
+    return cast(nearest_neighbour.Rule, rule)  # the function that gets it says which are valid
