@@ -151,8 +151,21 @@ PAIRED = {
     "protocols": {"pairs": {"kind": "verification", "path": "pairs.csv", "components": 2}},
 }
 """Pairs of samples."""
+LANDMARKS = {
+    "study": "landmarks",
+    "rows_per_block": 30,
+    "datasets": {"digits": {"per_class": 6}},
+    "descriptors": {"pixels": {"kind": "pixels"}},
+    "kernels": {"gauss": {"kind": "gaussian"}, "linear": {"kind": "linear"}},
+    "methods": {
+        "mkl-lda": {"kind": "mkl_dr", "landmarks": 20, "max_iter": 2, "ridge": [1e-3, 1e-2]},
+        "kernel-ridge": {"kind": "kernel_ridge", "landmarks": 20},
+    },
+    "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
+}
+"""Methods that learn from landmarks, in two blocks: an embedding and a classifier."""
 FOLDER = {"study": "folder", "datasets": {"pictures": {"kind": "image_folder", "path": "pictures"}}}
-STUDIES = (IMAGES, LEARNED, OWN, TABLE, GROUPED, PLANE, PAIRED, FOLDER)
+STUDIES = (IMAGES, LEARNED, OWN, TABLE, GROUPED, PLANE, PAIRED, LANDMARKS, FOLDER)
 MIRRORED = {
     "study": "mirrored",
     "datasets": {
@@ -281,7 +294,9 @@ def model_jobs(targets: Any) -> Iterator[dict[str, Any]]:
         splits = path("splits", dataset=dataset, protocol=protocol)
         inputs = {"features": targets.features(w), "labels": targets.labels(w), "splits": splits}
         yield job(targets, "project", inputs, {"projections": path("projections", **vars(w))}, **vars(w))
-    for dataset, protocol, method in plan.fits:
+    for (dataset, protocol, method), fit in plan.fits.items():
+        if fit.landmark_set is not None:
+            continue
         w = SimpleNamespace(dataset=dataset, protocol=protocol, method=method)
         inputs = {
             "manifest": targets.manifest(w), "matrices": targets.fit_matrices(w), "sources": targets.fit_sources(w),
@@ -290,6 +305,42 @@ def model_jobs(targets: Any) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
         outputs = {name: path(f"fit_{name}", **vars(w)) for name in ("scores", "model", "predictions")}
         yield job(targets, "fit", inputs, outputs, **vars(w))
+    yield from landmark_jobs(targets)
+
+
+def landmark_jobs(targets: Any) -> Iterator[dict[str, Any]]:
+    """The passes over the samples in blocks, and the fits on their moments and embeddings."""
+    plan, path = targets.plan, targets.path
+    for dataset, protocol, landmark_set in plan.landmark_sets:
+        w = SimpleNamespace(dataset=dataset, protocol=protocol, landmark_set=landmark_set)
+        labels, splits = targets.labels(w), path("splits", dataset=dataset, protocol=protocol)
+        inputs = {"labels": labels, "splits": splits, "features": targets.landmark_features(w)}
+        landmarks = path("landmarks", **vars(w))
+        yield job(targets, "landmarks", inputs, {"landmarks": landmarks}, **vars(w))
+        for block in targets.moments_blocks(w):
+            of_block = SimpleNamespace(**vars(w), part=Path(block).stem)
+            inputs = {
+                "landmarks": landmarks, "labels": labels, "splits": splits,
+                "features": targets.block_of_landmark_features(of_block),
+            }  # fmt: skip
+            yield job(targets, "moments_block", inputs, {"moments": block}, **vars(of_block))
+        inputs = {"landmarks": landmarks, "labels": labels, "blocks": targets.moments_blocks(w)}
+        yield job(targets, "moments", inputs, {"moments": path("moments", **vars(w))}, **vars(w))
+    for (dataset, protocol, method), fit in plan.fits.items():
+        if fit.landmark_set is None:
+            continue
+        w = SimpleNamespace(dataset=dataset, protocol=protocol, method=method)
+        common = {"labels": targets.labels(w), "splits": path("splits", dataset=dataset, protocol=protocol)}
+        solution = path("solution", **vars(w))
+        inputs = {"landmarks": targets.fit_landmarks(w), "moments": targets.fit_moments(w), **common}
+        yield job(targets, "solve", inputs, {"solution": solution}, **vars(w))
+        for block in targets.embeddings(w):
+            of_block = SimpleNamespace(**vars(w), part=Path(block).stem)
+            inputs = {"solution": solution, **common, "features": targets.block_of_fit_features(of_block)}
+            yield job(targets, "embed", inputs, {"embeddings": block}, **vars(of_block))
+        inputs = {"solution": solution, "blocks": targets.embeddings(w), **common}
+        outputs = {name: path(f"fit_{name}", **vars(w)) for name in ("scores", "model", "predictions")}
+        yield job(targets, "fit_embeddings", inputs, outputs, **vars(w))
 
 
 def split_jobs(targets: Any) -> Iterator[dict[str, Any]]:

@@ -34,5 +34,7 @@ class EmbedSpec(Spec):
 
     descriptors: list[str]
     """Keys of the descriptors."""
+    implementation: str
+    """``"module:name"`` of the method, which its solution is read with."""
     part: str
     """``"2of8"``: the second eighth of the samples."""

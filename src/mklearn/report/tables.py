@@ -26,6 +26,10 @@ STAGE_TITLES = {
     "kernel_set": "Collect kernel sets",
     "split": "Split",
     "project": "Project on components",
+    "landmarks": "Choose landmarks",
+    "moments": "Gather moments",
+    "solve": "Learn from moments",
+    "embed": "Embed the samples",
     "fit": "Fit and evaluate",
 }
 

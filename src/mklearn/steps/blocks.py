@@ -43,7 +43,7 @@ def read_block(files: Sequence[Path], descriptors: Sequence[str], ids: NDArray[n
     Raises
     ------
     DataError
-        A file is missing, or is of other samples than this part of the data set.
+        A file is missing, is of other samples than this part of the data set, or has features that are not finite.
     """
     place = rows_of_part(len(ids), part)
     if len(files) != len(descriptors):
@@ -53,6 +53,9 @@ def read_block(files: Sequence[Path], descriptors: Sequence[str], ids: NDArray[n
         held = read_arrays(path, ("features", "ids"))
         if not np.array_equal(held["ids"].astype(ids.dtype), ids[place]):
             raise DataError(f"{path}: not the samples of part {part} of the data set; delete the file and run again.")
+        finite = np.isfinite(held["features"]).all(axis=1)
+        if not finite.all():
+            raise DataError(f"{path}: the features of sample {str(held['ids'][finite.argmin()])!r} are not finite.")
         views[name] = held["features"]
     return Block(np.arange(place.start, place.stop), views)
 

@@ -75,11 +75,12 @@ class _Embedded:
     def __init__(self, blocks: Sequence[Path]) -> None:
         self._where = blocks[0].parent
         tables = [read_table(path)[0] for path in progress(blocks, len(blocks), "embeddings: block")]
+        self._none = tables[0].iloc[:0]
         self._tables = dict(list(pd.concat(tables, ignore_index=True).groupby(["split", "estimator"])))
 
     def of(self, split: int, estimator: int, rows: NDArray[np.intp], width: int) -> tuple[NDArray[np.float64], float]:
         """Return the embeddings (b, width) of samples, and the seconds that those of all samples took."""
-        table = self._tables[split, estimator]
+        table = self._tables.get((split, estimator), self._none)
         samples = table["sample"].to_numpy()
         order = np.argsort(samples, kind="stable")
         places = np.searchsorted(samples[order], rows)

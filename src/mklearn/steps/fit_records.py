@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import resource
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,7 +33,7 @@ from mklearn.evaluation.split import (
     evaluate_split,
 )
 from mklearn.provenance import canonical
-from mklearn.steps.log import logger, progress
+from mklearn.steps.log import logged_warnings, logger, progress
 from mklearn.steps.rows import blank, fit_of
 from mklearn.steps.supervisor import SplitAborted
 
@@ -273,8 +272,7 @@ class FitAtSize:
 def guarded(name: str, evaluate: Callable[[], Value]) -> Value | Exception:
     """Return what a function returns, or the failure that is its result; log warnings and failures."""
     result: Value | Exception
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with logged_warnings(name):
         try:
             result = evaluate()
         except EXPECTED as reason:
@@ -284,8 +282,6 @@ def guarded(name: str, evaluate: Callable[[], Value]) -> Value | Exception:
         if isinstance(result, Exception):
             result.__traceback__ = result.__cause__ = result.__context__ = None  # they keep the split's arrays
             logger.warning("%s: %s: %s", name, type(result).__name__, result)
-    for message in sorted({str(warning.message) for warning in caught}):
-        logger.warning("%s: %s", name, message)
     return result
 
 

@@ -18,7 +18,7 @@ from mklearn.errors import DataError
 from mklearn.provenance import input_digests, stamp
 from mklearn.saved_models import fitted_bytes, from_bytes
 from mklearn.steps.blocks import Block, read_blocks
-from mklearn.steps.log import logger, progress
+from mklearn.steps.log import logged_warnings, logger, progress
 
 SAMPLE = 20_000
 """Training samples at most, drawn at random, that landmarks are chosen from and kernels' parameters are fitted to."""
@@ -64,7 +64,8 @@ def landmarks(
         )  # fmt: skip
         started = time.process_time()
         try:
-            found.append(made.fit(own, y[sample]))
+            with logged_warnings(split.name):
+                found.append(made.fit(own, y[sample]))
         except DataError as error:
             raise DataError(f"{split.name}: {error}") from error
         seconds.append(time.process_time() - started)

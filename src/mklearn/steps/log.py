@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 import time
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TextIO, TypeVar
@@ -65,3 +66,15 @@ def progress(items: Iterable[Item], total: int, what: str, every: float = 5.0) -
             left = (now - began) / number * (total - number)
             logger.info("%s %d of %d%s", what, number, total, f", about {left:.0f} s left" if number < total else "")
             logged = now
+
+
+@contextmanager
+def logged_warnings(name: str) -> Iterator[None]:
+    """Log each warning once, with the name of what it is about."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        finally:
+            for message in sorted({str(warning.message) for warning in caught}):
+                logger.warning("%s: %s", name, message)

@@ -174,7 +174,7 @@ class Targets:
             "moments": self.landmark_set_spec,
             "moments_block": self.landmark_set_spec,
             "solve": lambda w: self.planned_fit(w).spec,
-            "embed": lambda w: EmbedSpec(descriptors=self.planned_fit(w).spec.descriptors, part=w.part),
+            "embed": self.embed_spec,
             "fit": lambda w: self.planned_fit(w).spec,
             "fit_embeddings": lambda w: self.planned_fit(w).spec,
             "scores": lambda _: ScoresSpec(study=self.plan.study.study),
@@ -365,6 +365,12 @@ class Targets:
     def fit_moments(self, wildcards: Wildcards) -> str:
         """Return the moments that a fit learns from."""
         return self._of_landmark_set("moments", wildcards)
+
+    def embed_spec(self, wildcards: Wildcards) -> EmbedSpec:
+        """Return the specification of the embeddings of one block."""
+        spec = self.planned_fit(wildcards).spec
+        code = spec.method.implementation
+        return EmbedSpec(descriptors=spec.descriptors, implementation=code, part=wildcards.part)
 
     def embeddings(self, wildcards: Wildcards) -> list[str]:
         """Return the embeddings of all blocks by one fit."""

@@ -45,7 +45,7 @@ def test_records_lie_where_snakemake_puts_them(length, tmp_path):
 
 
 def test_the_jobs_behind_a_table_are_summed_by_stage(records, tmp_path):
-    fits = [f"{CACHE}/fits/d-1/r-1/{name}.parquet" for name in ("a", "b")]
+    fits = [f"{CACHE}/fits/d-1/r-1/{name}.parquet" for name in ("a", "b", "many")]
     pairwise, whole = f"{CACHE}/pairwise/d-1/gb-1/point_set", f"{CACHE}/descriptors/d-1/gb-1"
     predictions = [fit.replace(".parquet", ".predictions.parquet") for fit in fits]
     records.add(TABLE, *fits, *predictions)
@@ -66,6 +66,17 @@ def test_the_jobs_behind_a_table_are_summed_by_stage(records, tmp_path):
     records.add(f"{CACHE}/data/d-1.npz", "results/downloads/d/file.zip", end=103.0)
     records.add(f"{CACHE}/data/d-1.labels.parquet", "results/downloads/d/file.zip", end=104.0)
     records.add(f"{CACHE}/splits/d-1/r-1.parquet", f"{CACHE}/data/d-1.labels.parquet")
+    moments, landmarks = f"{CACHE}/moments/d-1/r-1/l-1", f"{CACHE}/landmarks/d-1/r-1/l-1.npz"
+    solution, embedded = f"{CACHE}/solutions/d-1/r-1/many.npz", f"{CACHE}/embeddings/d-1/r-1/many"
+    blocks = ("1of2", "2of2")
+    records.add(fits[2], solution, *(f"{embedded}/{part}.parquet" for part in blocks))
+    records.add(solution, landmarks, f"{moments}.npz", end=104.0)
+    records.add(f"{moments}.npz", landmarks, *(f"{moments}/{part}.npz" for part in blocks))
+    records.add(landmarks, *(f"{whole}/{part}.npz" for part in blocks), end=102.0)
+    for part in blocks:
+        records.add(f"{embedded}/{part}.parquet", solution, f"{whole}/{part}.npz", end=106.0)
+        records.add(f"{moments}/{part}.npz", landmarks, f"{whole}/{part}.npz", end=105.0)
+        records.add(f"{whole}/{part}.npz", f"{CACHE}/resized/d-1.npz", end=103.0)
     records.add(f"{CACHE}/fits/d-1/r-1/of-another-study.parquet", f"{pairwise}.npz", end=999.0)
     for name, size in ((fits[0], 10), (fits[0].replace(".parquet", ".npz"), 5)):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -73,17 +84,18 @@ def test_the_jobs_behind_a_table_are_summed_by_stage(records, tmp_path):
     found = costs(records)
     assert list(found) == list(STAGES)
     assert {stage: row["jobs"] for stage, row in found.items()} == {
-        "read": 1, "resize": 1, "learn": 1, "describe": 1, "pairwise": 3, "kernel_set": 1, "split": 1, "project": 1,
-        "fit": 2,
+        "read": 1, "resize": 1, "learn": 1, "describe": 3, "pairwise": 3, "kernel_set": 1, "split": 1, "project": 1,
+        "landmarks": 1, "moments": 3, "solve": 1, "embed": 2, "fit": 3,
     }  # fmt: skip
     assert found["fit"] == {
-        "stage": "fit", "jobs": 2, "known": 2, "seconds": 40.5, "longest": 30.0,
+        "stage": "fit", "jobs": 3, "known": 3, "seconds": 41.5, "longest": 30.0,
         "longest_job": fits[1].removesuffix(".parquet"), "bytes": 15,
     }  # fmt: skip
     assert found["pairwise"]["seconds"] == 121.0
     assert found["read"]["seconds"] == 4.0, "one job with two outputs, as long as the later one"
     assert found["learn"]["seconds"] == 7.0
     assert found["project"]["seconds"] == 9.0
+    assert (found["moments"]["seconds"], found["embed"]["seconds"]) == (11.0, 12.0), "of the blocks too"
 
 
 def test_what_has_no_record_is_not_known(records):

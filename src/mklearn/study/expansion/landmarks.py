@@ -68,12 +68,12 @@ def on_landmarks(
         components not in (None, "all") and f"has components: {components}": "give n_components, or components: all",
         fit.evaluation.inner_folds == "leave_one_out" and "leaves out single samples": "give a number of inner_folds",
     }
-    for reason, advice in reasons.items():
-        if reason:
-            raise ConfigError(
-                f"methods.{method_id}.landmarks (datasets.{dataset.id}): the method {reason}; {advice}, or omit "
-                "`landmarks`."
-            )
+    found = [f"{reason}; {advice}" for reason, advice in reasons.items() if reason]
+    if found:
+        raise ConfigError(
+            f"methods.{method_id}.landmarks (datasets.{dataset.id}): the method {'. It also '.join(found)}, or omit "
+            "`landmarks`."
+        )
     require("skops")
     numbers = {NUMBER_OF_LANDMARKS: sorted(landmarks.n)} if isinstance(landmarks.n, list) else {}
     return fit.model_copy(update={

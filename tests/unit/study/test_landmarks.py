@@ -1,0 +1,246 @@
+"""Methods with landmarks in a study: what they share, blocks of samples, and studies that can't be planned."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from mklearn.errors import ConfigError, MissingExtra
+from mklearn.study.expansion import landmarks
+from mklearn.study.expansion.landmarks import number_of_blocks, unsuited_kernels
+from mklearn.study.expansion.plan import Plan, plan_study
+from mklearn.study.reading import check_study
+from mklearn.study.targets import Targets
+
+STUDY: dict[str, Any] = {
+    "study": "many",
+    "rows_per_block": 70,
+    "datasets": {"digits": {"per_class": 20}},
+    "descriptors": {"pixels": {"kind": "pixels"}, "blocks": {"kind": "multiresolution", "resolutions": [2]}},
+    "kernels": {"gauss": {"kind": "gaussian", "bandwidth": [0.5, 2]}, "linear": {"kind": "linear"}},
+    "methods": {
+        "mkl": {"kind": "mkl_dr", "landmarks": 30},
+        "kfd": {"kind": "kernel_fda", "landmarks": {"n": 30}, "ridge": [0.001, 0.01]},
+        "one": {"kind": "kernel_fda", "kernels": ["linear-pixels"], "landmarks": 30},
+        "dense": {"kind": "kernel_fda"},
+    },
+    "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
+}
+
+
+def planned(**changes: Any) -> Plan:
+    return plan_study(check_study(STUDY | changes))
+
+
+def one_method(**method: Any) -> Plan:
+    return planned(methods={"m": {"kind": "mkl_dr", "landmarks": 30} | method})
+
+
+# --- plans
+
+
+def test_methods_on_the_same_kernels_and_landmarks_share_their_moments() -> None:
+    plan = planned()
+    sets = {fit.method_id: fit.landmark_set for fit in plan.fits.values()}
+    assert sets["mkl"] == sets["kfd"] is not None
+    assert sets["one"] not in (None, sets["mkl"])
+    assert sets["dense"] is None
+    assert {name for *_, name in plan.landmark_sets} == {sets["mkl"], sets["one"]}
+    dense = next(fit for fit in plan.fits.values() if fit.method_id == "dense")
+    assert plan.kernel_sets.keys() == {(dense.dataset.key, dense.kernel_set)}
+
+
+@pytest.mark.parametrize(
+    "other", [{"n": 31}, {"n": 30, "how": "kmeans"}, {"n": 30, "how": "leverage"}, {"n": 30, "dtype": "float32"}]
+)
+def test_other_landmarks_are_another_set_and_another_fit(other: dict[str, Any]) -> None:
+    plans = [one_method(landmarks=value) for value in (30, {"n": 30}, other)]
+    sets = [[*plan.landmark_sets] for plan in plans]
+    fits = [[*plan.fits] for plan in plans]
+    assert (sets[0], fits[0]) == (sets[1], fits[1])
+    assert sets[2] != sets[0]
+    assert fits[2] != fits[0]
+
+
+def test_inner_folds_and_seed_change_the_moments_and_a_grid_does_not() -> None:
+    sets = [[*one_method(**more).landmark_sets] for more in ({}, {"ridge": [0.1, 1.0]}, {"inner_folds": 4})]
+    assert sets[0] == sets[1] != sets[2]
+    assert [*planned(seed=5, methods={"m": {"kind": "mkl_dr", "landmarks": 30}}).landmark_sets] != sets[0]
+
+
+def test_fits_without_landmarks_have_the_same_keys_as_before() -> None:
+    (fit,) = [fit for fit in planned().fits.values() if fit.method_id == "dense"]
+    assert "landmarks" not in fit.spec.as_dict()
+    (alone,) = planned(methods={"dense": STUDY["methods"]["dense"]}, rows_per_block=None).fits.values()
+    assert (alone.method, alone.dataset.key) == (fit.method, fit.dataset.key)
+
+
+def test_kernels_are_computed_from_features_and_all_components_are_taken() -> None:
+    (fit,) = one_method().fits.values()
+    assert {tuple(kernel.get("pairwise", ())) for kernel in fit.spec.kernels} == {()}
+    assert {kernel["feature_scaling"] for kernel in fit.spec.kernels} == {"none"}
+    assert fit.spec.evaluation.components == "all"
+    assert fit.spec.method.iterations is None
+    assert fit.kernel_set is None
+
+
+def test_features_are_described_in_the_blocks_that_are_passed_over() -> None:
+    plan = planned()
+    assert {descriptor.n_parts for descriptor in plan.descriptors.values()} == {3}
+    targets = Targets(plan)
+    dataset, protocol, landmark_set = next(iter(plan.landmark_sets))
+    w = SimpleNamespace(dataset=dataset, protocol=protocol, landmark_set=landmark_set, part="2of3")
+    assert [Path(path).name for path in targets.moments_blocks(w)] == ["1of3.npz", "2of3.npz", "3of3.npz"]
+    assert [Path(path).name for path in targets.landmark_features(w)] == ["1of3.npz", "2of3.npz", "3of3.npz"] * 2
+    of_block = targets.block_of_landmark_features(w)
+    assert [path for path in targets.landmark_features(w) if path.endswith("2of3.npz")] == of_block
+
+
+def test_one_block_reads_the_features_as_a_whole() -> None:
+    plan = planned(rows_per_block=200)
+    targets = Targets(plan)
+    dataset, protocol, landmark_set = next(iter(plan.landmark_sets))
+    w = SimpleNamespace(dataset=dataset, protocol=protocol, landmark_set=landmark_set, part="1of1")
+    assert [Path(path).name for path in targets.moments_blocks(w)] == ["1of1.npz"]
+    whole = {targets.path("features", dataset=dataset, descriptor=name) for _, name in plan.descriptors}
+    assert set(targets.landmark_features(w)) == whole
+
+
+@pytest.mark.parametrize(
+    ("n", "rows", "expected"),
+    [(None, 10, 1), (200, 70, 3), (210, 70, 3), (211, 70, 4), (200, None, 1), (60_000, None, 3), (320_000, None, 16),
+     (1_000_000, None, 16), (10_000_000, None, 100)],
+)  # fmt: skip
+def test_number_of_blocks(n: int | None, rows: int | None, expected: int) -> None:
+    """By default a sixteenth of the samples, at least 20,000 and at most 100,000."""
+    assert number_of_blocks(n, rows) == expected
+
+
+def test_a_missing_package_is_known_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def require(name: str) -> None:
+        raise MissingExtra(f"no {name}")
+
+    monkeypatch.setattr(landmarks, "require", require)
+    with pytest.raises(MissingExtra, match="no skops"):
+        planned()
+    planned(methods={"dense": STUDY["methods"]["dense"]})
+
+
+# --- studies that can't be planned
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"graph": "lde"}, "has graph: lde, which needs kernels among all samples; omit it"),
+        ({"graph": "lpp"}, "has graph: lpp, which needs kernels among all samples; omit it"),
+        ({"kind": "mkmmc", "sizes": [2]}, "has sizes, which needs kernels among all samples; omit it"),
+        ({"kind": "kernel_fda", "kernel_weights": "cv_accuracy"},
+         "has kernel_weights: cv_accuracy, which needs kernels among all samples"),
+        ({"kind": "kernel_fda", "kernel_weights": "oracle_single"},
+         "has kernel_weights: oracle_single, which needs kernels among all samples"),
+        ({"kind": "kernel_fda", "components": "best"},
+         "has components: best; give n_components, or components: all, or omit `landmarks`."),
+        ({"inner_folds": "leave_one_out"}, "leaves out single samples; give a number of inner_folds, or"),
+        ({"landmarks": 0}, "methods.m.landmarks"),
+        ({"landmarks": {"n": 3, "how": "grid"}}, "methods.m.landmarks.how: invalid value 'grid'"),
+        ({"landmarks": {"how": "kmeans"}}, "methods.m.landmarks.n"),
+        ({"landmarks": {"n": 3, "seed": 1}}, "methods.m.landmarks.seed"),
+        ({"kind": "kernel_svc"}, "methods.m.landmarks: unknown key"),
+    ],
+)  # fmt: skip
+def test_methods_that_can_not_learn_from_landmarks(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(sentence)):
+        one_method(**changes)
+
+
+M: dict[str, Any] = {"m": {"kind": "mkl_dr", "landmarks": 30}}
+PRODUCT = {"gauss": {"kind": "gaussian"}, "product": {"kind": "product"}}
+STANDARD = {"g": {"kind": "gaussian", "feature_scaling": "standard"}}
+POINTS = {"digits": {"resize": {"shape": [40, 36]}}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"kernels": PRODUCT, "methods": {"m": {"kind": "kernel_fda", "landmarks": 9, "kernels": ["product"]}}},
+         "takes kernel 'product', a product of kernels of several descriptors"),
+        ({"datasets": POINTS, "descriptors": {"blur": {"kind": "geometric_blur"}}, "kernels": {},
+          "methods": {"m": {"kind": "kernel_fda", "landmarks": 9}}},
+         "takes kernel 'blur', which compares sets of points; name other `kernels`"),
+        ({"kernels": {"g": {"kind": "gaussian", "feature_scaling": "auto"}}},
+         "takes kernel 'g-pixels', whose feature_scaling is auto; give the kernels one `feature_scaling`"),
+        ({"protocols": {"p": {"kind": "k_fold", "choose": "test_set"}}}, "can't choose on test samples (protocol "),
+        ({"protocols": {"p": {"kind": "validation_folds", "test_size": 10}}},
+         "can't take validation folds (protocol 'p'); name other `protocols` for the method"),
+        ({"evaluation": {"components": "best"}}, "has components: best"),
+        ({"evaluation": {"inner_folds": "leave_one_out"}}, "leaves out single samples"),
+    ],
+)  # fmt: skip
+def test_studies_that_can_not_be_planned(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(sentence)) as raised:
+        planned(**{"methods": M} | changes)
+    assert str(raised.value).startswith("methods.m.landmarks (datasets.digits): the method ")
+    assert str(raised.value).endswith(", or omit `landmarks`.")
+
+
+def test_all_reasons_are_given_at_once() -> None:
+    evaluation = {"components": "best", "inner_folds": "leave_one_out"}
+    with pytest.raises(ConfigError) as raised:
+        planned(methods={"m": M["m"] | {"graph": "lde"}}, evaluation=evaluation)
+    assert str(raised.value) == (
+        "methods.m.landmarks (datasets.digits): the method has graph: lde, which needs kernels among all samples; omit "
+        "it. It also has components: best; give n_components, or components: all. It also leaves out single samples; "
+        "give a number of inner_folds, or omit `landmarks`."
+    )
+
+
+def test_incomplete_tables_matrices_and_pairs_are_refused(matrices: dict[str, Any], lists: None) -> None:
+    own = {"kind": "feature_tables", "tables": {"t": "t.csv"}}
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"datasets": {"own": own | {"missing_views": "mean"}}}, "takes complete tables, and these may have missing"),
+        ({"datasets": {"own": own | {"impute": "mean"}}}, "takes complete tables"),
+        ({"datasets": {"own": matrices}, "kernels": {}}, "takes features, and this data set has matrices"),
+        ({"datasets": {"own": own}, "protocols": {"p": {"kind": "verification", "path": "pairs.csv"}}},
+         "can't take pairs of samples (protocol 'p'); name other `protocols` for the method, or omit"),
+    ]  # fmt: skip
+    base = {"study": "own", "protocols": STUDY["protocols"], "kernels": STANDARD, "methods": M}
+    for changes, sentence in cases:
+        with pytest.raises(ConfigError, match=re.escape(f"(datasets.own): the method {sentence}")):
+            plan_study(check_study(base | changes))
+
+
+@pytest.fixture
+def lists(matrices: dict[str, Any]) -> None:
+    """A table and a list of pairs, in the present folder."""
+    table = pd.DataFrame({"id": list("wxyz"), "label": list("0011"), "u": [1.0, 2.0, 3.0, 4.0]})
+    table.to_csv("t.csv", index=False)
+    pd.DataFrame({"fold": [0, 1], "first": ["w", "x"], "second": ["y", "z"]}).to_csv("pairs.csv", index=False)
+
+
+def test_kernels_of_another_package_are_refused() -> None:
+    assert "'mine' of another package" in unsuited_kernels([{"id": "mine", "implementation": "other.kernels:Mine"}])
+    assert unsuited_kernels([{"id": "g", "implementation": "mklearn.kernels.gaussian:GaussianKernel"}]) == ""
+
+
+def test_data_of_a_user_are_one_block(lists: None) -> None:
+    """Their number is not known before they are read."""
+    own = {"kind": "feature_tables", "tables": {"t": "t.csv"}}
+    study = {"study": "own", "rows_per_block": 2, "datasets": {"own": own}, "kernels": STANDARD, "methods": M}
+    plan = plan_study(check_study(study))
+    assert [dataset.n_blocks for dataset in plan.datasets.values()] == [1]
+
+
+def test_a_method_with_landmarks_is_no_final_model() -> None:
+    with pytest.raises(ConfigError, match=r"final\.method: 'mkl' learns from landmarks; .* valid: best, dense"):
+        planned(final={"method": "mkl"})
+    plan = planned(final={"method": "best"})
+    assert plan.final is not None
+    assert [candidate.fit.method.id for candidate in plan.final.spec.candidates] == ["dense"]
+    with pytest.raises(ConfigError, match="no method can be a model of data set 'digits': mkl learns from landmarks"):
+        planned(methods={"mkl": STUDY["methods"]["mkl"]}, final={"method": "best"})
