@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from sklearn.datasets import load_digits
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
 from mklearn import nearest_neighbour as module
@@ -172,3 +174,51 @@ def test_messages_name_the_error(problem):
     for message, changed in wrong.items():
         with pytest.raises(DataError, match=message):
             accuracy_by_dimension(**right | changed)
+
+
+def neighbours(Z_train, Z_test, rule):
+    """Neighbours with all components, and labels that name them with each number of components."""
+    names = np.arange(len(Z_train))
+    swept = nearest_neighbour_predictions_by_dimension(Z_train, names, Z_test, rule)
+    return np.vstack([swept, nearest_neighbour_indices(Z_train, Z_test, rule)])
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("whole", [False, True], ids=["discriminants", "pixels"])
+def test_a_tree_finds_the_same_neighbours_of_digits(rule, whole, monkeypatch):
+    """Pixels are small integers, and some are 0 in all images: there are many ties, and duplicates in few columns."""
+    X, y = load_digits(return_X_y=True)
+    Z = X[:, :20] if whole else LinearDiscriminantAnalysis().fit(X[:1000], y[:1000]).transform(X)
+    expected = neighbours(Z[:1000], Z[1000:], rule)
+    monkeypatch.setattr(module, "TREE_PAIRS", 0)
+    searched = []
+    resolved = module._resolved
+    monkeypatch.setattr(module, "_resolved", lambda *given: searched.append(given[1].mean()) or resolved(*given))
+    np.testing.assert_array_equal(neighbours(Z[:1000], Z[1000:], rule), expected)
+    assert len(searched) >= 9
+    assert whole or max(searched) < 0.02, "ties decide few test samples of an embedding"
+
+
+@pytest.mark.parametrize("rule", RULES)
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_tree_breaks_ties_as_all_pairs_do(rule, data):
+    """Small integers, so that samples coincide, lie at the mean, or on one line; and a scale that may lose digits."""
+    p = data.draw(st.integers(1, 3))
+    entries = st.integers(-2, 2)
+    Z_train = data.draw(hnp.arrays(float, (data.draw(st.integers(1, 8)), p), elements=entries))
+    Z_train *= data.draw(hnp.arrays(float, (len(Z_train), 1), elements=st.sampled_from([1.0, 1 / 3, 0.7])))
+    Z_test = data.draw(hnp.arrays(float, (data.draw(st.integers(1, 5)), p), elements=entries))
+    scale = data.draw(st.sampled_from([1.0, 1 / 3, 1e-200, 1e155]))
+    with pytest.MonkeyPatch.context() as patch:
+        expected = neighbours(scale * Z_train, scale * Z_test, rule)
+        patch.setattr(module, "TREE_PAIRS", 0)
+        np.testing.assert_array_equal(neighbours(scale * Z_train, scale * Z_test, rule), expected)
+
+
+def test_trees_are_for_many_samples_and_few_components():
+    many = np.broadcast_to(np.float64(0.0), (40_000, 20))
+    assert module._is_large(many, many)
+    assert not module._is_large(many, many[:25_000])
+    wide = np.broadcast_to(np.float64(0.0), (40_000, 21))
+    assert not module._is_large(wide, wide)

@@ -15,9 +15,12 @@ from scipy.ndimage import map_coordinates
 
 SMOOTHNESS = 4.0
 """Standard deviation of the Gaussian that smooths the field, in pixels."""
-STRENGTH = 1.4
-"""Standard deviation of the field at a pixel, in pixels; with that of the paper's figure (alpha = 34) it is 1.38."""
-SHIFT = 1.0
+STRENGTH = 0.7
+"""Standard deviation of the field at a pixel, in pixels: half of the paper's (alpha = 34).
+
+The nearest of 20,000 images has the class of 88 % of MNIST's test images then; all of the paper's gives 69 %, and MNIST
+itself 94 %."""
+SHIFT = 0.5
 """Standard deviation of the shift along each axis, in pixels."""
 
 

@@ -18,6 +18,8 @@ from mklearn.datasets.samples import stack_if_regular
 from mklearn.errors import ConfigError
 
 ROUNDING = ("nearest", "none")
+BATCH = 1024
+"""Images of one shape that are resized at a time."""
 
 
 def _triangle(t: np.ndarray) -> np.ndarray:
@@ -130,12 +132,32 @@ def resize_images(
         raise ConfigError(f"pixels={pixels} must be at least 1")
     if shape is not None and (len(shape) != 2 or min(shape) < 1):
         raise ConfigError(f"shape={tuple(shape)} must be (rows, cols), each at least 1")
+    if isinstance(images, np.ndarray) and images.ndim == 3 and len(images):
+        rows, cols = shape if shape is not None else target_shape(images.shape[1:], int(pixels or 0))
+        return _resize_all(images, rows, cols, interpolation, rounding)
     resized = []
     for image in images:
         size = shape if pixels is None else target_shape(image.shape, pixels)
         assert size is not None
         resized.append(_resize(image, size[0], size[1], interpolation, rounding))
     return stack_if_regular(resized)
+
+
+def _resize_all(images: np.ndarray, rows: int, cols: int, interpolation: str, rounding: str) -> np.ndarray:
+    """Resize (n, rows, cols) grey images in batches: one by one, their number sets the time."""
+    if images.shape[1:] == (rows, cols):
+        return images
+    found: np.ndarray | None = None
+    for start in range(0, len(images), BATCH):
+        batch = images[start : start + BATCH]
+        left = resize_matrix(batch.shape[1], rows, interpolation)
+        right = resize_matrix(batch.shape[2], cols, interpolation)
+        part = _converted(left @ batch.astype(np.float64, copy=False) @ right.T, images.dtype, rounding)
+        if found is None:
+            found = np.empty((len(images), rows, cols), dtype=part.dtype)
+        found[start : start + len(part)] = part
+    assert found is not None
+    return found
 
 
 def _resize(image: np.ndarray, rows: int, cols: int, interpolation: str, rounding: str) -> np.ndarray:
@@ -148,10 +170,15 @@ def _resize(image: np.ndarray, rows: int, cols: int, interpolation: str, roundin
         result = left @ values @ right.T
     else:
         result = np.stack([left @ values[:, :, channel] @ right.T for channel in range(values.shape[2])], axis=2)
-    if image.dtype.kind == "f":
-        return result.astype(image.dtype, copy=False)
+    return _converted(result, image.dtype, rounding)
+
+
+def _converted(result: np.ndarray, dtype: np.dtype, rounding: str) -> np.ndarray:
+    """Convert resized values to the type that images of type `dtype` have after resizing."""
+    if dtype.kind == "f":
+        return result.astype(dtype, copy=False)
     if rounding == "none":
         return result
-    limits = np.iinfo(image.dtype)
+    limits = np.iinfo(dtype)
     # Sums such as 0.25 * (a + b + c + d) have an error of 1e-14 that would decide ties: remove it before rounding.
-    return np.clip(np.rint(np.round(result, 9)), limits.min, limits.max).astype(image.dtype)
+    return np.clip(np.rint(np.round(result, 9)), limits.min, limits.max).astype(dtype)

@@ -128,7 +128,7 @@ class SampleSet:
             ids=self.ids[rows],
             y=y.astype(np.int64),
             classes=self.classes[codes],
-            images=None if self.images is None else [self.images[row] for row in rows],
+            images=self.images[rows] if isinstance(self.images, np.ndarray) else _chosen(self.images, rows),
             tables={name: table[rows] for name, table in self.tables.items()},
             matrices={name: matrix[np.ix_(rows, rows)] for name, matrix in self.matrices.items()},
             groups=None if self.groups is None else self.groups[rows],
@@ -160,7 +160,9 @@ class SampleSet:
             return
         if len(self.images) != len(self.ids):
             raise DataError(f"{len(self.ids)} ids but {len(self.images)} images")
-        for name, image in zip(self.ids, self.images, strict=True):
+        # in an array of integers all images are as the first one
+        checked = 1 if isinstance(self.images, np.ndarray) and self.images.dtype.kind in "ui" else len(self.ids)
+        for name, image in zip(self.ids[:checked], self.images[:checked], strict=True):
             if image.ndim not in (2, 3) or (image.ndim == 3 and image.shape[2] != 3) or 0 in image.shape:
                 raise DataError(
                     f"image {str(name)!r} has shape {image.shape}; expected (rows, cols) or (rows, cols, 3)"
@@ -309,6 +311,10 @@ def check_numbers(values: np.ndarray, what: str, rows: np.ndarray, columns: np.n
             f"{what}: {int(bad.sum())} values missing or infinite: columns {some(columns[bad.any(axis=0)])}, "
             f"samples {some(rows[bad.any(axis=1)])}"
         )
+
+
+def _chosen(images: list[np.ndarray] | None, rows: np.ndarray) -> list[np.ndarray] | None:
+    return None if images is None else [images[row] for row in rows]
 
 
 def _split_buffer(buffer: np.ndarray, shapes: np.ndarray, path: Path) -> list[np.ndarray]:

@@ -114,12 +114,12 @@ class Splits:
                         f"splits: {where} has {role} positions {part.min()}..{part.max()}, "
                         f"but there are {self.n_samples} samples (0..{self.n_samples - 1})"
                     )
-                if len(np.unique(part)) != len(part):
+                if np.bincount(part).max() > 1:
                     raise DataError(f"splits: {where} has {role} samples twice")
-            several, counts = np.unique(np.concatenate([part for _, part in split.parts]), return_counts=True)
-            if (counts > 1).any():
+            several = np.flatnonzero(np.bincount(np.concatenate([part for _, part in split.parts])) > 1)
+            if several.size:
                 parts = "both parts" if len(split.parts) == 2 else "several parts"
-                raise DataError(f"splits: {where} has samples in {parts}: {some(several[counts > 1])}")
+                raise DataError(f"splits: {where} has samples in {parts}: {some(several)}")
 
     def __len__(self) -> int:
         return len(self.splits)

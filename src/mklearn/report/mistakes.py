@@ -52,7 +52,7 @@ def wrong_samples(
         return None
     ranked = sorted(shares, key=lambda method: shares[method])
     order = [ranked[0], *sorted(ranked[1:], key=lambda method: method != reference)][:MOST_METHODS]
-    position = {str(name): number for number, name in enumerate(data.ids)}
+    position = pd.Index(data.ids)
     found = [_mistakes(method, known[method], data.classes, position) for method in order]
     if data.images is None:
         return WrongSamples(found)
@@ -86,11 +86,13 @@ def _outcomes(rows: pd.DataFrame) -> _Outcomes:
     )
 
 
-def _mistakes(method: str, rows: _Outcomes, classes: NDArray[np.str_], position: Mapping[str, int]) -> MethodMistakes:
+def _mistakes(method: str, rows: _Outcomes, classes: NDArray[np.str_], position: pd.Index) -> MethodMistakes:
     """Find what one method gets wrong; of samples that are wrong equally often, the first of the data set."""
     tested = np.bincount(rows.sample, minlength=len(rows.ids))
     wrong = np.bincount(rows.sample[rows.wrong], minlength=len(rows.ids))
-    codes = sorted(np.flatnonzero(wrong), key=lambda k: (-wrong[k] / tested[k], -wrong[k], position[rows.ids[k]]))
+    missed = np.flatnonzero(wrong)
+    places = position.get_indexer(pd.Index(rows.ids)[missed])
+    codes = missed[np.lexsort((places, -wrong[missed], -wrong[missed] / tested[missed]))]
     samples = []
     for code in codes[:MOST_SAMPLES]:
         own = np.flatnonzero(rows.wrong & (rows.sample == code))
@@ -102,12 +104,11 @@ def _mistakes(method: str, rows: _Outcomes, classes: NDArray[np.str_], position:
     return MethodMistakes(method, int(rows.wrong.sum()), len(rows.wrong), tuple(samples))
 
 
-def _with_images(
-    found: Sequence[MethodMistakes], data: SampleSet, position: Mapping[str, int], pixels: int
-) -> WrongSamples:
+def _with_images(found: Sequence[MethodMistakes], data: SampleSet, position: pd.Index, pixels: int) -> WrongSamples:
     """Add the images of as many methods as the pixels allow, and of the first two in any case."""
     assert data.images is not None
-    height, width = np.max([np.shape(image)[:2] for image in data.images], axis=0)
+    shapes = [data.image_shape] if data.image_shape else [image.shape for image in data.images]
+    height, width = np.max([shape[:2] for shape in shapes], axis=0)
     each = height * width * min(1.0, SIDE / max(height, width)) ** 2
     shown: list[MethodMistakes] = []
     numbers: dict[str, int] = {}
@@ -120,7 +121,7 @@ def _with_images(
         shown.append(method)
     if not numbers:
         return WrongSamples(found)
-    images = small_images(data, [position[name] for name in numbers], longer_side=SIDE)
+    images = small_images(data, position.get_indexer(pd.Index(list(numbers))).tolist(), longer_side=SIDE)
     return WrongSamples(shown, numbers=numbers, sprite=_sprite(images), size=(images.shape[1], images.shape[2]))
 
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from mklearn.datasets import resizing
 from mklearn.datasets.resizing import INTERPOLATIONS, resize_images, resize_matrix, target_shape
 from mklearn.errors import ConfigError
 
@@ -151,3 +152,15 @@ def test_a_pixel_budget(shape: tuple[int, int], pixels: int) -> None:
 def test_refusals(arguments: dict) -> None:
     with pytest.raises(ConfigError):
         resize_images(np.zeros((1, 4, 4)), **arguments)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32, np.float64])
+@pytest.mark.parametrize("rounding", ["nearest", "none"])
+def test_an_array_gives_to_the_bit_what_its_images_give(dtype: type, rounding: str, monkeypatch) -> None:
+    monkeypatch.setattr(resizing, "BATCH", 4)
+    images = (255 * np.random.default_rng(0).random((10, 28, 33))).astype(dtype)
+    for size in ({"shape": (20, 41)}, {"pixels": 500}, {"shape": (28, 33)}):
+        together = resize_images(images, **size, interpolation="bicubic", rounding=rounding)
+        single = [resize_images([image], **size, interpolation="bicubic", rounding=rounding)[0] for image in images]
+        assert together.dtype == single[0].dtype
+        np.testing.assert_array_equal(together, single)

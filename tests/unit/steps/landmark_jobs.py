@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mklearn.artefacts import read_table, write_arrays, write_table
 from mklearn.contract.fit_spec import FitSpec
-from mklearn.contract.specs import EmbedSpec, LandmarkSetSpec
+from mklearn.contract.landmark_specs import EmbedSpec, LandmarkSetSpec
 from mklearn.datasets.splits import Split, Splits
 from mklearn.steps.describe import rows_of_part
 from mklearn.steps.embed import embed
