@@ -55,7 +55,7 @@ class Moments:
     classes_: NDArray[Any]
     class_counts_: NDArray[np.int64]
     class_sums_: Array
-    _upper: Array  # (d, d), Fortran order; only the upper triangle is meant; of a single block in its precision
+    _upper: Array  # (d, d), Fortran order, the lower triangle 0; of a single block in its precision
 
     # ------------------------------------------------------------------------------------------------ gathering
 
@@ -197,8 +197,9 @@ class Moments:
     @property
     def scatter(self) -> Array:
         """The total scatter S_T = sum_i (x_i - mean)(x_i - mean)', (d, d), exactly symmetric: a new array."""
-        upper = np.triu(self._upper)
-        return np.asarray(upper + np.triu(upper, 1).T)
+        scatter = self._upper + self._upper.T
+        scatter[np.diag_indices_from(scatter)] = np.diagonal(self._upper)
+        return np.asarray(scatter)
 
     @property
     def between(self) -> Array:

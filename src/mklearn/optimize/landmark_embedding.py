@@ -18,7 +18,7 @@ With every sample a landmark these are the dense problem and its solution; with 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
-from scipy.linalg.lapack import dpotri, dpstrf
+from scipy.linalg.lapack import dpotrf, dpotri, dpstrf
 
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.optimize.graph_embedding import Projection, between_directions, smallest_of_pencil
@@ -40,6 +40,8 @@ RANK_TOLERANCE = 1e-12
 # Relative residual of a solution, and the steps of iterative refinement after which it is given up.
 _SOLVED = 1e-11
 _REFINEMENTS = 5
+# Columns of a triangle that are computed at a time.
+_COLUMNS = 256
 
 
 def per_feature(values: ArrayLike, blocks: Sequence[slice]) -> Array:
@@ -48,7 +50,9 @@ def per_feature(values: ArrayLike, blocks: Sequence[slice]) -> Array:
 
 
 def lower_factor(matrix: Array) -> Array:
-    """Return the lower Cholesky factor of a scatter with its ridge, which is overwritten.
+    """Return the lower Cholesky factor of a scatter with its ridge, a symmetric matrix, which is overwritten.
+
+    Of an array in C order only the upper triangle is read, else only the lower one.
 
     Raises
     ------
@@ -56,7 +60,9 @@ def lower_factor(matrix: Array) -> Array:
         The ridge is below the rounding errors of the scatter.
     """
     try:
-        return np.asarray(cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)[0])
+        # LAPACK reads columns: the transpose of an array in C order needs no copy
+        columns = matrix.T if matrix.flags.c_contiguous else matrix
+        return np.asarray(cho_factor(columns, lower=True, overwrite_a=True, check_finite=False)[0])
     except LinAlgError:
         raise SolverFailed(
             "the ridge is smaller than the rounding errors of the features' scatter: raise it (`ridge`, of a ridge "
@@ -107,7 +113,11 @@ class LandmarkProblem:
     @cached_property
     def gram(self) -> Array:
         """C = Phi'Phi, (D, D)."""
-        return np.asarray(self.total + self.n * np.outer(self.offset, self.offset))
+        return np.asarray(self.total + self.n * np.outer(self.offset, self.offset)) if self._is_offset else self.total
+
+    @property
+    def _is_offset(self) -> bool:
+        return bool(self.offset.any())
 
     @property
     def basis(self) -> Array:
@@ -115,12 +125,18 @@ class LandmarkProblem:
         return self._factor[0]
 
     @cached_property
-    def _factor(self) -> tuple[Array, NDArray[np.intp]]:
-        """E, and the r rows of it that are a lower triangle."""
-        factor, order, rank, _ = dpstrf(self.gram, tol=RANK_TOLERANCE * float(np.diagonal(self.gram).max()), lower=1)
+    def _factor(self) -> tuple[Array, NDArray[np.intp], Array]:
+        """E, the r rows of it that are a lower triangle, and this triangle."""
+        diagonal = np.diagonal(self.gram)
+        lowest = RANK_TOLERANCE * float(diagonal.max())
+        factor, failed = dpotrf(self.gram.T, lower=1, clean=1)
+        if not failed and float(np.diagonal(factor).min()) ** 2 > lowest:
+            return factor, np.arange(len(factor)), factor
+        factor, order, rank, _ = dpstrf(self.gram.T, tol=lowest, lower=1)
         basis = np.empty((len(order), rank))
         basis[order - 1] = np.tril(factor)[:, :rank]
-        return basis, order[:rank] - 1
+        rows = order[:rank] - 1
+        return basis, rows, np.asfortranarray(basis[rows])
 
     @cached_property
     def traces(self) -> Array:
@@ -130,7 +146,7 @@ class LandmarkProblem:
     @cached_property
     def _sizes(self) -> Array:
         """tr(K_m K_n), (M, M)."""
-        return self._cross_traces(self.gram)
+        return self._cross_traces(self.gram) if self._is_offset else self.traces
 
     # ------------------------------------------------------------------------------------------------ A-step
 
@@ -151,15 +167,16 @@ class LandmarkProblem:
         With labels and a ridge, S' = S + FF' for F = sqrt(2) E'D B, and S^-1 F is all that is needed of S.
         """
         rho = self.ridge_amount(weights, ridge)
-        scaled = self.spread(weights)[:, None] * self.basis
+        spread = self.spread(weights)[:, None]
         if self.between is not None and rho > 0:
-            F = np.sqrt(2.0) * (scaled.T @ self.between)
+            F = np.sqrt(2.0) * (self.basis.T @ (spread * self.between))
             solved = self._solved_by_features(weights, F, rho)
             if solved is None:
-                S = self._scatter(self.within, scaled, rho)
+                S = self._scatter(self.within, spread * self.basis, rho)
                 solved = cho_solve((lower_factor(S), True), F, check_finite=False)
             values, vectors = between_directions(solved, F, n_components)
             return Projection(vectors, values, rho)
+        scaled = spread * self.basis
         S = self._scatter(self.within, scaled, rho)
         S_prime = self._scatter(self.total, scaled, rho)
         most = n_components if self.between is None else min(n_components, self.between.shape[1] - 1)
@@ -179,13 +196,16 @@ class LandmarkProblem:
         """Compute A'SA and A'S'A, (p, p)."""
         V = self.feature_coefficients(weights, coefficients)
         penalty = rho * (coefficients.T @ coefficients)
-        above, below = (symmetrized(2.0 * V.T @ (side @ V) + penalty) for side in (self.within, self.total))
-        return above, below
+        above = symmetrized(2.0 * V.T @ (self.within @ V) + penalty)
+        if self.between is None:
+            return above, symmetrized(2.0 * V.T @ (self.total @ V) + penalty)
+        means = self.between.T @ V
+        return above, above + 2.0 * (means.T @ means)
 
     def sample_coefficients(self, V: Array) -> Array:
         """Return a of shape (r, p), the coordinates of the shortest A with Phi'A = V."""
-        E, rows = self._factor
-        return np.asarray(solve_triangular(E[rows], V[rows], lower=True, check_finite=False))
+        _, rows, triangle = self._factor
+        return np.asarray(solve_triangular(triangle, V[rows], lower=True, check_finite=False))
 
     def feature_coefficients(self, weights: Array, coefficients: Array) -> Array:
         """Return D V of shape (D, p): the embedding of a sample is its features times it, less that of the mean."""
@@ -197,7 +217,12 @@ class LandmarkProblem:
         """Compute the matrices of the beta-step for a, (r, p), ridge included: beta'S beta / beta'S'beta = f."""
         V = self.basis @ coefficients
         penalty = (2.0 * ridge / self.n) * float(np.vdot(coefficients, coefficients)) * self.traces
-        S, S_prime = (self._products(side, V) for side in (self.within, self.total))
+        if self.between is None:
+            S, S_prime = np.zeros_like(penalty), self._products(self.total, V)
+        else:
+            S = self._products(self.within, V)
+            means = np.stack([(self.between[block].T @ V[block]).ravel() for block in self.blocks])
+            S_prime = S + means @ means.T
         return symmetrized(2.0 * S + penalty), symmetrized(2.0 * S_prime + penalty)
 
     def initial_weight_matrices(self, ridge: float) -> tuple[Array, Array]:
@@ -219,20 +244,26 @@ class LandmarkProblem:
         For V the matrix is 2 D S_W D + rho C^-1: it needs no product of matrices, so that a step costs a twelfth. The
         inverse costs digits where C is nearly singular. Residuals are therefore computed in the coordinates a.
         """
-        E, rows = self._factor
+        E, rows, triangle = self._factor
         if E.shape[0] != E.shape[1]:
             return None
         spread = self.spread(weights)[:, None]
 
         def to_features(a: Array) -> Array:
             V = np.empty_like(a)
-            V[rows] = solve_triangular(E[rows], a, lower=True, trans=1, check_finite=False)
+            V[rows] = solve_triangular(triangle, a, lower=True, trans=1, check_finite=False)
             return V
 
+        matrix = np.empty_like(self._gram_inverse)
+        for columns in _column_blocks(len(matrix)):
+            lower = slice(columns.start, None)
+            np.multiply(
+                self.within[lower, columns], 2.0 * spread[lower] * spread[columns].T, out=matrix[lower, columns]
+            )
+            matrix[lower, columns] += rho * self._gram_inverse[lower, columns]
         try:
-            matrix = 2.0 * spread * self.within * spread.T + rho * self._gram_inverse
-            factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-        except LinAlgError:
+            factor = lower_factor(matrix), True
+        except SolverFailed:
             return None
         solved, residual = np.zeros_like(F), F
         for _ in range(_REFINEMENTS):
@@ -244,18 +275,22 @@ class LandmarkProblem:
 
     @cached_property
     def _gram_inverse(self) -> Array:
-        """C^-1, (D, D), for C of full rank."""
-        E, rows = self._factor
-        inverse = dpotri(E[rows], lower=1)[0]
+        """The lower triangle of C^-1, (D, D) in Fortran order, for C of full rank."""
+        _, rows, triangle = self._factor
+        inverse = dpotri(triangle, lower=1)[0]
+        if np.array_equal(rows, np.arange(len(rows))):
+            return np.asarray(inverse)
         inverse = np.tril(inverse) + np.tril(inverse, -1).T
         back = np.argsort(rows)
-        return np.asarray(inverse[np.ix_(back, back)])
+        return np.asfortranarray(inverse[np.ix_(back, back)])
 
     def _cross_traces(self, scatter: Array) -> Array:
         """Compute <C[m,n], S[m,n]>_F for all pairs of blocks."""
-        product = self.gram * scatter
-        starts = [block.start for block in self.blocks]
-        return symmetrized(np.add.reduceat(np.add.reduceat(product, starts, axis=0), starts, axis=1))
+
+        def product(m: slice, n: slice) -> float:
+            return float(np.einsum("de,de->", self.gram[m, n], scatter[m, n]))
+
+        return symmetrized(np.array([[product(m, n) for n in self.blocks] for m in self.blocks]))
 
     def _products(self, scatter: Array, V: Array) -> Array:
         """Compute tr(V_m' S[m,n] V_n) for all pairs of blocks."""
@@ -264,3 +299,9 @@ class LandmarkProblem:
             np.add.reduceat(np.einsum("dp,dp->d", V, scatter[:, block] @ V[block]), starts) for block in self.blocks
         ]
         return np.stack(columns, axis=1)
+
+
+def _column_blocks(n_columns: int) -> Iterator[slice]:
+    """Yield slices of columns: of a lower triangle, little above the diagonal is in one."""
+    for start in range(0, n_columns, _COLUMNS):
+        yield slice(start, min(start + _COLUMNS, n_columns))
