@@ -23,6 +23,7 @@ from mklearn.evaluation.pairs import PairedSamples, PairInput, PairKernelInput
 from mklearn.evaluation.predictions import prediction_table, typed
 from mklearn.evaluation.projections import ProjectedSamples, load_projections
 from mklearn.provenance import code_fingerprint, input_digests, stamp
+from mklearn.steps.deferred_imports import defer
 from mklearn.steps.fit_records import FitAtSize, SplitRecord, model_arrays
 from mklearn.steps.rows import COLUMNS, fit_of
 from mklearn.steps.supervisor import SplitAborted, supervised
@@ -58,6 +59,7 @@ def fit(
     code : list of Path
         Source files behind the step.
     """
+    defer("scipy.stats")  # scikit-learn imports it for what few methods use: a third of the time of all imports
     table, _ = read_table(labels)
     y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)
     groups = table["group"].to_numpy(dtype=str) if "group" in table else None
