@@ -81,7 +81,8 @@ def fit(
     arrays: dict[str, Any] = {}
     predicted: list[pd.DataFrame] = []
     if len(spec.settings) > 1:
-        load(spec.method.implementation)  # the process of each training size would import it anew
+        for used in (spec.method.implementation, "scipy.spatial.distance:cdist"):
+            load(used)  # the process of each training size would import it anew
     for setting in spec.settings:
         at_size = FitAtSize(inputs, spec, setting, y, drawn.of_size(setting.train_size), fingerprint, groups, choosing)
         records = _records(at_size, spec.evaluation.time_limit)
