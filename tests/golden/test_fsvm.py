@@ -191,7 +191,8 @@ def test_nested_cross_validation(mirror, name, power):
         def on_folds(number, train=train, y_train=y_train, inner=inner):
             for i in range(10):
                 fitted = models[number].fit(train[inner != i], y_train[inner != i])
-                yield {"": [fitted.score(train[inner == i], y_train[inner == i])]}
+                # Not score: scikit-learn's checks of labels would take a quarter of the time.
+                yield {"": [np.mean(fitted.predict(train[inner == i]) == y_train[inner == i])]}
 
         # Of equally good values of C the first, as without a race.
         best = select_by_race(on_folds, range(len(models)), 10, [""])[""].candidate

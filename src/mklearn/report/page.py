@@ -24,12 +24,12 @@ from mklearn.report.findings import Findings
 from mklearn.report.gallery import Panel
 from mklearn.report.published import Published
 from mklearn.report.records import DataSetRecord, RunRecord, WrongPairs, WrongSamples
-from mklearn.report.rendering import vega_script
 from mklearn.report.sections import figure_sections, page_file
 from mklearn.report.series import Series
 from mklearn.report.tables import Table, wrong_table
 from mklearn.report.theme import DARK, LIGHT, SCHEMES, vega_config
 from mklearn.report.thumbnails import data_uris
+from mklearn.report.vega_script import vega_script
 from mklearn.report.wording import byte_size, plural, rule_title, sentences
 
 SCRIPTS = ("figures.js", "tables.js", "page.js")

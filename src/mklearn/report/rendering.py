@@ -1,8 +1,7 @@
-"""Render figures as SVG and PNG, and bundle the Vega libraries for the page."""
+"""Render figures as SVG and PNG."""
 
 from __future__ import annotations
 
-import functools
 import re
 from pathlib import Path
 from typing import Any
@@ -17,13 +16,6 @@ SCALE = 2
 """Pixels of the PNG per pixel of the SVG."""
 LARGEST = 30_000
 """Pixels of a side; a figure that would be larger has gone wrong, and the renderer of PNG dies of it."""
-
-
-@functools.cache
-def vega_script() -> str:
-    """Bundle Vega, Vega-Lite and Vega-Embed into one script that sets ``vegaEmbed``; safe inside a script element."""
-    script = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)
-    return str(script.replace("</script", "<\\/script"))
 
 
 def write_figure(stem: Path, specification: dict[str, Any], config: dict[str, Any]) -> list[Path]:

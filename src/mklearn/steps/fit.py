@@ -24,6 +24,7 @@ from mklearn.evaluation.pairs import PairedSamples, PairInput, PairKernelInput
 from mklearn.evaluation.predictions import prediction_table, typed
 from mklearn.evaluation.projections import ProjectedSamples, load_projections
 from mklearn.provenance import code_fingerprint, input_digests, stamp
+from mklearn.steps.deferred_imports import defer
 from mklearn.steps.fit_records import FitAtSize, SplitRecord, model_arrays
 from mklearn.steps.rows import COLUMNS, fit_of
 from mklearn.steps.supervisor import SplitAborted, supervised
@@ -59,6 +60,7 @@ def fit(
     code : list of Path
         Source files behind the step.
     """
+    defer("scipy.stats")  # scikit-learn imports it for what few methods use: a third of the time of all imports
     table, _ = read_table(labels)
     y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)
     groups = table["group"].to_numpy(dtype=str) if "group" in table else None
@@ -77,7 +79,8 @@ def fit(
         inputs = _read_inputs_of_pairs(spec, paired, sources or [], projections or [])
     fingerprint = code_fingerprint(code or [])
     if len(spec.settings) > 1:
-        load(spec.method.implementation)  # the process of each training size would import it anew
+        for used in (spec.method.implementation, "scipy.spatial.distance:cdist"):
+            load(used)  # the process of each training size would import it anew
     sizes = [
         FitAtSize(inputs, spec, setting, y, drawn.of_size(setting.train_size), fingerprint, groups, choosing)
         for setting in spec.settings

@@ -7,7 +7,7 @@ import os
 import pytest
 from tests.unit.steps.small_study import SmallStudy, run_small_study
 
-from mklearn.report import rendering
+from mklearn.report import page, rendering
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +22,7 @@ def without_content(patch: pytest.MonkeyPatch) -> None:
     """Let figures be files without content: drawing them takes most of a report's time."""
     patch.setattr(rendering.vl_convert, "vegalite_to_svg", lambda *_, **__: '<svg width="2" height="1"/>')
     patch.setattr(rendering.vl_convert, "svg_to_png", lambda *_, **__: b"png")
-    patch.setattr(rendering, "vega_script", lambda: "")
+    patch.setattr(page, "vega_script", lambda: "")
 
 
 @pytest.fixture

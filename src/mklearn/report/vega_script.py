@@ -1,0 +1,53 @@
+"""The script of the page's figures: Vega, Vega-Lite and Vega-Embed in one, as the installed vl-convert has them."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+
+import vl_convert
+
+from mklearn.atomic import write_text
+from mklearn.errors import DataError
+from mklearn.report.rendering import VEGA_LITE
+
+_SNIPPET = "window.vegaEmbed = vegaEmbed;"
+
+
+@functools.cache
+def vega_script() -> str:
+    """Return the script, which sets ``vegaEmbed``; safe inside a script element.
+
+    Bundling it takes a second, and gives the same text for one version of vl-convert: it is kept in the user's cache
+    folder (``~/.cache/mklearn``), under a name that says what it is made from, and with its sha256. It is bundled again
+    where the file is missing, damaged or can't be read; a folder that can't be written is no error.
+    """
+    path = _kept_in()
+    if path is not None:
+        with suppress(OSError, UnicodeDecodeError):
+            digest, _, script = path.read_bytes().decode("utf-8").partition("\n")
+            if digest == _digest(script):
+                return script
+    script = str(vl_convert.javascript_bundle(_SNIPPET, vl_version=VEGA_LITE)).replace("</script", "<\\/script")
+    if path is not None:
+        with suppress(OSError, DataError):
+            write_text(path, f"{_digest(script)}\n{script}")
+    return script
+
+
+def _kept_in() -> Path | None:
+    """Return the file for this version of vl-convert and this snippet; None without a cache folder."""
+    try:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError:  # no home folder
+        return None
+    made_from = _digest(f"{version('vl-convert-python')} {VEGA_LITE} {_SNIPPET}")
+    return folder / "mklearn" / f"vega-{made_from[:16]}.js" if folder.is_absolute() else None
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
