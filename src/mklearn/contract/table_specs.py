@@ -162,6 +162,8 @@ class ReportSpec(Spec):
     """Methods that learn kernel weights."""
     best_single: list[str]
     """Methods that take one kernel, chosen by inner cross-validation or on the test samples."""
+    plain: list[str]
+    """Kernel ridge regression and support vector machines on the uniform average of several kernels."""
     descriptors: list[CatalogueEntry]
     kernels: list[CatalogueEntry]
     methods: list[CatalogueEntry]

@@ -15,6 +15,7 @@ from mklearn.atomic import write_text
 from mklearn.contract.table_specs import ReportSpec
 from mklearn.errors import DataError, UserError
 from mklearn.report import frames
+from mklearn.report.accuracy_for_time import accuracy_for_time, sentence
 from mklearn.report.answer import answer
 from mklearn.report.charts import standalone
 from mklearn.report.confusion import FEW_CLASSES, confused, pairs_table
@@ -118,6 +119,7 @@ def _content(
     names = FigureNames()
     baselines = [results.reference, *study.best_single]
     published = published_part(results, study, baselines)
+    costs = accuracy_for_time(results)
     confusions, picked = confused(results), picks(results.fits)
     infos = [(setting.title, frames.kernel_info(setting.fits(results.fits))) for setting in results.settings]
     return Content(
@@ -126,10 +128,11 @@ def _content(
         data=data,
         lead=_lead(results, study, data),
         findings=findings(results),
+        costs=[sentence(setting.of(costs), results) for setting in results.settings],
         published=published,
         results=[result_table(results, setting) for setting in results.settings],
         metrics=metric_tables(results),
-        panels=panels(results, published.cells, study.tolerance.noise, confusions, picked, names),
+        panels=panels(results, study, published.cells, costs, confusions, picked, names),
         weights=weights_tables(results),
         picks=picks_tables(picked, results, baselines),
         kernel_tables=[kernel_table(info, title) for title, info in infos if info is not None],

@@ -115,7 +115,7 @@ def _specification(both: Sequence[StudyTables]) -> ReportSpec:
     return ReportSpec(
         study="comparison", title=title, description=" ".join(told), reference=_mark(_reference(both[0]), MARKS[0]),
         thumbnails=0, fits=empty, datasets=empty, calibration=None, tolerance=Tolerance(), remarks=empty, learned=empty,
-        best_single=empty, descriptors=empty, kernels=empty, methods=empty,
+        best_single=empty, plain=empty, descriptors=empty, kernels=empty, methods=empty,
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Figures of scores: accuracies, differences, published values and times. A small frame in, a Vega-Lite chart out."""
+"""Figures of scores: accuracies, differences and published values. A small frame in, a Vega-Lite chart out."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ import pandas as pd
 from mklearn.evaluation.reproduction import REPRODUCED
 from mklearn.report import charts
 from mklearn.report.charts import Chart, field, tooltip
-from mklearn.report.series import Series
+from mklearn.report.series import SHAPES, Series
 from mklearn.report.wording import in_order, rule_title
 
-SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
 ACCURACY = field("y:Q", scale={"zero": False}, axis={"tickCount": 6})
 """Vertical axis of accuracies in percent; the figure's subtitle is its title."""
-SECONDS = {"scale": {"type": "log", "nice": False}, "axis": {"format": "~g", "tickCount": 5}}
 
 
 def differences(summary: pd.DataFrame, series: Series, *, reference_title: str, title: str) -> Chart:
@@ -90,7 +88,7 @@ def accuracy_by_dimension(curves: pd.DataFrame, series: Series, *, neighbour: st
 def accuracy_by_train_size(summary: pd.DataFrame, series: Series, *, neighbour: str, title: str) -> Chart:
     """Draw accuracy by inner cross-validation against the training size, for the inner-CV rows of one data set."""
     rows = summary[summary["neighbour"].isin([neighbour, ""])].dropna(subset=["mean", "train_size"])
-    return lines(rows, series, "train_size", _sizes(rows), title=title)
+    return lines(rows, series, "train_size", training_sizes(rows), title=title)
 
 
 def accuracy_by_iteration(curves: pd.DataFrame, series: Series, *, title: str) -> Chart:
@@ -142,52 +140,6 @@ def roc_curves(curves: pd.DataFrame, series: Series, *, title: str) -> Chart:
     x = field("x:Q", title="accepted pairs of different classes, %", scale={"nice": False}, axis=axis)
     figure = lines(shown, series, "accepted", x, title=title)
     return figure | {"title": {"text": title, "subtitle": "accepted pairs of the same class, %"}}
-
-
-def fit_time_by_train_size(times: pd.DataFrame, series: Series, *, title: str) -> Chart:
-    """Draw the median processor seconds of a fit against the training size: ``label, train_size, seconds``."""
-    median = times.groupby(["label", "train_size"], sort=False)["seconds"].median().reset_index()
-    return charts.chart(
-        {"mark": {"type": "line", "strokeWidth": 2}},
-        {"mark": {"type": "point", "filled": True, "size": 50}},
-        rows=charts.rows_of(median, s="label", x="train_size", y="seconds"),
-        encoding={
-            "x": _sizes(median),
-            "y": field("y:Q", **SECONDS),
-            "color": charts.colour(series),
-            "strokeDash": charts.dash(series),
-            "opacity": charts.highlight(),
-            "tooltip": tooltip(("s:N", "method"), ("x:Q", "training size"), ("y:Q", "median seconds", ".3g")),
-        },
-        height=300,
-        title=title,
-        subtitle="median processor seconds for one fit",
-    )
-
-
-def fit_times(times: pd.DataFrame, series: Series, *, title: str) -> Chart:
-    """Draw the processor seconds of each fit, and their median."""
-    median = times.groupby("label", sort=False)["seconds"].median().sort_values().reset_index()
-    middle = {
-        "data": {"values": charts.rows_of(median, s="label", x="seconds")},
-        "mark": {"type": "tick", "thickness": 3, "size": 16},
-        "encoding": {
-            "opacity": charts.highlight(),
-            "tooltip": tooltip(("s:N", "method"), ("x:Q", "median seconds", ".3g")),
-        },
-    }
-    return charts.chart(
-        {"mark": {"type": "point", "size": 30, "strokeWidth": 1.2}, "encoding": {"opacity": charts.highlight(0.6)}},
-        middle,
-        rows=charts.rows_of(times, s="label", x="seconds"),
-        encoding={
-            "x": field("x:Q", **SECONDS | {"title": "processor seconds for one fit"}),
-            "y": charts.names("s:N", list(median["label"])),
-            "color": charts.colour(series),
-        },
-        height=24 * max(len(median), 1),
-        title=title,
-    )
 
 
 def split_noise_scores(cells: pd.DataFrame, *, noise: float, title: str) -> Chart:
@@ -245,7 +197,7 @@ def _shapes(shorthand: str, values: list[str]) -> Chart:
     return field(shorthand, scale=scale, legend=legend)
 
 
-def _sizes(frame: pd.DataFrame) -> Chart:
+def training_sizes(frame: pd.DataFrame) -> Chart:
     """Encode training sizes, with a tick at each of them."""
     values = sorted({int(size) for size in frame["train_size"]})
     scale = {"zero": False, "nice": False, "padding": 10}

@@ -133,9 +133,19 @@ def _weights(learned: pd.DataFrame, highest: str, several: bool) -> list[str]:
 
 
 def _verdict(label: Any, rows: pd.DataFrame) -> _Verdict:
-    real = rows["p_holm"].isna() | rows["p_holm"].lt(LEVEL) if "p_holm" in rows else True
-    better, worse = ((side & real).sum() for side in (rows["difference_low"] > 0, rows["difference_high"] < 0))
-    return _Verdict(str(label), records(rows), int(better), int(worse))
+    worse = (rows["difference_high"] < 0) & _holds(rows)
+    return _Verdict(str(label), records(rows), int(is_better(rows).sum()), int(worse.sum()))
+
+
+def is_better(rows: pd.DataFrame) -> pd.Series:
+    """Tell for each row whether it is better than the reference, as this module understands it."""
+    return (rows["difference_low"] > 0) & _holds(rows)
+
+
+def _holds(rows: pd.DataFrame) -> pd.Series:
+    """Tell for each row whether its difference is real after Holm's correction, where there is one."""
+    adjusted = rows["p_holm"] if "p_holm" in rows else pd.Series(float("nan"), rows.index)
+    return adjusted.isna() | adjusted.lt(LEVEL)
 
 
 def _named(verdicts: Sequence[_Verdict], several: bool, more: int = 0) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 
 from mklearn.report.records import FitRecord
 from mklearn.report.series import Series, series_of
-from mklearn.report.wording import setting_title
+from mklearn.report.wording import in_order, setting_title
 
 Ranked = TypeVar("Ranked")
 
@@ -81,6 +82,17 @@ class Results:
     def inner_cv(self) -> pd.DataFrame:
         """Return the summary rows chosen by inner cross-validation."""
         return self.summary[self.summary["selection"].eq("inner_cv")]
+
+    @cached_property
+    def times(self) -> pd.DataFrame:
+        """The training times of :func:`training_times`."""
+        return training_times(self.scores, self.reference)
+
+    @cached_property
+    def typical_times(self) -> pd.DataFrame:
+        """The median over splits of the ``seconds`` and the ``ratio`` of a fit, by setting, label and rule."""
+        fit = ["dataset", "protocol", "train_size", "label", "neighbour"]
+        return self.times.groupby(fit, sort=False, dropna=False)[["seconds", "ratio"]].median().reset_index()
 
     def method_titles(self) -> dict[str, str]:
         """Return the titles of the methods by id."""
@@ -206,12 +218,33 @@ def _mean_and_std(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return groups.agg(mean="mean", std="std", n="count").reset_index()
 
 
-def fit_times(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return ``label, repeat, fold, seconds``: one row for each fit."""
+def training_times(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """Return the processor seconds of each fit, and their ratio to those of the reference on the same split.
+
+    Columns ``dataset, protocol, train_size, method, label, neighbour, repeat, fold, seconds, ratio``, a row for each
+    split and nearest-neighbour rule: of the parameters that inner cross-validation chose or, where it chose none, of
+    those behind the curve over components. A method under a rule that the reference does not have, such as a
+    classifier, is compared with the reference under its first rule. The ratio is NaN where the reference has no time.
+    """
     rows = usable(scores).dropna(subset=["fit_seconds"])
-    rows = rows[rows["selection"].ne("iteration")]
-    fits = rows.drop_duplicates(["repeat", "fold", "method", "kernel_set"])
-    return fits[["label", "repeat", "fold"]].assign(seconds=fits["fit_seconds"].astype("float64").clip(lower=SHORTEST))
+    split = ["dataset", "protocol", "train_size", "repeat", "fold"]
+    fit = [*split, "method", "kernel_set", "neighbour"]
+    tables = [rows[rows["selection"].eq(selection)].drop_duplicates(fit) for selection in ("inner_cv", "dimension")]
+    rows = pd.concat(tables, ignore_index=True).drop_duplicates(fit)
+    times = rows[[*split, "method", "label", "neighbour"]].assign(
+        seconds=rows["fit_seconds"].astype("float64").clip(lower=SHORTEST)
+    )
+    rules = in_order(times["neighbour"])
+    own = times.loc[times["method"].eq(reference), [*split, "neighbour", "seconds"]]
+    own = own.sort_values("neighbour", key=lambda column: column.map(rules.index), kind="stable")
+    same_rule = times.merge(own.drop_duplicates([*split, "neighbour"]), "left", [*split, "neighbour"])["seconds_y"]
+    first_rule = times.merge(own.drop_duplicates(split), "left", split)["seconds_y"]
+    return times.assign(ratio=times["seconds"] / same_rule.fillna(first_rule))
+
+
+def fit_times(times: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each fit, of rows of :func:`training_times` from one setting."""
+    return times.drop_duplicates(["label", "repeat", "fold"])
 
 
 def weights(record: FitRecord) -> pd.DataFrame:

@@ -12,10 +12,12 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from mklearn.contract.table_specs import ReportSpec
 from mklearn.evaluation.metrics import metric_named
 from mklearn.evaluation.reproduction import OTHER_DATA
 from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
-from mklearn.report import figures, figures_of_fits, frames
+from mklearn.report import figures, figures_of_fits, figures_of_times, frames
+from mklearn.report.accuracy_for_time import FEWEST_METHODS, labels
 from mklearn.report.charts import Chart
 from mklearn.report.confusion import FEW_CLASSES, Confused, class_accuracies
 from mklearn.report.figure_names import FigureNames
@@ -45,20 +47,21 @@ class Panel:
 
 
 def panels(
-    results: Results, published: pd.DataFrame, noise: float, confused: Sequence[Confused], picks: Sequence[Picks],
-    names: FigureNames,
+    results: Results, study: ReportSpec, published: pd.DataFrame, costs: pd.DataFrame, confused: Sequence[Confused],
+    picks: Sequence[Picks], names: FigureNames,
 ) -> list[Panel]:  # fmt: skip
     """Draw all figures of a report: by section, and by setting within a section.
 
-    ``noise`` is the difference to published values, in units of split noise, that counts as reproduced. A figure that
-    can't be drawn has a panel that says why.
+    ``costs`` are those of :func:`mklearn.report.accuracy_for_time.accuracy_for_time`. A figure that can't be drawn has
+    a panel that says why.
     """
     gallery = _Gallery(results, names)
-    gallery.add_published(published, noise)
+    gallery.add_published(published, study.tolerance.noise)
     picked = {id(item.record) for item in picks}
     for setting in results.settings:
         fits = setting.fits(results.fits)
         gallery.add_scores(setting)
+        gallery.add_accuracy_for_time(setting, setting.of(costs), study.plain)
         gallery.add_roc(setting, fits)
         gallery.add_weights(setting.title, [record for record in fits if id(record) not in picked])
         gallery.add_objectives(setting.title, fits)
@@ -131,11 +134,23 @@ class _Gallery:
                 figures.accuracy_by_dimension, curves, series, neighbour=rule, title=detail or setting.chart_title
             )
             self.add("dimension", title, detail, alt, draw)
-        times = frames.fit_times(scores)
+        times = frames.fit_times(setting.of(self.results.times))
         if len(times):
             alt = "Dots on a logarithmic scale: processor seconds of each fit of each method."
-            self.add("time", title, "", alt, partial(figures.fit_times, times, series, title=setting.chart_title))
+            self.add(
+                "time", title, "", alt, partial(figures_of_times.fit_times, times, series, title=setting.chart_title)
+            )
         self._add_iterations(title, frames.iterations(scores))
+
+    def add_accuracy_for_time(self, setting: Setting, rows: pd.DataFrame, plain: Sequence[str]) -> None:
+        """Add the accuracy of each method against its training time, by the headline's nearest-neighbour rule."""
+        if len(rows) >= FEWEST_METHODS:
+            alt = "Dots with intervals: accuracy of each method against its training time on a logarithmic scale."
+            named = labels(rows, self.results, plain)
+            draw = partial(
+                figures_of_times.accuracy_by_time, rows, self.results.series, labels=named, title=setting.chart_title
+            )
+            self.add("accuracy-for-time", setting.title, "", alt, draw)
 
     def add_roc(self, setting: Setting, fits: Sequence[FitRecord]) -> None:
         """Add the mean ROC curves of methods that verify pairs."""
@@ -236,15 +251,10 @@ class _Gallery:
                         figures.accuracy_by_train_size, known, series, neighbour=rule, title=detail or heading
                     )
                     self.add("train-size", heading, detail, alt, draw)
-            times = pd.concat(
-                [
-                    frames.fit_times(setting.of(self.results.scores)).assign(train_size=setting.train_size)
-                    for setting in settings
-                ]
-            )
+            times = pd.concat([frames.fit_times(setting.of(self.results.times)) for setting in settings])
             if times["train_size"].nunique() > 1:
                 alt = "Lines on a logarithmic scale: processor seconds of a fit of each method at each training size."
-                draw = partial(figures.fit_time_by_train_size, times, series, title=heading)
+                draw = partial(figures_of_times.fit_time_by_train_size, times, series, title=heading)
                 self.add("train-time", heading, "", alt, draw)
 
 

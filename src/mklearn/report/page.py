@@ -32,6 +32,8 @@ from mklearn.report.thumbnails import data_uris
 from mklearn.report.vega_script import vega_script
 from mklearn.report.wording import byte_size, plural, rule_title, sentences
 
+WITH_RESULTS = ("difference", "accuracy-for-time")
+"""Sections whose figures stand with the result table of their setting."""
 SCRIPTS = ("figures.js", "tables.js", "page.js")
 
 
@@ -44,6 +46,8 @@ class Content:
     data: Sequence[DataSetRecord]
     lead: str
     findings: Findings
+    costs: Sequence[str]
+    """For each setting what accuracy costs, in a sentence that may be empty."""
     published: Published
     results: Sequence[Table]
     metrics: Sequence[Table]
@@ -80,8 +84,8 @@ def render(content: Content, downloads: Mapping[str, str]) -> str:
     catalogue = {"Methods": study.methods, "Kernels": study.kernels, "Descriptors": study.descriptors}
     return _environment(autoescape=True).from_string(page_file("index.html.j2")).render(
         page=content,
-        sections=[_section(content, key) for key in figure_sections() if key != "difference" and _has(content, key)],
-        difference_panels=[panel for panel in content.panels if panel.section == "difference"],
+        sections=[_section(content, key) for key in figure_sections() if _has(content, key)],
+        result_panels=[panel for panel in content.panels if panel.section in WITH_RESULTS],
         series_names={label: content.names(label) for label in series.labels},
         bibliography=bibtex(study, content.data),
         downloads=script_json(downloads),
@@ -161,6 +165,9 @@ def _dash(pattern: Sequence[int]) -> str:
 
 
 def _has(content: Content, section: str) -> bool:
+    """Tell whether a section of its own has something to show."""
+    if section in WITH_RESULTS:
+        return False
     tables = content.weights if section == "weights" else ()
     return bool(tables) or any(panel.section == section for panel in content.panels)
 

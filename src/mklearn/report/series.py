@@ -14,6 +14,7 @@ import pandas as pd
 from mklearn.report.theme import Scheme
 
 N_COLOURS = 8
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 3), (2, 2), (9, 3, 2, 3))
 
 
@@ -42,6 +43,11 @@ class Series:
         n_others = len(self.labels) - self.n_reference
         others = [scheme.colours[position % len(scheme.colours)] for position in range(n_others)]
         return [scheme.neutral] * self.n_reference + others
+
+    def shapes(self) -> list[str]:
+        """Return one shape of points for each label: another for every further eight colours."""
+        others = range(len(self.labels) - self.n_reference)
+        return [SHAPES[0]] * self.n_reference + [SHAPES[position // N_COLOURS % len(SHAPES)] for position in others]
 
     def dashes(self) -> list[list[int]]:
         """Return one line pattern for each label."""

@@ -107,6 +107,7 @@ def result_table(results: Results, setting: Setting) -> Table:
             f"Difference to {results.reference_title}, points",
             "paired on the same test samples, with its 95 % interval",
         ),
+        Column("Time (reference = 1)", "training time divided by the reference's: median over splits"),
         Column("95 % interval", "of the inner-CV mean, from the outcomes of the test samples"),
         Column("Rule", "how a test sample is classified in the embedding", numeric=False),
         Column("Dim.", "median of the dimensions that inner cross-validation chose"),
@@ -117,18 +118,22 @@ def result_table(results: Results, setting: Setting) -> Table:
         columns.append(Column("Published, %", "as printed in the source"))
     columns += [
         Column("Splits", "splits with a value, and how many failed"),
-        Column("Fit, s", "mean seconds of one fit"),
+        Column("Fit, s", "median processor seconds of one fit"),
         Column("Status", numeric=False),
     ]
     by_method: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
     for row in records(rows):
         by_method.setdefault((row["label"], row["neighbour"]), {})[str(row["selection"])] = row
-    pairs = list(by_method.values())
-    pairs.sort(key=_height, reverse=True)
-    best = max((pair["inner_cv"]["mean"] for pair in pairs if "inner_cv" in pair), default=None)
+    pairs = sorted(by_method.items(), key=lambda item: _height(item[1]), reverse=True)
+    best = max((pair["inner_cv"]["mean"] for _, pair in pairs if "inner_cv" in pair), default=None)
     messages: list[str] = []
+    times = setting.of(results.typical_times).set_index(["label", "neighbour"])[["seconds", "ratio"]].to_dict("index")
+    unknown = {"seconds": None, "ratio": None}
     lines = [
-        _result_row(pair.get("inner_cv", {}), pair.get("oracle", {}), best, has_published, messages) for pair in pairs
+        _result_row(
+            pair.get("inner_cv", {}), pair.get("oracle", {}), best, has_published, messages, times.get(key, unknown)
+        )
+        for key, pair in pairs
     ]
     # Classifiers alone have no rule and no dimension: columns that say nothing are left out.
     nothing = {wording.DASH, wording.rule_title("")}
@@ -138,8 +143,8 @@ def result_table(results: Results, setting: Setting) -> Table:
         [columns[k] for k in kept],
         [[line[k] for k in kept] for line in lines],
         sorted_by=kept.index(1),
-        marked=[next(iter(pair.values()))["method"] == results.reference for pair in pairs],
-        rules=[str(next(iter(pair.values()))["neighbour"]) for pair in pairs],
+        marked=[next(iter(pair.values()))["method"] == results.reference for _, pair in pairs],
+        rules=[str(next(iter(pair.values()))["neighbour"]) for _, pair in pairs],
         footnotes=messages,
     )
 
@@ -191,14 +196,16 @@ def _height(pair: dict[str, dict[str, Any]]) -> float:
 
 
 def _result_row(
-    inner: dict[str, Any], oracle: dict[str, Any], best: Any, has_published: bool, messages: list[str]
-) -> list[Cell]:
+    inner: dict[str, Any], oracle: dict[str, Any], best: Any, has_published: bool, messages: list[str],
+    times: dict[Any, Any],
+) -> list[Cell]:  # fmt: skip
     """Format a row; messages of its status are added to ``messages``, the footnotes of the table."""
     row = inner or oracle
     cells = [
         Cell(str(row["label"])),
         number_cell(wording.percent_spread(inner.get("mean"), inner.get("std")), inner.get("mean")),
         difference_cell(inner),
+        number_cell(wording.times_as_long(times["ratio"]), times["ratio"]),
         number_cell(wording.percent_interval(inner.get("ci_low"), inner.get("ci_high")), inner.get("ci_low")),
         Cell(wording.rule_title(str(row["neighbour"]))),
         number_cell(wording.count(inner.get("dimension")), inner.get("dimension")),
@@ -221,7 +228,7 @@ def _result_row(
     return [
         *cells,
         number_cell(splits, counted["n_repeats"], kind="warn" if failed else ""),
-        number_cell(wording.seconds(counted["fit_seconds_mean"]), counted["fit_seconds_mean"]),
+        number_cell(wording.seconds(times["seconds"]), times["seconds"]),
         Cell(
             wording.status_title(str(worst["status"])),
             kind="badge warn" if worst["status"] != "ok" or failed or message else "badge",

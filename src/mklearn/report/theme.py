@@ -97,7 +97,7 @@ def vega_config(scheme: Scheme, colours: list[str], *, file: bool = False) -> di
             "subtitleFontSize": 11,
             "subtitlePadding": 4,
         },
-        "text": {"font": font, "color": scheme.ink, "fontSize": 11},
+        "text": {"font": font, "color": scheme.ink, "fontSize": 11, "limit": 280},
         "rule": {"color": scheme.muted},
         "range": {
             "category": colours,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from mklearn.report.frames import Results, Setting, fit_times, records
+from mklearn.report.frames import Results
 from mklearn.report.tables import Cell, Column, Table, number_cell
-from mklearn.report.wording import count
+from mklearn.report.wording import count, times_as_long
 
 NOTE = (
     "Processor seconds of the fit with the chosen parameters, divided by those of {reference} on the same split: "
@@ -23,7 +23,8 @@ def time_ratio_table(results: Results) -> Table | None:
     """
     of_reference = results.scores[results.scores["method"].eq(results.reference)]
     titles = set(of_reference["label"])
-    parts = [_ratios(results, setting, titles) for setting in results.settings]
+    times = results.times[results.times["neighbour"].eq("")].dropna(subset=["ratio"])
+    parts = [setting.of(times).assign(setting=setting.title) for setting in results.settings]
     if of_reference["neighbour"].ne("").any() or not parts:
         return None
     ratios = pd.concat(parts, ignore_index=True)
@@ -47,22 +48,8 @@ def _row(label: str, ratios: pd.DataFrame, several: bool, is_reference: bool) ->
     medians = ratios.groupby("setting", sort=False)["ratio"].median()
     middle = float(medians.median())
     ends = [(medians.min(), str(medians.idxmin())), (medians.max(), str(medians.idxmax()))]
-    places = [Cell("") if is_reference else number_cell(_times(value), value, below=place) for value, place in ends]
+    places = [
+        Cell("") if is_reference else number_cell(times_as_long(value), value, below=place) for value, place in ends
+    ]
     shown = places if several else []
-    return Cell(label), number_cell(_times(middle), middle), *shown, number_cell(count(len(ratios)), len(ratios))
-
-
-def _ratios(results: Results, setting: Setting, titles: set[str]) -> pd.DataFrame:
-    """Return ``label, setting, ratio`` of every split that a method with one of the titles has, too."""
-    scores = setting.of(results.scores)
-    times = fit_times(scores[scores["neighbour"].eq("")])
-    known = times[times["label"].isin(titles)].drop_duplicates(["repeat", "fold"])
-    base = {(row["repeat"], row["fold"]): row["seconds"] for row in records(known)}
-    of_reference = [base.get(key, float("nan")) for key in zip(times["repeat"], times["fold"], strict=True)]
-    frame = pd.DataFrame({"label": times["label"], "setting": setting.title, "ratio": times["seconds"] / of_reference})
-    return frame.dropna(subset=["ratio"])
-
-
-def _times(ratio: float) -> str:
-    """Format as ``12 ×``, with two digits."""
-    return f"{float(f'{ratio:.2g}'):g} ×"
+    return Cell(label), number_cell(times_as_long(middle), middle), *shown, number_cell(count(len(ratios)), len(ratios))

@@ -67,6 +67,14 @@ def seconds(value: Any) -> str:
     return f"{value:,.0f}" if value >= 10 else f"{value:.1f}" if value >= 1 else f"{value:.2g}"
 
 
+def times_as_long(ratio: Any) -> str:
+    """Format a ratio of times as ``12 ×``, with two digits."""
+    if pd.isna(ratio):
+        return DASH
+    rounded = float(f"{ratio:.2g}")
+    return f"{rounded:,.0f} ×" if rounded >= 10 else f"{rounded:g} ×"
+
+
 def scientific(value: Any) -> str:
     """Format a number with three significant digits, with a power of ten only where it is far from 1."""
     if pd.isna(value):

@@ -53,7 +53,7 @@ DIGITS = DataSetRecord(
 
 def report_spec(study: str, **more: Any) -> ReportSpec:
     """A specification that is empty but for what is given."""
-    lists = ("fits", "datasets", "remarks", "learned", "best_single", "descriptors", "kernels", "methods")
+    lists = ("fits", "datasets", "remarks", "learned", "best_single", "plain", "descriptors", "kernels", "methods")
     empty = {"title": "", "description": "", "reference": "", "thumbnails": 0, "calibration": None, "tolerance": {}}
     return ReportSpec(study=study, **empty | {name: [] for name in lists} | more)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
@@ -145,6 +146,27 @@ def test_marks_follow_the_numbers(open_page, page_file):
     values, places = zip(*sorted(shown), strict=True)
     assert list(places) == sorted(places)
     assert len(set(values)) > 2
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_names_of_methods_in_accuracy_against_time_do_not_overlap(open_page, page_file, width):
+    """Nor do they leave the figure; the point of each named method lies below its name."""
+    page = open_page(page_file, viewport={"width": width, "height": 900})
+    for svg in page.locator(".accuracy-for-time .chart svg").all():
+        frame, (names, points) = svg.bounding_box(), (
+            svg.locator(f".mark-{kind}.role-mark {tag}").evaluate_all(
+                "all => all.map(one => [one.textContent, ...Object.values(one.getBoundingClientRect().toJSON())])"
+            )
+            for kind, tag in (("text", "text"), ("symbol", "path"))
+        )  # fmt: skip
+        assert len(points) == 5
+        assert "uniform average" in {name for name, *_ in names}
+        for name, x, y, w, h, *_ in names:
+            assert frame["x"] - 1 <= x
+            assert x + w <= frame["x"] + frame["width"] + 1, name
+            assert y + h <= min(top for _, _, top, *_ in points) + 4, name
+        rows = sorted((y, y + h) for _, _, y, _, h, *_ in names)
+        assert all(bottom - 2 <= top for (_, bottom), (top, _) in itertools.pairwise(rows))
 
 
 def test_columns_sort_by_click_and_by_keyboard(open_page, page_file):
@@ -342,7 +364,7 @@ def test_what_is_not_the_answer_is_folded_and_drawn_when_it_is_opened(open_page,
     page = open_page(page_file, unfold=False, viewport={"width": 1280, "height": 900})
     folded = page.evaluate("document.documentElement.scrollHeight")
     shown = "boxes => boxes.filter(box => box.querySelector('svg')).map(box => box.closest('figure').className)"
-    assert page.eval_on_selector_all(".chart", shown) == ["difference"]
+    assert page.eval_on_selector_all(".chart", shown) == ["difference", "accuracy-for-time"]
     page.click("nav a[href='#dimension']")
     page.wait_for_function("document.querySelectorAll('#dimension .chart svg').length >= 4")
     assert page.locator("#dimension").get_attribute("open") is not None

@@ -76,5 +76,5 @@ def test_what_is_chosen_on_the_test_samples_has_not_failed(study: dict[str, Any]
     rows = [line for line in lines if len(line) > 10]  # of the result tables
     assert len(rows) > 1
     for row in rows:
-        assert row[8] == "3"
-        assert row[10].startswith("not applicable")
+        assert row[9] == "3"
+        assert row[11].startswith("not applicable")

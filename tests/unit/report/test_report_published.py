@@ -168,8 +168,9 @@ def test_iterations_have_curves_of_their_own_and_are_in_no_other(study):
         values = own.query(f"dimension == {row['dimension']} and n_iter == {row['n_iter']}")["value"]
         assert (row["mean"], row["std"], row["n"]) == pytest.approx((values.mean(), values.std(), len(values)))
     without = scores[scores["selection"].ne("iteration")]
-    for function in (frames.curves, frames.fit_times):
-        pd.testing.assert_frame_equal(function(scores), function(without))
+    pd.testing.assert_frame_equal(frames.curves(scores), frames.curves(without))
+    times, others = (frames.training_times(rows, "average") for rows in (scores, without))
+    pd.testing.assert_frame_equal(times, others)
     assert frames.iterations(without.drop(columns="n_iter")).empty
 
 

@@ -14,6 +14,7 @@ from tests.unit.report.conftest import report_spec
 
 from mklearn.classifiers import FSVC
 from mklearn.evaluation.summary import summarise
+from mklearn.report.accuracy_for_time import accuracy_for_time
 from mklearn.report.build import build_report
 from mklearn.report.figure_names import FigureNames
 from mklearn.report.figures_of_fits import LEAST_DISTANCE, objective
@@ -208,9 +209,12 @@ def test_alternations_whose_optimum_is_known_share_a_figure(study):
         ([path], {"F-SVM alternating"}),
         ([other, unknown, path], {"distance from the optimum", "SVM"}),
     ):
+        results = tables(study, fits=fits)
         found = [
             panel
-            for panel in panels(tables(study, fits=fits), nothing, 3, [], [], FigureNames())
+            for panel in panels(
+                results, report_spec("demo"), nothing, accuracy_for_time(results), [], [], FigureNames()
+            )
             if panel.section == "objective"
         ]
         assert {panel.chart["title"]["text"] for panel in found} == expected

@@ -46,6 +46,7 @@ window.figures = (() => {
     config.axis.labelLimit = Math.max(90, Math.min(220, Math.round(width * 0.34)));
     config.axis.titleLimit = Math.round(width * 0.8);
     config.title.limit = width;
+    config.text.limit = Math.min(280, Math.round(width * 0.5));
     return config;
   }
 
