@@ -47,13 +47,17 @@ def standalone(figure: Chart, title: str) -> Chart:
     The page draws files in the same way, by ``standalone`` of ``figures.js``.
     """
     encoding = dict(figure["encoding"])
+    layers = [layer for layer in figure["layer"] if layer.get("name") != TOUCH]
     of_series = encoding.get("color", {}).get("field") == "s" and encoding.get("y", {}).get("field") != "s"
     if of_series:
         present = {
             row.get("s") for layer in (figure, *figure["layer"]) for row in layer.get("data", {}).get("values", ())
         }
         values = [label for label in encoding["color"]["scale"]["domain"] if label in present]
-        legend = {"symbolType": "stroke", "symbolOpacity": 1, "symbolSize": 400, "values": values}
+        legend: Chart = {"symbolType": "stroke", "symbolOpacity": 1, "symbolSize": 400, "values": values}
+        if any(map(_has_shapes, layers)):
+            legend = {"symbolOpacity": 1, "values": values}
+            layers = [_with_legend(layer, legend) if _has_shapes(layer) else layer for layer in layers]
         if "strokeDash" in encoding or len(values) > 1:
             drawn = [name for name in ("color", "strokeDash") if name in encoding]
             encoding |= {name: encoding[name] | {"legend": legend} for name in drawn}
@@ -61,8 +65,18 @@ def standalone(figure: Chart, title: str) -> Chart:
         "width": FILE_WIDTH,
         "title": figure["title"] | {"text": title},
         "encoding": encoding,
-        "layer": [layer for layer in figure["layer"] if layer.get("name") != TOUCH],
+        "layer": layers,
     }
+
+
+def _has_shapes(layer: Chart) -> bool:
+    """Tell whether the series differ in the shape of their points."""
+    return layer.get("encoding", {}).get("shape", {}).get("field") == "s"
+
+
+def _with_legend(layer: Chart, legend: Chart) -> Chart:
+    encoding = layer["encoding"]
+    return layer | {"encoding": encoding | {"shape": encoding["shape"] | {"legend": legend}}}
 
 
 def field(shorthand: str, **options: Any) -> Chart:

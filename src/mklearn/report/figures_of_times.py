@@ -69,7 +69,7 @@ def accuracy_by_time(rows: pd.DataFrame, series: Series, *, labels: Sequence[str
 
 
 def _labels_above(values: Sequence[Chart], labels: Sequence[str], y: Chart) -> Iterator[Chart]:
-    """Yield names in lines above the plot, each with a thin line down to its point.
+    """Yield names in lines above the plot, each with a dotted line down to its point.
 
     Names to the left of the middle start at their point, from the leftmost down; those to the right end there, from the
     rightmost down: so none is crossed by the line of a name above on its side.
@@ -83,8 +83,8 @@ def _labels_above(values: Sequence[Chart], labels: Sequence[str], y: Chart) -> I
         side = {"align": "left", "dx": 4} if number < len(left) else {"align": "right", "dx": -4}
         yield {
             "data": data,
-            "mark": {"type": "rule", "strokeWidth": 1, "aria": False},
-            "encoding": {"y": y, "y2": {"value": line}, "opacity": charts.highlight(0.7)},
+            "mark": {"type": "rule", "strokeWidth": 1, "strokeDash": [2, 3], "aria": False},
+            "encoding": {"y": y, "y2": {"value": line}, "color": None, "opacity": charts.highlight(0.8)},
         }
         yield {
             "data": data,

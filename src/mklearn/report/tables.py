@@ -107,7 +107,7 @@ def result_table(results: Results, setting: Setting) -> Table:
             f"Difference to {results.reference_title}, points",
             "paired on the same test samples, with its 95 % interval",
         ),
-        Column("Time (reference = 1)", "training time divided by the reference's: median over splits"),
+        Column("Time, × reference", "training time divided by the reference's: median over splits"),
         Column("95 % interval", "of the inner-CV mean, from the outcomes of the test samples"),
         Column("Rule", "how a test sample is classified in the embedding", numeric=False),
         Column("Dim.", "median of the dimensions that inner cross-validation chose"),

@@ -125,7 +125,7 @@ def test_the_result_table_shows_the_ratio_beside_the_difference() -> None:
     results = made_of(AVERAGE, RIDGE, TIE, (*WINNER[:2], NAN, NAN, NAN, NAN, NAN))
     table = result_table(results, results.settings[0])
     heads = [column.title for column in table.columns]
-    place = heads.index("Time (reference = 1)")
+    place = heads.index("Time, × reference")
     assert heads[place - 1].startswith("Difference")
     assert {row[0].text: (row[place].text, row[heads.index("Fit, s")].text) for row in table.rows} == {
         "mkl": ("12 ×", "24"), "the average": ("1 ×", "2.0"), "ridge": ("0.04 ×", "0.08"),

@@ -492,7 +492,7 @@ def test_the_saved_figure_is_the_figure_file(open_page, tmp_path):
     study = make_study(repeats=2)
     paths = build_report(tmp_path, **study)
     page = open_page(paths[0])
-    for section in ("#results", "#dimension", "#objective", "#weights", "#embedding", "#time"):
+    for section in ("#results", ".accuracy-for-time", "#dimension", "#objective", "#weights", "#embedding", "#time"):
         box = page.locator(f"{section} .chart").first
         slug = box.get_attribute("data-figure")
         _, svg = saved(page, box.locator("xpath=..").locator("button", has_text="SVG"))

@@ -121,7 +121,9 @@ window.figures = (() => {
       const rows = [spec, ...spec.layer].flatMap((layer) => layer.data?.values ?? []);
       const present = new Set(rows.map((row) => row.s));
       const values = color.scale.domain.filter((label) => present.has(label));
-      const legend = { symbolType: "stroke", symbolOpacity: 1, symbolSize: 400, values };
+      const shaped = spec.layer.filter(({ encoding }) => encoding?.shape?.field === "s");
+      const legend = shaped.length ? { symbolOpacity: 1, values } : { symbolType: "stroke", symbolOpacity: 1, symbolSize: 400, values };
+      for (const { encoding } of shaped) encoding.shape.legend = legend;
       if (strokeDash || values.length > 1) {
         color.legend = legend;
         if (strokeDash) strokeDash.legend = legend;
