@@ -343,8 +343,11 @@ def _packed(archive: bytes) -> bytes:
     return packed.getvalue()
 
 
-def _renumber(node: Any, ids: dict[int, int], names: dict[str, str]) -> None:
-    """Replace ids of objects and names of files in a schema by numbers, in the order in which they appear."""
+def _renumber(node: Any, ids: dict[int | str, int], names: dict[str, str]) -> None:
+    """Replace ids of objects and names of files in a schema by numbers, in the order in which they appear.
+
+    Equal texts and numbers have one number: whether they are one object depends on where they come from.
+    """
     if isinstance(node, list):
         for entry in node:
             _renumber(entry, ids, names)
@@ -353,7 +356,10 @@ def _renumber(node: Any, ids: dict[int, int], names: dict[str, str]) -> None:
         return
     if "__loader__" in node:
         if isinstance(node.get("__id__"), int):
-            node["__id__"] = ids.setdefault(node["__id__"], len(ids))
+            known: int | str = node["__id__"]
+            if node["__loader__"] == "JsonNode":
+                known = json.dumps(node["content"])
+            node["__id__"] = ids.setdefault(known, len(ids))
         if isinstance(node.get("file"), str):
             suffix = Path(node["file"]).suffix
             node["file"] = names.setdefault(node["file"], f"{len(names)}{suffix}")

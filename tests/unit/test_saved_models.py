@@ -17,10 +17,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from mklearn import saved_models
+from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.classifiers import KernelSVC
 from mklearn.descriptors.hog import hog
 from mklearn.errors import DamagedFile, DataError
-from mklearn.saved_models import TRUSTED, load_model, save_model
+from mklearn.saved_models import TRUSTED, fitted_bytes, from_bytes, load_model, save_model
 from mklearn.subspace import KernelFDA
 
 CARD = {"study": "digits", "classes": {"0": 20, "1": 20}}
@@ -67,6 +68,20 @@ def test_every_byte_counts(saved: Path, tmp_path: Path) -> None:
             load_model(path)
         assert str(caught.value).startswith(f"{path}: ")
         assert "\n" not in str(caught.value)
+
+
+def test_equal_texts_of_equal_models_may_be_one_object_or_several() -> None:
+    """A specification comes from one process with its texts shared, and from another without."""
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    text = "gaussian"
+    shared, apart = (
+        LandmarkFeatures({"a": {"kind": text}, "b": {"kind": other, "bandwidth": 2.0}}, n_landmarks=5).fit(X)
+        for other in (text, "".join(list(text)))
+    )
+    content = fitted_bytes([shared], "features")
+    assert content == fitted_bytes([apart], "features")
+    (again,) = from_bytes(content, "features")
+    np.testing.assert_array_equal(again.transform(X), shared.transform(X))
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.1, 0.5, 0.999])
