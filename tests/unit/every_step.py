@@ -172,6 +172,7 @@ MIRRORED = {
         "orl-resized": {"per_class": 2},
         "olivetti": {"per_class": 2},
         "mnist": {"per_class": 5},
+        "mnist_deformed": {"per_class": 5, "draw": 0},
         "usps": {"per_class": 5},
         "wine": None,
         "yale": None,

@@ -78,7 +78,7 @@ def test_every_step_and_every_implementation_has_run(every_step: EveryStep) -> N
     missing = {what: set(registered(what)) - seen for what in ("descriptors", "protocols", "kernels")}
     assert not any(missing.values()), missing
     read = {record["spec"]["reader"] for record in records if record["step"] == "read"}
-    downloaded = {"deng_cai_mat", "idx", "image_archive", "olivetti_mat", "uci_table", "usps"}
+    downloaded = {"deformed_idx", "deng_cai_mat", "idx", "image_archive", "olivetti_mat", "uci_table", "usps"}
     assert read == set(READERS) - {"nested_archive"} - (downloaded if needs_mirror else set())
     implementations = {model.implementation for model in registered("methods").values()}
     assert {spec["method"]["implementation"] for spec in fits} == implementations

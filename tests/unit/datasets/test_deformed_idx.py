@@ -82,15 +82,15 @@ def test_rounds_of_copies(files: dict[str, Path]) -> None:
     images = np.asarray(samples.images)
     np.testing.assert_array_equal(images[:6], originals.images)
     assert len(np.unique(images.reshape(15, -1), axis=0)) == 15
-    draws = draw_displacements(np.random.default_rng([0, 2]), 6, (SIDE, SIDE))
+    draws = draw_displacements(np.random.default_rng([0, 2, 0]), 6, (SIDE, SIDE))
     np.testing.assert_array_equal(images[12:], deform(np.asarray(originals.images)[:3], draws[:3]))
 
 
 def test_a_sample_depends_on_seed_original_and_copy_only(
     files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(deformed_idx, "BATCH", 4)  # a generator for the first four of the six originals, one for two
     whole = deformed_idx.read(files, n_samples=20)
-    monkeypatch.setattr(deformed_idx, "BATCH", 2)
     rows = np.array([1, 5, 7, 8, 10, 19])
     some = deformed_idx.read(files, n_samples=20, choose=lambda y, classes: rows)
     np.testing.assert_array_equal(some.ids, whole.ids[rows])
@@ -100,6 +100,8 @@ def test_a_sample_depends_on_seed_original_and_copy_only(
     np.testing.assert_array_equal(np.asarray(more.images)[:20], whole.images)
     other = np.asarray(deformed_idx.read(files, n_samples=20, seed=1).images)
     assert (other[6:] != np.asarray(whole.images)[6:]).any(axis=(1, 2)).all()
+    draws = draw_displacements(np.random.default_rng([0, 1, 1]), 2, (SIDE, SIDE))
+    np.testing.assert_array_equal(np.asarray(whole.images)[10:12], deform(np.asarray(whole.images)[4:6], draws))
 
 
 def test_the_published_test_part_has_all_copies_of_its_images(files: dict[str, Path]) -> None:

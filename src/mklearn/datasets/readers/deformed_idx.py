@@ -13,7 +13,7 @@ from mklearn.datasets.samples import SampleSet
 from mklearn.errors import ConfigError
 
 BATCH = 1000
-"""Images that are deformed at a time: about 50 MB."""
+"""Consecutive originals that share a generator, and are deformed together: about 50 MB."""
 
 
 def read(
@@ -33,7 +33,8 @@ def read(
     n_samples : int
         The originals come first, in their order; then the first copy of each, the second of each, and so on.
     seed : int
-        Copy c of the i-th original has the i-th draw of ``default_rng([seed, c])``, whatever `n_samples`.
+        Copy c of the i-th original, counted from 0, has draw i % 1000 of ``default_rng([seed, c, i // 1000])``,
+        whatever `n_samples`.
     choose : callable, optional
         Takes class codes and names of all samples, returns positions of those to make, ascending. By default all.
 
@@ -59,14 +60,16 @@ def read(
         rows = choose(originals.y[numbers], originals.classes)
         copies, numbers = copies[rows], numbers[rows]
     images = np.empty((len(numbers), *sources.shape[1:]), dtype=np.uint8)
-    for copy in np.unique(copies):
-        places = np.flatnonzero(copies == copy)
-        if copy == 0:
-            images[places] = sources[numbers[places]]
-            continue
-        noise = draw_displacements(np.random.default_rng([seed, copy]), len(originals), sources.shape[1:])
-        for batch in np.array_split(places, np.arange(BATCH, len(places), BATCH)):
-            images[batch] = deform(sources[numbers[batch]], noise[numbers[batch]])
+    several = np.stack([copies, numbers // BATCH], axis=1)
+    starts = np.flatnonzero((several[1:] != several[:-1]).any(axis=1)) + 1  # positions ascend, and so do these pairs
+    for places in np.split(np.arange(len(numbers)), starts):
+        copy, batch = several[places[0]]
+        images[places] = sources[numbers[places]]
+        if copy > 0:
+            draws = numbers[places] - BATCH * batch
+            rng = np.random.default_rng([seed, copy, batch])
+            noise = draw_displacements(rng, int(draws.max()) + 1, sources.shape[1:])
+            images[places] = deform(images[places], noise[draws])
     groups = originals.ids[numbers]
     ids = np.where(copies == 0, groups, np.char.add(np.char.add(groups, "-"), copies.astype(str)))
     codes, y = np.unique(originals.y[numbers], return_inverse=True)
