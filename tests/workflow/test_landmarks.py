@@ -1,0 +1,177 @@
+"""A study with landmarks: verified, explained and replayed; a block that is killed or damaged is made again alone."""
+
+from __future__ import annotations
+
+import itertools
+import shlex
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from tests.unit.steps.small_study import content_of, working_in
+from tests.workflow.conftest import Checkout, tables
+from tests.workflow.test_damaged_artefacts import flipped, one_of_each_kind
+from tests.workflow.test_slurm import Cluster, slurm  # noqa: F401 - a fixture
+
+from mklearn.__main__ import main
+
+pytestmark = pytest.mark.slow
+
+STUDY: dict[str, Any] = {
+    "study": "smoke",
+    "rows_per_block": 100,
+    "datasets": {"digits": {"per_class": 30}},
+    "descriptors": {"pixels": {"kind": "pixels"}},
+    "kernels": {"gauss": {"kind": "gaussian", "bandwidth": [0.5, 2]}},
+    "methods": {
+        "many": {"kind": "mkl_dr", "landmarks": 40, "ridge": [1e-3, 1e-2]},
+        "raw": {"kind": "nearest_neighbour"},
+    },
+    "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
+}
+"""Three blocks; and a method without landmarks, whose features are put together from the same blocks."""
+TABLES = ("results/smoke/scores.parquet", "results/smoke/summary.parquet")
+KILLER = """
+import os, signal, sys
+
+def _kill(event, arguments):
+    if event == "open" and "/moments/" in str(arguments[0]) and ".2of3." in str(arguments[0]):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(_kill)
+"""
+"""Kills the process that begins to write the moments of the second block."""
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Checkout:
+    """A checkout in which the study has run. Shared: tests that change it make a copy."""
+    made = Checkout(tmp_path_factory.mktemp("landmarks") / "checkout", repository)
+    made.write(STUDY)
+    made.snakemake("--cores", "2", *TABLES)
+    return made
+
+
+def cached(checkout: Checkout, pattern: str) -> list[Path]:
+    return sorted(checkout.folder.glob(f"results/cache/{pattern}"))
+
+
+def before_the_pass(done: Checkout, folder: Path) -> Checkout:
+    """Return a copy in which the landmarks are chosen and no block has been passed over."""
+    copied = done.copy(folder)
+    for stage in ("moments", "solutions", "embeddings"):
+        shutil.rmtree(copied.folder / "results" / "cache" / stage)
+    for path in [*cached(copied, "fits/*/*/many-*"), *(copied.folder / name for name in TABLES)]:
+        path.unlink()
+    return copied
+
+
+def test_every_fit_has_values_and_the_files_are_verified(done: Checkout) -> None:
+    scores = pd.read_parquet(done.folder / TABLES[0])
+    assert set(scores["method"]) == {"many", "raw"}
+    assert set(scores["status"]) == {"ok"}
+    assert scores.loc[scores["method"].eq("many"), "value"].min() > 0.9
+    assert done.planned(*TABLES) == {}
+    n_files = sum(path.suffix in (".npz", ".parquet") for path in cached(done, "**/*.*"))
+    n_tables = len(list((done.folder / "results" / "smoke").glob("*.*")))
+    assert f"{n_files + n_tables} files verified: none is damaged." in done.said("mklearn", "verify")
+    assert done.said("mklearn", "failed").endswith("nothing failed.\n")
+
+
+def test_a_block_is_explained(done: Checkout) -> None:
+    block = cached(done, "moments/*/*/*/2of3.npz")[0].relative_to(done.folder)
+    said = done.said("mklearn", "explain", str(block))
+    assert "rule moments_block" in said
+    assert "function moments_block of mklearn.steps.moments_block" in said
+    assert "part: 2of3" in said
+    assert "UP TO DATE" in said
+
+
+def values_of(path: Path) -> Any:
+    """Return the content of a file without times: those in the history of an estimator, whose embeddings are compared.
+
+    Stamps have digests of inputs with times.
+    """
+    content = content_of(path)
+    if not isinstance(content, dict):
+        return content
+    return {name: each for name, each in content.items() if name != "provenance" and not name.endswith("/estimators")}
+
+
+def test_jobs_are_replayed_from_the_first_line_of_their_logs(done: Checkout, tmp_path: Path) -> None:
+    copied = done.copy(tmp_path / "copy")
+    logs = {
+        "landmarks": "landmarks/*/*/*.log", "moments_block": "moments/*/*/*/2of3.log", "moments": "moments/*/*/*.log",
+        "solve": "solve/*/*/*.log", "embed": "embed/*/*/*/2of3.log", "fit_embeddings": "fit/*/*/many-*.log",
+    }  # fmt: skip
+    with working_in(copied.folder):
+        for step, pattern in logs.items():
+            (log,) = Path("logs").glob(pattern)
+            words = shlex.split(log.read_text(encoding="utf-8").splitlines()[0])
+            assert words[:5] == ["python", "-m", "mklearn", "step", step]
+            outputs = [Path(b.partition("=")[2]) for a, b in itertools.pairwise(words) if a == "--out"]
+            before = [values_of(path) for path in outputs]
+            for path in outputs:
+                path.unlink()
+            assert main(words[3:]) == 0
+            assert [values_of(path) for path in outputs] == before, step
+
+
+def test_a_killed_block_is_made_again_alone(done: Checkout, tmp_path: Path) -> None:
+    """The tables of the run that lost it have a row and a reason for the fit; those of the next run are the usual."""
+    copied = before_the_pass(done, tmp_path / "copy")
+    kept = {path: path.stat().st_mtime_ns for path in cached(copied, "**/*.*")}
+    (copied.folder / "killer").mkdir()
+    (copied.folder / "killer" / "sitecustomize.py").write_text(KILLER, encoding="utf-8")
+    path = f"{copied.folder / 'killer'}:{copied.environment['PYTHONPATH']}"
+    lost = copied.snakemake("--cores", "2", *TABLES, check=False, env={"PYTHONPATH": path})
+    assert lost.returncode
+    assert "1 of 2 fits has no result:" in lost.stderr
+    rows = pd.read_parquet(copied.folder / TABLES[0])
+    assert rows.groupby("method")["status"].agg(set).to_dict() == {"many": {"lost"}, "raw": {"ok"}}
+    many = rows[rows["method"].eq("many")]
+    assert len(many) == 2
+    assert many["message"].str.match(r"step moments_block \(.* 2of3\) before it failed: its process was killed").all()
+    assert "many on digits, folds: lost in 2 of 2 splits" in copied.said("mklearn", "failed")
+    blocks = [path.name for path in cached(copied, "moments/*/*/*/*")]
+    assert blocks == ["1of3.npz", "3of3.npz"]
+    kept |= {path: path.stat().st_mtime_ns for path in cached(copied, "moments/*/*/*/*")}
+    assert copied.planned(*TABLES) == {
+        "moments_block": 1, "moments": 1, "solve": 1, "embed": 3, "fit_embeddings": 1, "scores": 1, "summary": 1
+    }  # fmt: skip
+    copied.snakemake("--cores", "2", *TABLES)
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert tables(copied) == tables(done)
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.usefixtures("slurm")
+def test_tables_through_slurm_are_those_of_a_local_run_byte_for_byte(done: Checkout, tmp_path: Path) -> None:
+    cluster = Cluster(before_the_pass(done, tmp_path / "copy"))
+    said = cluster.run()
+    assert said.count("has been submitted with SLURM jobid") >= 9
+    assert tables(cluster.checkout) == tables(done)
+    assert cluster.checkout.planned(*TABLES) == {}
+
+
+def test_damaged_files_are_set_aside_and_made_again(done: Checkout, tmp_path: Path) -> None:
+    copied = done.copy(tmp_path / "copy")
+    kinds = {"features_part", "landmarks", "moments", "moments_block", "solution", "embeddings"}
+    files = {kind: path for kind, (path, _) in one_of_each_kind(copied).items() if kind in kinds}
+    assert set(files) == kinds
+    for path in files.values():
+        flipped(path, path)
+    said = copied.said("mklearn", "verify", code=1)
+    for path in files.values():
+        assert f"{path.relative_to(copied.folder)}: " in said
+        assert path.with_name(f"{path.name}.damaged").is_file()
+    assert f" {len(files)} are damaged." in said
+    assert copied.planned(*TABLES) == {}, "the fit has been made from whole files"
+    cached(copied, "fits/*/*/many-*[0-9a-f].parquet")[0].unlink()
+    (copied.folder / TABLES[0]).unlink()
+    assert copied.planned(*TABLES) == {
+        "describe_part": 1, "describe": 1, "fit": 1, "landmarks": 1, "moments_block": 3, "moments": 1, "solve": 1,
+        "embed": 3, "fit_embeddings": 1, "scores": 1, "summary": 1,
+    }  # fmt: skip
