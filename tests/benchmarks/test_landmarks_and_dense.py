@@ -1,0 +1,80 @@
+"""What 1,000 landmarks give up and gain against kernel matrices: MKL-DR on USPS, three Gaussians, 1-NN.
+
+CPU seconds of `fit` on one thread, on the same samples: landmarks in double and in single precision, kernel matrices.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from mklearn.datasets.read import read_dataset
+from mklearn.datasets.registry import entry
+from mklearn.descriptors.hog import hog
+from mklearn.kernels.views import Views
+from mklearn.subspace.mkldr import MKLDR
+
+KERNELS = {name: {"view": name} for name in ("pixels", "means", "hog")}
+L = 1_000
+LANDMARKS = {"double": {"n": L}, "single": {"n": L, "dtype": "float32"}}
+
+
+@pytest.fixture(scope="module")
+def usps(mirror: Path) -> tuple[Views, NDArray[np.int64]]:
+    """All 9,298 images: pixels, means of 2 x 2 pixels and HOG."""
+    samples = read_dataset(entry("usps").spec(), {"usps.h5": mirror / "usps" / "usps.h5"})
+    images = np.asarray(samples.images, dtype=np.float32)
+    n = len(images)
+    means = images.reshape(n, 8, 2, 8, 2).mean(axis=(2, 4)).reshape(n, 64)
+    views = {"pixels": images.reshape(n, 256), "means": means, "hog": hog(images, cell=4).astype(np.float32)}
+    return Views(views), samples.y
+
+
+def fitted(views: Views, y: NDArray[np.int64], train: NDArray[np.intp], landmarks: Any) -> tuple[MKLDR, float]:
+    with threadpool_limits(1):
+        start = process_time()
+        model = MKLDR(kernels=KERNELS, landmarks=landmarks).fit(views[train], y[train])
+        return model, process_time() - start
+
+
+@pytest.mark.benchmark
+@pytest.mark.timeout(3600)
+def test_landmarks_are_as_accurate_as_the_dense_method(usps, record_property) -> None:
+    """Five splits with 3,000 training images each, in pairs: the dense method on all would take minutes for each."""
+    views, y = usps
+    found: dict[str, list[float]] = {"dense": [], **{name: [] for name in LANDMARKS}}
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(len(y))
+        train, test = order[:3000], order[3000:]
+        for name, landmarks in [("dense", None), *LANDMARKS.items()]:
+            model, _ = fitted(views, y, train, landmarks)
+            found[name].append(100 * model.score(views[test], y[test]))
+    means = {name: round(float(np.mean(values)), 2) for name, values in found.items()}
+    record_property("accuracy", means)
+    print(f"\n{means}, { ({name: np.round(values, 2).tolist() for name, values in found.items()}) }")
+    for name in LANDMARKS:
+        assert abs(means[name] - means["dense"]) <= 0.5
+
+
+@pytest.mark.benchmark
+@pytest.mark.timeout(3600)
+def test_landmarks_are_six_times_as_fast_as_the_dense_method(usps, record_property) -> None:
+    """With as many training samples as the standard split, 7,291."""
+    views, y = usps
+    order = np.random.default_rng(0).permutation(len(y))
+    train, test = order[:7291], order[7291:]
+    found = {}
+    for name, landmarks in [*LANDMARKS.items(), ("dense", None)]:
+        model, taken = fitted(views, y, train, landmarks)
+        found[name] = taken
+        record_property(name, taken)
+        accuracy = 100 * model.score(views[test], y[test])
+        print(f"\n{name}: {taken:.1f} s, {accuracy:.2f} %, {len(model.history_)} half-steps")
+    for name in LANDMARKS:
+        assert found["dense"] >= 6 * found[name]
