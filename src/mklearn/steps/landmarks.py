@@ -15,7 +15,7 @@ from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import DataError
-from mklearn.provenance import input_digests, stamp
+from mklearn.provenance import array_digest, input_digests, stamp
 from mklearn.saved_models import fitted_bytes, from_bytes
 from mklearn.steps.blocks import Block, read_blocks
 from mklearn.steps.log import logged_warnings, logger, progress
@@ -79,6 +79,11 @@ def read_landmarks(path: Path) -> list[LandmarkFeatures]:
     """Read the landmarks of each split, in the order of the splits."""
     content = read_arrays(path, ("content",))["content"]
     return from_bytes(content.tobytes(), str(path))
+
+
+def digest_of_landmarks(path: Path) -> str:
+    """Return the digest of the landmarks of all splits, without the time that their choice took."""
+    return array_digest(read_arrays(path, ("content",))["content"])
 
 
 def seconds_of_landmarks(path: Path) -> list[float]:

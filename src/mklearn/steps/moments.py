@@ -12,7 +12,8 @@ from mklearn.artefacts import read_arrays, read_table, write_arrays
 from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.errors import DataError
 from mklearn.evaluation.landmarks import SplitMoments
-from mklearn.provenance import file_digest, input_digests, stamp
+from mklearn.provenance import input_digests, stamp
+from mklearn.steps.landmarks import digest_of_landmarks
 from mklearn.steps.log import logger, progress
 
 
@@ -28,7 +29,7 @@ def moments(
         A sample is in no block or in two, or a block was made with other landmarks.
     """
     n_samples = len(read_table(labels)[0])
-    expected = file_digest(landmarks)
+    expected = digest_of_landmarks(landmarks)
     places, found = [], list[SplitMoments]()
     for path in progress(sorted(blocks, key=_number), len(blocks), "moments: block"):
         held = read_arrays(path)

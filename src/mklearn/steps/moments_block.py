@@ -12,9 +12,9 @@ from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.datasets.splits import Splits
 from mklearn.errors import DataError
 from mklearn.evaluation.landmarks import Folds, SplitMoments
-from mklearn.provenance import file_digest, input_digests, stamp
+from mklearn.provenance import input_digests, stamp
 from mklearn.steps.blocks import read_block
-from mklearn.steps.landmarks import read_landmarks
+from mklearn.steps.landmarks import digest_of_landmarks, read_landmarks
 from mklearn.steps.log import logger, progress
 
 
@@ -40,7 +40,11 @@ def moments_block(
     if len(maps) != len(drawn):
         raise DataError(f"{landmarks}: has the landmarks of {len(maps)} splits; {splits} has {len(drawn)}.")
     block = read_block(features, spec.descriptors, ids, part)
-    arrays: dict[str, Any] = {"start": block.rows[0], "stop": block.rows[-1] + 1, "landmarks": file_digest(landmarks)}
+    arrays: dict[str, Any] = {
+        "start": block.rows[0],
+        "stop": block.rows[-1] + 1,
+        "landmarks": digest_of_landmarks(landmarks),
+    }
     for number, (split, own) in enumerate(zip(progress(drawn, len(drawn), "moments: split"), maps, strict=True)):
         folds = Folds.of(y, split, spec.inner_folds, spec.seed, groups)
         found = SplitMoments.of_rows(own, block.views, block.rows, y, folds)

@@ -13,6 +13,8 @@ from pydantic import BaseModel, ValidationError
 
 _TAG = re.compile(r"(dict|list|literal|tuple)\[.*\]$")
 """Pydantic's names for members of a union that are no models; no key of a user has brackets."""
+_VALIDATED = re.compile(r"function-\w+\[.*, (\w+)\]$")
+"""Pydantic's name for a member of a union that is a model with a validator of the whole."""
 
 
 @dataclass(frozen=True, order=True)
@@ -117,6 +119,8 @@ def _descend(annotation: Any, step: int | str) -> tuple[Any, bool]:
         if isinstance(step, str) and _TAG.match(step):
             return annotation, True
         members = [_unwrap(member) for member in arguments]
+        if isinstance(step, str) and (validated := _VALIDATED.match(step)):
+            step = validated[1]
         for member in members:
             if isinstance(member, type) and issubclass(member, BaseModel) and step in (_tag(member), member.__name__):
                 return member, True

@@ -141,8 +141,8 @@ def content_of(path: Path) -> Any:
 
 
 def untimed(name: str, array: np.ndarray) -> np.ndarray:
-    """Return an array of moments or of solutions without the times that it holds."""
-    if name.endswith("/seconds"):
+    """Return an array of landmarks, moments or solutions without the times that it holds."""
+    if name.rpartition("/")[2] == "seconds":
         return np.zeros_like(array)
     if not name.endswith("/record"):
         return array

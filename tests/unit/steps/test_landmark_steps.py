@@ -309,6 +309,8 @@ def test_blocks_that_are_missing_doubled_or_of_other_landmarks(made: Made) -> No
     jobs.landmarks(spec_of(**MKL | {"landmarks": 21}), 3)
     with pytest.raises(DataError, match=rf"{one}: was made with other landmarks; delete it and run again\."):
         jobs.add_up(of_set, [one, two, three])
+    jobs.landmarks(spec, 3)  # the same ones, in another time
+    jobs.add_up(of_set, [one, two, three])
 
 
 def test_features_of_other_samples_are_refused(made: Made) -> None:

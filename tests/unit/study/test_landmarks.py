@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,8 +12,10 @@ import pandas as pd
 import pytest
 
 from mklearn.errors import ConfigError, MissingExtra
+from mklearn.study.datasets import RegisteredDataset
 from mklearn.study.expansion import landmarks
-from mklearn.study.expansion.landmarks import number_of_blocks, unsuited_kernels
+from mklearn.study.expansion.blocks import number_of_blocks
+from mklearn.study.expansion.landmarks import unsuited_kernels
 from mklearn.study.expansion.plan import Plan, plan_study
 from mklearn.study.reading import check_study
 from mklearn.study.targets import Targets
@@ -118,7 +121,8 @@ def test_one_block_reads_the_features_as_a_whole() -> None:
 )  # fmt: skip
 def test_number_of_blocks(n: int | None, rows: int | None, expected: int) -> None:
     """By default a sixteenth of the samples, at least 20,000 and at most 100,000."""
-    assert number_of_blocks(n, rows) == expected
+    (dataset,) = planned().datasets.values()
+    assert number_of_blocks(replace(dataset, n_samples=n), RegisteredDataset(), rows) == expected
 
 
 def test_a_missing_package_is_known_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,7 +154,9 @@ def test_a_missing_package_is_known_before_the_run(monkeypatch: pytest.MonkeyPat
         ({"landmarks": 0}, "methods.m.landmarks"),
         ({"landmarks": {"n": 3, "how": "grid"}}, "methods.m.landmarks.how: invalid value 'grid'"),
         ({"landmarks": {"how": "kmeans"}}, "methods.m.landmarks.n"),
-        ({"landmarks": {"n": 3, "seed": 1}}, "methods.m.landmarks.seed"),
+        ({"landmarks": {"n": 3, "seed": 1}}, "methods.m.landmarks.seed: unknown key 'seed'. Valid keys: dtype, how, n"),
+        ({"landmarks": {"n": [3, 0]}}, "methods.m.landmarks.n[1]: invalid value 0: should be greater than or equal"),
+        ({"landmarks": {"n": [3, 9], "how": "kmeans"}}, "centres of k-means are no first ones of more"),
         ({"kind": "kernel_svc"}, "methods.m.landmarks: unknown key"),
     ],
 )  # fmt: skip
@@ -228,12 +234,16 @@ def test_kernels_of_another_package_are_refused() -> None:
     assert unsuited_kernels([{"id": "g", "implementation": "mklearn.kernels.gaussian:GaussianKernel"}]) == ""
 
 
-def test_data_of_a_user_are_one_block(lists: None) -> None:
-    """Their number is not known before they are read."""
-    own = {"kind": "feature_tables", "tables": {"t": "t.csv"}}
-    study = {"study": "own", "rows_per_block": 2, "datasets": {"own": own}, "kernels": STANDARD, "methods": M}
-    plan = plan_study(check_study(study))
-    assert [dataset.n_blocks for dataset in plan.datasets.values()] == [1]
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_blocks_of_a_users_tables_follow_an_estimate(lists: None, suffix: str) -> None:
+    """They are not read before the plan is made."""
+    table = pd.DataFrame({"id": [f"s{k:03}" for k in range(300)], "label": list("abc") * 100, "u": 1.5})
+    table.to_csv("u.csv", index=False)
+    table.to_parquet("u.parquet", index=False)
+    own = {"kind": "feature_tables", "tables": {"t": f"u.{suffix}"}}
+    study = {"study": "own", "rows_per_block": 150, "datasets": {"own": own}, "kernels": STANDARD, "methods": M}
+    (dataset,) = plan_study(check_study(study)).datasets.values()
+    assert dataset.n_blocks in (2, 3)
 
 
 def test_a_method_with_landmarks_is_no_final_model() -> None:
