@@ -188,7 +188,7 @@ def valid(field: Mapping[str, Any]) -> str:
     """Return the valid values of a field in words."""
     if "$ref" in field:
         name = field["$ref"].rpartition("/")[2]
-        return f"[{name}](#{name.lower()})"
+        return f"[{name}](/configuration.md#{name.lower()})"  # from the pages of methods too
     if "const" in field:
         return f"`{field['const']}`"
     if "enum" in field:
@@ -215,6 +215,7 @@ SECTIONS = (
     ("A study", ("Study",)),
     ("Data sets", ("RegisteredDataset", "ImageFolder", "FeatureTables", "Precomputed", "Resize", "TableFile")),
     ("Evaluation", ("Evaluation",)),
+    ("Landmarks", ("Landmarks",)),
     ("Model and report", ("Final", "Report")),
     ("Published values", ("Published", "Calibration", "Tolerance", "Remark")),
 )

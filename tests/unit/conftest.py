@@ -41,7 +41,7 @@ def every_step(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Ev
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "records.json").exists():
             done = subprocess.run(
-                [sys.executable, str(script), str(folder)], env=environment, capture_output=True, text=True, timeout=300
+                [sys.executable, str(script), str(folder)], env=environment, capture_output=True, text=True, timeout=900
             )
             assert done.returncode == 0, done.stderr[-6000:]
     return EveryStep(folder, json.loads((folder / "records.json").read_text(encoding="utf-8")), environment)

@@ -152,7 +152,7 @@ def test_a_reader_is_code_of_the_data_sets_that_it_reads_and_of_no_other(reader:
     others = code - needed - {reader}
     own = {"annotated_data", "hdf5", "matlab", "matlab_tables", "table_files", "tabular"}
     built_on = {"feature_tables": own, "precomputed": own, "deng_cai_mat": {"matlab"}, "olivetti_mat": {"matlab"},
-                "uci_table": {"matlab"}}  # fmt: skip
+                "uci_table": {"matlab"}, "deformed_idx": {"idx"}}  # fmt: skip
     assert others <= built_on.get(reader, set()), others
 
 

@@ -135,7 +135,7 @@ class Moments:
         if len(matrix) != self.n_features_:
             raise DataError(f"the map is of {len(matrix)} features, but the moments are of {self.n_features_}")
         made = Moments()
-        upper = np.asfortranarray(matrix.T @ self.scatter @ matrix)
+        upper = np.asfortranarray(np.triu(matrix.T @ self.scatter @ matrix))
         made._set(self.classes_, self.class_counts_.copy(), self.class_sums_ @ matrix, upper)
         made._labelled = self._labelled
         return made

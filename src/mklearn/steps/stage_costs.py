@@ -1,7 +1,8 @@
 """What each stage of a run cost: jobs, seconds and files, read from Snakemake's records of its jobs.
 
-Artefacts carry no times, so that equal inputs give equal bytes. Snakemake keeps when each output was begun and done,
-and its inputs, in a JSON file per output below ``.snakemake/metadata``.
+Artefacts carry no times but those that the scores of methods are made from, so that equal inputs give equal bytes.
+Snakemake keeps when each output was begun and done, and its inputs, in a JSON file per output below
+``.snakemake/metadata``.
 """
 
 from __future__ import annotations
