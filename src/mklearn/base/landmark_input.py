@@ -100,7 +100,21 @@ class LandmarkInput:
         self.coefficients_ = data.scale[:, None] * coefficients
         self.offset_ = data.origin @ self.coefficients_
 
-    def _outputs(self, features: LandmarkFeatures, X: Any) -> NDArray[np.floating[Any]]:
-        """Compute the features of samples, less the origin, times the coefficients, block by block."""
+    def outputs_of_features(self, features: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+        """Compute the embedding, or the class scores, of samples given by their landmark features.
+
+        Parameters
+        ----------
+        features : array of shape (m, n_features)
+            From ``landmark_features_``.
+
+        Returns
+        -------
+        array of shape (m, n_columns)
+        """
         coefficients, offset = (each.astype(features.dtype) for each in (self.coefficients_, self.offset_))
-        return np.concatenate([block @ coefficients - offset for _, block in features.transform_blocks(X)])
+        return np.asarray(features @ coefficients - offset)
+
+    def _outputs(self, features: LandmarkFeatures, X: Any) -> NDArray[np.floating[Any]]:
+        """Compute the outputs of samples, block by block."""
+        return np.concatenate([self.outputs_of_features(block) for _, block in features.transform_blocks(X)])

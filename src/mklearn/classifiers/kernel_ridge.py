@@ -136,6 +136,9 @@ class KernelRidgeClassifier(LandmarkInput, ClassScores, WeightedKernelClassifier
         self.ridge_amount_ = amount
         self.kernel_weights_ = weights
 
+    def outputs_of_features(self, features: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+        return super().outputs_of_features(features).astype(np.float64) + self.intercept_
+
     def class_scores(self, X: Any) -> NDArray[np.float64]:
         """Compute the outputs f, shape (m, n_classes), with rows that sum to 1.
 
@@ -145,7 +148,7 @@ class KernelRidgeClassifier(LandmarkInput, ClassScores, WeightedKernelClassifier
         """
         check_is_fitted(self)
         if self.landmark_features_ is not None:
-            return np.asarray(self._outputs(self.landmark_features_, X), dtype=np.float64) + self.intercept_
+            return np.asarray(self._outputs(self.landmark_features_, X), dtype=np.float64)
         stack, _ = self._new_stack(X)
         outputs: NDArray[np.float64] = stack.combine(self.kernel_weights_) @ self.coefficients_ + self.intercept_
         return outputs

@@ -55,7 +55,10 @@ class Landmarks(Strict):
     @model_validator(mode="after")
     def _numbers_are_nested(self) -> Landmarks:
         if isinstance(self.n, list) and self.how == "kmeans":
-            raise ValueError("n: centres of k-means are no first ones of more; give one number, or another `how`.")
+            raise ValueError(
+                "n: the centres of k-means for one number are not among those for a larger one; give one number, "
+                "or another `how`."
+            )
         return self
 
     @property

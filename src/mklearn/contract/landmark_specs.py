@@ -1,6 +1,6 @@
 """Frozen specifications of the jobs on landmarks.
 
-Apart from those before the fits, which do not depend on what a fit is.
+Not in ``specs``, which imports nothing of fits: a change there would make data and descriptors anew.
 """
 
 from __future__ import annotations

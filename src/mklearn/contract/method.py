@@ -176,9 +176,9 @@ class LandmarkMethod(KernelMethod):
     bookkeeping: ClassVar[frozenset[str]] = KernelMethod.bookkeeping | {"landmarks"}
 
     landmarks: Landmarks | Count | None = None
-    """A number of landmarks, or ``{n: 300, how: kmeans, dtype: float32}``; ``n`` may be a list of candidates. It then
-    learns from features that these samples give in place of kernels among all samples, in time that grows with the
-    number of samples and memory that does not. By default kernels among all samples."""
+    """A number of landmarks, or ``{n: 300, how: kmeans, dtype: float32}``; ``n`` may be a list of candidates. The
+    method learns from the features that these samples give, in place of kernels among all samples: its time grows with
+    the number of samples, its memory does not. By default kernels among all samples."""
 
     def landmarks_spec(self) -> Landmarks | None:
         """Return the landmarks with all their settings; None without landmarks."""

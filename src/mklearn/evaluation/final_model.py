@@ -17,9 +17,9 @@ from sklearn.pipeline import make_pipeline
 from mklearn.base.side_by_side import SideBySide
 from mklearn.contract.fit_spec import AUTO_SCALINGS, FeatureScaling, FitSpec, Impute
 from mklearn.contract.loading import load
-from mklearn.evaluation.inputs import Input, Inputs, KernelInput, SampleInput
-from mklearn.evaluation.split import SCALING, Candidate, candidates, choose_on_training_samples
-from mklearn.evaluation.sweeps import Refit
+from mklearn.evaluation.inputs import Input, Inputs, KernelInput, SampleInput, kernels_on_views, with_scaling
+from mklearn.evaluation.split import Candidate, candidates, choose_on_training_samples
+from mklearn.evaluation.sweeps import Refit, sweep_of
 
 RULE = "euclidean"
 """Nearest-neighbour rule of the library's embeddings."""
@@ -79,7 +79,7 @@ def final_parameters(
         inputs, spec.method, y, every, evaluation=spec.evaluation, seed=spec.seed, groups=groups
     )
     method = spec.method if shared is None else shared.method
-    sweep = load(method.sweep.implementation)(**method.sweep.parameters)
+    sweep = sweep_of(method)
     (rule,) = [rule for rule in sweep.rules(spec.evaluation.neighbours) if rule in ("", RULE)]
     number, position = (0, -1) if shared is None else shared.by_rule[rule]
     candidate = candidates(method, inputs.n_kernels)[number]
@@ -146,10 +146,5 @@ def _library_kernels(
 ) -> dict[str, dict[str, Any]]:
     """Return the specs of the chosen kernels by name, with views in place of descriptors."""
     chosen = kernels if candidate.kernel is None else [kernels[candidate.kernel]]
-    found = {}
-    for kernel in chosen:
-        spec = {key: value for key, value in kernel.items() if key not in ("id", "features", "implementation")}
-        scaling = spec.get(SCALING, "none")
-        spec[SCALING] = (candidate.feature_scaling or AUTO_SCALINGS[0]) if scaling == "auto" else scaling
-        found[str(kernel["id"])] = {"view": views[kernel["features"]], **spec}
-    return found
+    scaling = candidate.feature_scaling or AUTO_SCALINGS[0]
+    return kernels_on_views([with_scaling(kernel, scaling) for kernel in chosen], views)

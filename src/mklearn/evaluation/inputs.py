@@ -85,19 +85,28 @@ class KernelInput:
     def prepare(self, train: Indices, test: Indices, scaling: FeatureScaling | None = None) -> PreparedKernels:
         """Fit the kernels on the training samples and apply them to both; ``scaling`` is that of automatic kernels."""
         started = time.process_time()
-        kernels = [_with_scaling(kernel, scaling or AUTO_SCALINGS[0]) for kernel in self.kernels]
+        kernels = [with_scaling(kernel, scaling or AUTO_SCALINGS[0]) for kernel in self.kernels]
         stack, test_stack, info = build_stack(self.pairwise, kernels, train, test, self.features, spectra=self.spectra)
         return PreparedKernels(stack, test_stack, info, time.process_time() - started)
 
 
-def _with_scaling(kernel: Mapping[str, Any], scaling: str) -> dict[str, Any]:
+def with_scaling(kernel: Mapping[str, Any], scaling: str) -> dict[str, Any]:
     """Replace the automatic scaling of a kernel's features, or of its factors'."""
     changed = dict(kernel)
     if kernel.get("feature_scaling") == "auto":
         changed["feature_scaling"] = scaling
     if "factors" in kernel:
-        changed["factors"] = [_with_scaling(factor, scaling) for factor in kernel["factors"]]
+        changed["factors"] = [with_scaling(factor, scaling) for factor in kernel["factors"]]
     return changed
+
+
+def kernels_on_views(kernels: Sequence[Mapping[str, Any]], views: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """Return kernels on features as the library takes them: by name, with the views of their descriptors."""
+    found = {}
+    for kernel in kernels:
+        spec = {name: value for name, value in kernel.items() if name not in ("id", "features", "implementation")}
+        found[str(kernel["id"])] = {"view": views[kernel["features"]], **spec}
+    return found
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from mklearn.base.folds import inner_folds
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
+from mklearn.classifiers.class_scores import ClassScores
 from mklearn.contract.fit_spec import CLASS_MEAN, NUMBER_OF_LANDMARKS, EvaluationSpec, MethodSpec
 from mklearn.contract.loading import load
 from mklearn.datasets.splits import Split
@@ -27,7 +28,7 @@ from mklearn.evaluation.metrics import metric_named
 from mklearn.evaluation.rules import deciding_samples, predictions
 from mklearn.evaluation.selection import Curves, select_by_race
 from mklearn.evaluation.split import Candidate, candidates, held_out_groups
-from mklearn.evaluation.sweeps import LeadingOutcome, MethodOutput, Outcome, PredictionOutcome, Sweep
+from mklearn.evaluation.sweeps import MethodOutput, Outcome, PredictionOutcome, RefitOutcome, Sweep, sweep_of
 from mklearn.nearest_neighbour import distances_to, nearest_neighbour_indices
 
 Indices = NDArray[np.intp]
@@ -203,7 +204,7 @@ def solve(features: LandmarkFeatures, moments: SplitMoments, method: MethodSpec,
     if len(moments.total.classes_) < 2:
         raise NotApplicable("the training samples are of one class only: no class can be discriminated")
     grid = candidates(method, len(features.blocks_))
-    rules, fits = _sweep(method).rules(evaluation.neighbours), _Fits(method, features)
+    rules, fits = sweep_of(method).rules(evaluation.neighbours), _Fits(method, features)
     numbers = dict.fromkeys(rules, 0)
     if len(grid) > 1:
         numbers = _choose(fits, moments, grid, evaluation)
@@ -227,7 +228,7 @@ def outputs_of(estimators: Sequence[Any], views: Mapping[str, NDArray[Any]]) -> 
         own = [n for n, each in enumerate(estimators) if each.landmark_features_.n_landmarks_ == number]
         for _, block in estimators[own[0]].landmark_features_.transform_blocks(views):
             for n in own:
-                found.setdefault(n, []).append(_of_features(estimators[n], block))
+                found.setdefault(n, []).append(estimators[n].outputs_of_features(block))
     return [np.concatenate(found[n]) for n in range(len(estimators))]
 
 
@@ -239,12 +240,12 @@ def outcome_of(
     if sweep.has_components:
         return WholeOutcome([estimator], [known.shape[1]], [(known, asked)], fit_seconds, predict_seconds)
     scored = _Scored(np.asarray(estimator.classes_))
-    labels = scored.classes_[asked.argmax(axis=1)]
+    labels = scored.predict(asked)
     return PredictionOutcome([scored], [], [], fit_seconds, predict_seconds, [labels], {"scores": asked})
 
 
 @dataclass(frozen=True)
-class WholeOutcome(LeadingOutcome):
+class WholeOutcome(RefitOutcome):
     """An embedding with all of its components; neighbours are searched once for each rule."""
 
     _found: dict[str, Indices] = field(default_factory=dict, compare=False)
@@ -261,28 +262,20 @@ class WholeOutcome(LeadingOutcome):
         labels = predictions(known, y_train, asked, rule) if rule == CLASS_MEAN else y_train[self._nearest(rule)]
         return [MethodOutput(self.estimators[0], y_train, y_test, labels, self.embeddings[0])]
 
-    def scores(self, metric: Any, rule: str, y_train: NDArray[Any], y_test: NDArray[Any]) -> NDArray[np.float64]:
-        return Outcome.scores(self, metric, rule, y_train, y_test)
-
     def _nearest(self, rule: str) -> Indices:
         if rule not in self._found:
             self._found[rule] = nearest_neighbour_indices(*self.embeddings[0], rule)  # type: ignore[arg-type]
         return self._found[rule]
 
 
-@dataclass(frozen=True)
-class _Scored:
-    """A classifier whose scores are known: its decision values are those of its test samples."""
+class _Scored(ClassScores):
+    """A classifier whose samples are given by their scores of the classes."""
 
-    classes_: NDArray[Any]
+    def __init__(self, classes: NDArray[Any]) -> None:
+        self.classes_ = classes
 
-    def decision_function(self, scores: NDArray[Any]) -> NDArray[Any]:
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-
-def _sweep(method: MethodSpec) -> Sweep:
-    sweep: Sweep = load(method.sweep.implementation)(**method.sweep.parameters)
-    return sweep
+    def class_scores(self, X: Any) -> NDArray[Any]:
+        return np.asarray(X)
 
 
 @dataclass
@@ -308,7 +301,8 @@ class _Fits:
     def outputs(self, candidate: Candidate, model: Any, made: NDArray[Any]) -> NDArray[Any]:
         """Compute what `outputs_of` does, given the features of all landmarks."""
         _, change = self._of(candidate.parameters.get(NUMBER_OF_LANDMARKS))
-        return _of_features(model, made if change is None else made @ change.astype(made.dtype))
+        outputs = model.outputs_of_features(made if change is None else made @ change.astype(made.dtype))
+        return np.asarray(outputs)
 
     def _of(self, number: int | None) -> tuple[LandmarkFeatures, NDArray[np.float64] | None]:
         if number is None or number == self.features.n_landmarks_:
@@ -324,13 +318,14 @@ def _choose(
     """Choose the candidate of each rule by the scores of the sample in each fold, fitted to the other folds."""
     if len(moments.folds) < 2:
         raise NotApplicable(moments.reason or "there are no inner folds")
-    sweep, metric = _sweep(fits.method), metric_named(evaluation.choose_by)
+    sweep, metric = sweep_of(fits.method), metric_named(evaluation.choose_by)
     rules = sweep.rules(evaluation.neighbours)
     y = moments.sample_y
+    others = [moments.total.without(fold) for fold in moments.folds]
 
     def on_folds(candidate: Candidate) -> Curves:
-        for number, fold in enumerate(moments.folds):
-            model = fits.fitted(candidate, moments.total.without(fold))
+        for number, known in enumerate(others):
+            model = fits.fitted(candidate, known)
             made = fits.outputs(candidate, model, moments.sample_features)
             asked = moments.sample_folds == number
             outcome = outcome_of(model, made[~asked], made[asked], sweep)
@@ -338,9 +333,3 @@ def _choose(
 
     selections = select_by_race(on_folds, list(grid), len(moments.folds), rules, "all", len(y))
     return {rule: selection.candidate for rule, selection in selections.items()}
-
-
-def _of_features(model: Any, made: NDArray[Any]) -> NDArray[Any]:
-    """Compute what `outputs_of` does, given landmark features."""
-    found = made @ model.coefficients_.astype(made.dtype) - model.offset_.astype(made.dtype)
-    return np.asarray(found + getattr(model, "intercept_", 0.0))

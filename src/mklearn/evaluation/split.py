@@ -39,7 +39,7 @@ from mklearn.evaluation.selection import (
 from mklearn.evaluation.selection import (
     choose as choose_one,
 )
-from mklearn.evaluation.sweeps import MethodOutput, Outcome, Sweep, leading_scores
+from mklearn.evaluation.sweeps import MethodOutput, Outcome, leading_scores, sweep_of
 
 Parts = list[tuple[Indices, Indices]]
 """Samples that candidates are fitted on, and samples that they are asked for."""
@@ -309,7 +309,7 @@ class Fits:
     def __init__(self, inputs: Inputs, method: MethodSpec, y: NDArray[np.int64]) -> None:
         self.inputs = inputs
         self.y = y
-        self.sweep: Sweep = load(method.sweep.implementation)(**method.sweep.parameters)
+        self.sweep = sweep_of(method)
         self.estimator = load(method.implementation)
         self._prepared: dict[tuple[FeatureScaling | None, bytes], Prepared] = {}
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.contract.fit_spec import MethodSpec
 from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable
 from mklearn.evaluation.inputs import NamedArrays, Samples, call
@@ -247,6 +248,12 @@ class Sweep(ABC):
     def leave_one_out(self, estimator: Any) -> Callable[..., Any] | None:
         """Return the estimator's method that shares the work of leaving each sample out; None without one."""
         return None
+
+
+def sweep_of(method: MethodSpec) -> Sweep:
+    """Return the sweep that a method's specification names."""
+    sweep: Sweep = load(method.sweep.implementation)(**method.sweep.parameters)
+    return sweep
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from mklearn.artefacts import read_table
 from mklearn.contract.fit_spec import FitSpec
-from mklearn.contract.loading import load
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import DataError
 from mklearn.evaluation.inputs import Inputs
 from mklearn.evaluation.landmarks import Solved, outcome_of
 from mklearn.evaluation.split import Fitted, SplitResult, rule_result
+from mklearn.evaluation.sweeps import sweep_of
 from mklearn.provenance import code_fingerprint, input_digests, stamp
 from mklearn.steps.fit import supervised_records, write_fit
 from mklearn.steps.fit_records import FitAtSize, guarded
@@ -119,7 +119,7 @@ class EmbeddedFit(FitAtSize):
 
     def _evaluated(self, split: Split, number: int, solved: Solved, pass_seconds: float) -> SplitResult:
         assert self.embedded is not None
-        sweep = load(self.spec.method.sweep.implementation)(**self.spec.method.sweep.parameters)
+        sweep = sweep_of(self.spec.method)
         result = SplitResult()
         y_train, y_test = self.y[split.train], self.y[split.test]
         fitted: dict[int, Fitted] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import DataError
+from mklearn.evaluation.inputs import kernels_on_views
 from mklearn.provenance import array_digest, input_digests, stamp
 from mklearn.saved_models import fitted_bytes, from_bytes
 from mklearn.steps.blocks import Block, read_blocks
@@ -53,13 +54,14 @@ def landmarks(
     y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)
     drawn = Splits.load(splits, ids).splits
     samples = [_sample(split, y, spec) for split in drawn]
-    views = _views_of(np.unique(np.concatenate(samples)), read_blocks(features, spec.descriptors, ids))
     rows = np.unique(np.concatenate(samples))
+    views = _views_of(rows, read_blocks(features, spec.descriptors, ids))
+    kernels = kernels_on_views(spec.kernels, {key: key for key in spec.descriptors})
     found, seconds = [], []
     for split, sample in zip(progress(drawn, len(drawn), "landmarks: split"), samples, strict=True):
         own = {name: each[np.searchsorted(rows, sample)] for name, each in views.items()}
         made = LandmarkFeatures(
-            library_kernels(spec.kernels), spec.landmarks.most, spec.landmarks.how, dtype=spec.landmarks.dtype,
+            kernels, spec.landmarks.most, spec.landmarks.how, dtype=spec.landmarks.dtype,
             random_state=spec.seed,
         )  # fmt: skip
         started = time.process_time()
@@ -89,15 +91,6 @@ def digest_of_landmarks(path: Path) -> str:
 def seconds_of_landmarks(path: Path) -> list[float]:
     """Read the time that the choice of the landmarks of each split took."""
     return [float(each) for each in read_arrays(path, ("seconds",))["seconds"]]
-
-
-def library_kernels(kernels: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return kernels on features of descriptors as the library takes them: by name, on views."""
-    found = {}
-    for kernel in kernels:
-        spec = {name: value for name, value in kernel.items() if name not in ("id", "features", "implementation")}
-        found[str(kernel["id"])] = {"view": kernel["features"], **spec}
-    return found
 
 
 def _sample(split: Split, y: NDArray[np.int64], spec: LandmarkSetSpec) -> NDArray[np.intp]:

@@ -156,7 +156,7 @@ def test_a_missing_package_is_known_before_the_run(monkeypatch: pytest.MonkeyPat
         ({"landmarks": {"how": "kmeans"}}, "methods.m.landmarks.n"),
         ({"landmarks": {"n": 3, "seed": 1}}, "methods.m.landmarks.seed: unknown key 'seed'. Valid keys: dtype, how, n"),
         ({"landmarks": {"n": [3, 0]}}, "methods.m.landmarks.n[1]: invalid value 0: should be greater than or equal"),
-        ({"landmarks": {"n": [3, 9], "how": "kmeans"}}, "centres of k-means are no first ones of more"),
+        ({"landmarks": {"n": [3, 9], "how": "kmeans"}}, "centres of k-means for one number are not among those"),
         ({"kind": "kernel_svc"}, "methods.m.landmarks: unknown key"),
     ],
 )  # fmt: skip
