@@ -121,17 +121,17 @@ class JobResources:
         return n_features, spec.inner_folds, resources.number_of_splits(protocol)
 
     def final_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
-        n = self._n_samples(self._targets.final_dataset)
-        fits = [candidate.fit for candidate in self._targets.final_spec().candidates]
+        final = self._targets.final
+        n, fits = self._n_samples(final.dataset), [candidate.fit for candidate in final.spec.candidates]
         kernels = max(len(fit.kernels) * max(1, len(fit.method.grid.get("feature_scaling", []))) for fit in fits)
         data = resources.kernel_fit_mb(n, n, kernels, kernels) if kernels else 0.0
         return resources.asked_mb(data + resources.sample_fit_mb(input.size_mb), attempt)
 
     def final_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
         """Run time of the longest candidate, on one split of all samples."""
-        n, targets = self._n_samples(self._targets.final_dataset), self._targets
-        protocol = targets.final_protocol.model_copy(update={"parameters": {"repeats": 1}})
-        fits = [candidate.fit for candidate in targets.final_spec().candidates]
+        final = self._targets.final
+        n, fits = self._n_samples(final.dataset), [candidate.fit for candidate in final.spec.candidates]
+        protocol = self._targets.plan.protocols[final.protocol].model_copy(update={"parameters": {"repeats": 1}})
         return resources.asked_minutes(max(resources.fit_seconds(fit, protocol, n) for fit in fits), attempt)
 
     def _fit_samples(self, wildcards: Wildcards) -> tuple[int, list[int]]:
