@@ -15,6 +15,7 @@ import time
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -369,14 +370,11 @@ def _choose(
         order = hardest_first(kernels.mean(axis=2), y[train])
         return fits.unfitted(candidate).leave_one_out(kernels, y[train], order)
 
-    def score(*arguments: Any) -> Any:
-        Z_train, y_train, Z_test, y_test, rule = arguments
-        return leading_scores(metric, (Z_train, Z_test), y_train, y_test, rule)
-
     numbers = range(len(grid))
     shared = fits.inputs.only_kernels and fits.sweep.leave_one_out(fits.estimator) is not None
     if evaluation.inner_folds == "leave_one_out" and len(parts) == len(train) and shared:
         fits.prepared(train, test, grid[0].feature_scaling)
+        score = partial(leading_scores, metric)
         selections = select_by_leaving_one_out(refits, numbers, y[train], rules, score, evaluation.components)
     else:
         n_asked = sum(len(asked) for _, asked in parts)

@@ -162,7 +162,8 @@ class LeadingOutcome(Outcome):
         return _leading_outputs(self.estimators[0], *self.embeddings[0], y_train, y_test, rule)
 
     def scores(self, metric: Metric, rule: str, y_train: Labels, y_test: Labels) -> NDArray[np.float64]:
-        return leading_scores(metric, self.embeddings[0], y_train, y_test, rule, self.estimators[0])
+        train, test = self.embeddings[0]
+        return leading_scores(metric, train, y_train, test, y_test, rule, self.estimators[0])
 
 
 class RefitOutcome(Outcome):
@@ -210,14 +211,14 @@ class PredictionOutcome(Outcome):
 
 
 def leading_scores(
-    metric: Metric, embeddings: Pair, y_train: Labels, y_test: Labels, rule: str, estimator: Any = None
-) -> NDArray[np.float64]:
-    """Compute a metric with the first 1, 2, ..., p columns of an embedding."""
+    metric: Metric, train: NDArray[Any], y_train: Labels, test: NDArray[Any], y_test: Labels, rule: str,
+    estimator: Any = None,
+) -> NDArray[np.float64]:  # fmt: skip
+    """Compute a metric with the first 1, 2, ..., p columns of the embeddings of training and test samples."""
     if metric.by_leading_components is not None:
-        train, test = embeddings
         scores: NDArray[np.float64] = metric.by_leading_components(train, y_train, test, y_test, rule)
         return scores
-    outputs = _leading_outputs(estimator, *embeddings, y_train, y_test, rule)
+    outputs = _leading_outputs(estimator, train, test, y_train, y_test, rule)
     return np.array([metric.score(output) for output in outputs])
 
 
