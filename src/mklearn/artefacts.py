@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mklearn.atomic import existing_file, read_npz, read_parquet, write_npz, write_parquet, write_text
+from mklearn.atomic import file_content, read_npz, read_parquet, write_npz, write_parquet, write_text
 from mklearn.errors import DamagedArtefact, DamagedFile, DataError
 from mklearn.provenance import canonical, digest
 from mklearn.stamps import BESIDE, CHECKSUM, load_beside, sealed_json
@@ -112,13 +112,11 @@ def read_record(path: str | os.PathLike[str]) -> dict[str, Any]:
     DataError
         It is missing, or can't be read.
     """
-    path = existing_file(path)
+    held = file_content(path)
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(held)
         expected = content.pop(CHECKSUM)
         found = digest(content)
-    except OSError as error:
-        raise DataError(f"{path}: can't be read: {error.strerror or error}") from error
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
         raise DamagedArtefact(str(path), f"{path}: not a readable JSON object with its checksum ({error!r})") from error
     if found != expected:

@@ -118,6 +118,15 @@ def existing_file(path: str | os.PathLike[str]) -> Path:
     return path
 
 
+def file_content(path: str | os.PathLike[str]) -> bytes:
+    """Return the bytes of a file; raise DataError if there is none, or it can't be read."""
+    path = existing_file(path)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path}: can't be read: {error.strerror or error}") from error
+
+
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write `text` as UTF-8 with Unix line ends, atomically."""
     with atomic_path(path) as temporary:
@@ -260,11 +269,8 @@ def read_parquet(path: str | os.PathLike[str], *, sealed: bool = False) -> tuple
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    path = existing_file(path)
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path}: can't be read: {error.strerror or error}") from error
+    path = Path(path)
+    content = file_content(path)
     start = content.rfind(_SEAL) + len(_SEAL)
     if start < len(_SEAL):
         if sealed:

@@ -22,14 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from mklearn.atomic import atomic_path, existing_file
+from mklearn.atomic import atomic_path, file_content
 from mklearn.errors import DamagedFile, DataError
 from mklearn.extras import require
 
 FORMAT = 1
 """Number of the format; another one is not read."""
-SUFFIX = ".mklearn"
-"""Usual ending of the name of a model file."""
 _MAGIC = b"mklearn model, format "
 _FIRST_LINE = re.compile(_MAGIC + rb"(\d{1,9}), sha256 ([0-9a-f]{64})\n")
 _SCHEMA = "schema.json"
@@ -212,7 +210,7 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
     MissingExtra
         skops is not installed.
     """
-    path = existing_file(path)
+    path = Path(path)
     header, archive = _parts(path)
     try:
         said = json.loads(header)
@@ -234,15 +232,12 @@ def verify_model(path: str | os.PathLike[str]) -> None:
     DataError
         It can't be read, or is no model of this format.
     """
-    _parts(existing_file(path))
+    _parts(Path(path))
 
 
 def _parts(path: Path) -> tuple[bytes, bytes]:
     """Return the line with the card and the archive of a file, verified."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path}: can't be read: {error.strerror or error}") from error
+    content = file_content(path)
     first = _FIRST_LINE.match(content)
     if first is None:
         raise DataError(f"{path}: not a model of mklearn, or its first line is damaged")

@@ -18,7 +18,7 @@ from scipy.io import loadmat
 from scipy.optimize import brentq
 
 from mklearn.classifiers import FSVC, RMMSVC, RSVMPlus, RSVMPlusMu
-from mklearn.evaluation import select_by_race
+from mklearn.evaluation.selection import select_by_race
 from mklearn.optimize import r_svm_plus, r_svm_plus_mu
 
 

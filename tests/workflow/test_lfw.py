@@ -15,7 +15,6 @@ from tests.unit.steps.small_study import working_in
 from tests.workflow.conftest import Checkout
 
 from mklearn.artefacts import read_arrays, read_table
-from mklearn.datasets.pairs import random_pairs
 from mklearn.datasets.samples import encode_labels, natural_key
 from mklearn.steps.runner import call
 from mklearn.steps.scores import MEASURED
@@ -34,10 +33,23 @@ def written_pairs(mirror: Path, path: Path) -> pd.DataFrame:
     files = sorted(files, key=lambda file: [natural_key(part) for part in file.parts])
     y, _ = encode_labels([file.parent.name for file in files])
     ids = np.array([f"{file.parent.name}/{file.name}" for file in files])[y < PERSONS]
-    pairs = random_pairs(y[y < PERSONS], 5, 60)
-    frame = pd.DataFrame({"fold": pairs.fold, "first": ids[pairs.first], "second": ids[pairs.second]})
+    frame = random_pairs(y[y < PERSONS], ids, folds=5, per_fold=60)
     frame.to_csv(path, index=False)
     return frame
+
+
+def random_pairs(y: np.ndarray, ids: np.ndarray, *, folds: int, per_fold: int) -> pd.DataFrame:
+    """Draw pairs of images, half of them of the same person, in folds that share no person."""
+    rng = np.random.default_rng([0, folds])
+    persons = rng.permutation(np.unique(y))
+    frames = []
+    for fold in range(folds):
+        members = np.flatnonzero(np.isin(y, persons[fold::folds]))
+        first, second = (members[side] for side in np.triu_indices(len(members), k=1))
+        for alike in (y[first] == y[second], y[first] != y[second]):
+            chosen = np.sort(rng.choice(np.flatnonzero(alike), per_fold // 2, replace=False))
+            frames.append(pd.DataFrame({"fold": fold, "first": ids[first[chosen]], "second": ids[second[chosen]]}))
+    return pd.concat(frames, ignore_index=True)
 
 
 def assert_projections_change_no_bit(ran: Checkout, study: dict[str, Any]) -> None:

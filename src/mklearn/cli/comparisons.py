@@ -47,7 +47,12 @@ def _tables(path: Path) -> StudyTables:
     from mklearn.report.comparison import StudyTables
     from mklearn.steps.scores import read_study_table
 
-    folder = path if path.is_dir() else _folder_of(path)
+    folder = path
+    if not path.is_dir():
+        from mklearn.study.reading import read_study
+
+        study = read_study(path)
+        folder = Path(study.results) / study.study
     missing = [name for name in ("run.json", "scores.parquet") if not (folder / name).is_file()]
     if missing:
         raise ConfigError(f"{folder}: there is no {missing[0]}: run the study first, or name its folder of results.")
@@ -57,10 +62,3 @@ def _tables(path: Path) -> StudyTables:
         for name in ("scores", "predictions", "summary")
     )
     return StudyTables(str(path), scores, predictions, summary, record)
-
-
-def _folder_of(path: Path) -> Path:
-    from mklearn.study.reading import read_study
-
-    study = read_study(path)
-    return Path(study.results) / study.study

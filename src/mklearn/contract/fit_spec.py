@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from mklearn.contract.model import Strict
+from mklearn.contract.model import Strict, as_list
 
 InputKind = Literal["kernels", "features", "images"]
 InnerFolds = Annotated[int, Field(ge=2)] | Literal["leave_one_out"]
@@ -64,7 +64,7 @@ class Landmarks(Strict):
     @property
     def most(self) -> int:
         """The number of landmarks, the largest of a list."""
-        return max(self.n) if isinstance(self.n, list) else self.n
+        return max(as_list(self.n))
 
 
 class Implementation(Strict):
@@ -92,9 +92,7 @@ class InputSpec(Strict):
     @property
     def descriptors(self) -> list[str]:
         """Keys of its descriptors; none of kernels and images."""
-        if self.descriptor is None:
-            return []
-        return [self.descriptor] if isinstance(self.descriptor, str) else self.descriptor
+        return [] if self.descriptor is None else as_list(self.descriptor)
 
 
 class MethodSpec(Implementation):
@@ -123,11 +121,6 @@ class MethodSpec(Implementation):
         if self.kernel_choice and "kernels" not in kinds:
             raise ValueError(f"kernel_choice {self.kernel_choice!r} needs an input of kind 'kernels'.")
         return self
-
-    @property
-    def kernel_input(self) -> str | None:
-        """Name of the input of kind kernels; None if the method takes no kernels."""
-        return next((name for name, entry in self.inputs.items() if entry.kind == "kernels"), None)
 
     def n_candidates(self, n_kernels: int) -> int:
         """Count the combinations of the grid, each with every kernel if evaluation tries the kernels one by one."""

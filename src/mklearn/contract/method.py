@@ -94,7 +94,8 @@ class Method(Registered):
 
     def grid(self) -> dict[str, list[Any]]:
         """Return the candidate values of each tuned field that has a list."""
-        tuned = [name for name, field in type(self).model_fields.items() if _is_tuned(field.metadata)]
+        fields = type(self).model_fields.items()
+        tuned = [name for name, field in fields if any(isinstance(entry, Candidates) for entry in field.metadata)]
         return {name: list(getattr(self, name)) for name in tuned if isinstance(getattr(self, name), list)}
 
     def kernel_choice(self) -> KernelChoice | None:
@@ -120,10 +121,6 @@ class Method(Registered):
     def iterations(self) -> Implementation | None:
         """Return the function that fits the method after each iteration; None: those accuracies are not recorded."""
         return None
-
-
-def _is_tuned(metadata: list[Any]) -> bool:
-    return any(isinstance(entry, Candidates) for entry in metadata)
 
 
 class Projection(Method):

@@ -12,6 +12,11 @@ NamePattern = Annotated[str, Field(pattern=r"^[a-z0-9*]([a-z0-9._*-]*[a-z0-9*])?
 """A name, or several: ``*`` stands for any characters."""
 
 
+def as_list(value: Any) -> list[Any]:
+    """Return a list as it is, and anything else as a list of one entry."""
+    return value if isinstance(value, list) else [value]
+
+
 class Strict(BaseModel):
     """A frozen model that refuses unknown keys. A string below a field says what it is: see `field_texts`."""
 

@@ -153,17 +153,17 @@ class ReportSpec(Spec):
     description: str
     reference: str
     thumbnails: int
-    fits: list[ReportFit]
-    datasets: list[ReportDataset]
-    calibration: Calibration | None
-    tolerance: Tolerance
-    remarks: list[ReportRemark]
-    learned: list[str]
+    fits: list[ReportFit] = []
+    datasets: list[ReportDataset] = []
+    calibration: Calibration | None = None
+    tolerance: Tolerance = Tolerance()
+    remarks: list[ReportRemark] = []
+    learned: list[str] = []
     """Methods that learn kernel weights."""
-    best_single: list[str]
+    best_single: list[str] = []
     """Methods that take one kernel, chosen by inner cross-validation or on the test samples."""
-    plain: list[str]
+    plain: list[str] = []
     """Kernel ridge regression and support vector machines on the uniform average of several kernels."""
-    descriptors: list[CatalogueEntry]
-    kernels: list[CatalogueEntry]
-    methods: list[CatalogueEntry]
+    descriptors: list[CatalogueEntry] = []
+    kernels: list[CatalogueEntry] = []
+    methods: list[CatalogueEntry] = []

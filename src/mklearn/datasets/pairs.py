@@ -21,8 +21,8 @@ from mklearn.artefacts import read_table, write_table
 from mklearn.atomic import existing_file
 from mklearn.datasets.readers.tabular import column_text, read_frame, require_columns, sample_positions, whole_numbers
 from mklearn.datasets.samples import some
-from mklearn.datasets.splits import Split, Splits, generator
-from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.datasets.splits import Split, Splits
+from mklearn.errors import DataError
 
 LABELS = ("different", "same")
 """Names of the classes of pairs, by code."""
@@ -79,12 +79,6 @@ class Pairs:
         """Give (training pairs, test pairs) of each fold as positions into the pairs."""
         for fold in range(int(self.fold.max()) + 1):
             yield np.nonzero(self.fold != fold)[0], np.nonzero(self.fold == fold)[0]
-
-    def save(self, path: str | os.PathLike[str], ids: np.ndarray) -> None:
-        """Write a Parquet table for :func:`given_pairs`: columns fold, first, second (ids) and same."""
-        ids = np.asarray(ids)
-        columns = {"fold": self.fold, "first": ids[self.first], "second": ids[self.second], "same": self.same}
-        write_table(path, pd.DataFrame(columns), {"n_samples": self.n_samples})
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,50 +292,6 @@ def _lfw_names(line: list[str]) -> tuple[str, str]:
         raise ValueError(f"line {' '.join(line)!r} has {len(line)} columns; expected 3 or 4")
     name, number, other, last = line if len(line) == 4 else (line[0], line[1], line[0], line[2])
     return f"{name}/{name}_{int(number):04d}", f"{other}/{other}_{int(last):04d}"
-
-
-def random_pairs(y: np.ndarray, folds: int, pairs_per_fold: int, seed: int = 0, name: str = "") -> Pairs:
-    """Draw random pairs, half of them of the same class, in folds that share no class.
-
-    Parameters
-    ----------
-    y : (n,) int array
-        Class codes. Classes are assigned to folds at random; pairs of a fold are drawn without repetition.
-    folds, pairs_per_fold : int
-        At least 2 each; `pairs_per_fold` even.
-    seed, name
-        As in :func:`mklearn.datasets.splits.generator`, with size `folds` and repeat 0.
-
-    Raises
-    ------
-    NotApplicable
-        A fold has too few pairs of either kind.
-    ConfigError
-        An invalid size.
-    """
-    y = np.asarray(y)
-    if folds < 2 or pairs_per_fold < 2 or pairs_per_fold % 2:
-        raise ConfigError(f"folds={folds} must be at least 2, pairs_per_fold={pairs_per_fold} even and at least 2")
-    rng = generator(name, folds, 0, seed)
-    codes = rng.permutation(np.unique(y))
-    half = pairs_per_fold // 2
-    chosen: list[np.ndarray] = []
-    for fold in range(folds):
-        members = np.nonzero(np.isin(y, codes[fold::folds]))[0]
-        i, j = np.triu_indices(len(members), k=1)
-        candidates = np.stack([members[i], members[j]], axis=1)
-        same = y[candidates[:, 0]] == y[candidates[:, 1]]
-        for kind, wanted in (("same", same), ("different", ~same)):
-            positions = np.nonzero(wanted)[0]
-            if len(positions) < half:
-                raise NotApplicable(
-                    f"pairs: fold {fold} has {len(positions)} pairs of the {kind} class, {half} are needed; "
-                    "lower pairs_per_fold or folds"
-                )
-            chosen.append(candidates[np.sort(rng.choice(positions, half, replace=False))])
-    pairs = np.concatenate(chosen)
-    fold_of = np.repeat(np.arange(folds), pairs_per_fold)
-    return Pairs(pairs[:, 0], pairs[:, 1], y[pairs[:, 0]] == y[pairs[:, 1]], fold_of, len(y))
 
 
 def given_pairs(path: str | os.PathLike[str], ids: np.ndarray, y: np.ndarray) -> Pairs:

@@ -215,7 +215,6 @@ def random_per_class(
     seed: int = 0,
     name: str = "",
     *,
-    test_size: int | None = None,
     classes: np.ndarray | None = None,
 ) -> Splits:
     """Draw a fixed number of training samples from each class; the rest are test samples.
@@ -232,8 +231,6 @@ def random_per_class(
         Non-negative.
     name : str
         Name of the data set.
-    test_size : int, optional
-        Maximum number of test samples per class, drawn at random; by default all the rest.
     classes : (c,) array of str, optional
         Class names, for messages.
 
@@ -246,7 +243,7 @@ def random_per_class(
     """
     y = np.asarray(y)
     sizes = [int(size) for size in np.atleast_1d(train_size)]
-    _at_least_one(train_size=min(sizes, default=0), repeats=repeats, test_size=1 if test_size is None else test_size)
+    _at_least_one(train_size=min(sizes, default=0), repeats=repeats)
     codes = np.unique(y)
     small = [code for code in codes if (y == code).sum() <= max(sizes)]
     if small:
@@ -262,7 +259,7 @@ def random_per_class(
         for code in codes:
             members = rng.permutation(np.nonzero(y == code)[0])
             train.append(members[:size])
-            test.append(members[size:][:test_size])
+            test.append(members[size:])
         splits.append(Split(repeat, 0, np.sort(np.concatenate(train)), np.sort(np.concatenate(test)), size))
     return Splits(tuple(splits), len(y))
 
@@ -274,28 +271,25 @@ def k_fold(
     seed: int = 0,
     name: str = "",
     *,
-    stratified: bool = True,
     classes: np.ndarray | None = None,
 ) -> Splits:
-    """Draw folds for k-fold cross-validation, shuffled.
+    """Draw folds for k-fold cross-validation, shuffled, with each class spread evenly over them.
 
     Parameters
     ----------
     y : (n,) int array
         Class codes.
     folds : int
-        At least 2. Fold sizes differ by at most one sample.
+        At least 2. Fold sizes differ by at most one sample, and so do the numbers of samples of a class per fold.
     repeats, seed, name
         As for :func:`random_per_class`.
-    stratified : bool
-        Spread each class over the folds: the numbers of its samples per fold differ by at most one.
     classes : (c,) array of str, optional
         Class names, for messages.
 
     Raises
     ------
     NotApplicable
-        Fewer samples (stratified: of a class) than folds.
+        A class has fewer samples than there are folds.
     ConfigError
         Fewer than two folds.
     """
@@ -303,12 +297,10 @@ def k_fold(
     _at_least_one(repeats=repeats)
     if folds < 2:
         raise ConfigError(f"folds={folds} must be at least 2")
-    groups = [np.nonzero(y == code)[0] for code in np.unique(y)] if stratified else [np.arange(len(y))]
+    groups = [np.nonzero(y == code)[0] for code in np.unique(y)]
     small = [y[group[0]] for group in groups if len(group) < folds]
     if small:
         few = f"{folds} stratified folds: too few samples in {_named(small, y, classes)}"
-        if not stratified:
-            raise NotApplicable(f"{folds} folds of {len(y)} samples; use fewer folds")
         remedy = f"use fewer folds, or leave out what is too small by {exclusion(small, classes)}"
         raise NotApplicable(f"{few}; {remedy}")
     splits = []

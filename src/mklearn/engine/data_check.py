@@ -97,7 +97,7 @@ def _labels(targets: Targets, dataset: PlannedDataset, found: DataCheck) -> pd.D
             return None if broken else table
         data = read_dataset(spec)
     except UserError as error:
-        found.mistakes += _broken_files(dataset) or [str(error)]
+        found.mistakes += list(dict.fromkeys(_broken_files(dataset))) or [str(error)]
         return None
     found.notes += data.notes
     return labels_table(data)
@@ -122,12 +122,8 @@ def _folder(
     )
 
 
-def _broken_files(dataset: PlannedDataset) -> list[str]:
-    """Return a sentence for each file that can't be read by itself."""
-    return list(dict.fromkeys(_sentences(dataset)))
-
-
-def _sentences(dataset: PlannedDataset) -> Iterator[str]:
+def _broken_files(dataset: PlannedDataset) -> Iterator[str]:
+    """Yield a sentence for each file that can't be read by itself."""
     options = dataset.read.options
     id_column = options.get("id_column", "id")
     text = [options[name] for name in ("label_column", "group_column") if options.get(name)]

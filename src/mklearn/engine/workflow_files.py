@@ -21,9 +21,10 @@ def workflow_file(name: str) -> Path:
 
     The checkout is the present folder if it is one, otherwise that of the code; without a checkout it is the wheel.
     """
-    here, around = Path(), PACKAGE.parents[1]
-    checkout = next((folder for folder in (here, around) if _is_checkout(folder)), None)
-    return (checkout or _IN_WHEEL) / name
+    for folder in (Path(), PACKAGE.parents[1]):
+        if (folder / "Snakefile").is_file() and (folder / "src" / "mklearn").is_dir():
+            return folder / name
+    return _IN_WHEEL / name
 
 
 def study_file(name: str | None) -> Path:
@@ -47,7 +48,3 @@ def study_file(name: str | None) -> Path:
     near = difflib.get_close_matches(given.stem, names, n=1)
     hint = f" Did you mean {names[near[0]]!r}?" if near else ""
     raise ConfigError(f"{name}: {what}.{hint} Studies of mklearn: {', '.join(known)}.")
-
-
-def _is_checkout(folder: Path) -> bool:
-    return (folder / "Snakefile").is_file() and (folder / "src" / "mklearn").is_dir()

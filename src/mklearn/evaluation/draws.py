@@ -29,6 +29,7 @@ from mklearn.evaluation.split import (
     SplitResult,
     accuracy_weights,
     candidates,
+    check_classes,
     evaluate_split,
     first_candidates,
     rule_result,
@@ -63,8 +64,8 @@ def evaluate_draw(
     -----
     The estimator's time of prediction is that for both parts.
     """
-    if any(np.unique(y[split.train]).size < 2 for split in splits):
-        raise NotApplicable("the training samples are of one class only: no class can be discriminated")
+    for split in splits:
+        check_classes(y[split.train])
     if method.kernel_choice == "cv_accuracy":
         weights = _weights_by_accuracy(inputs, method, y, splits, evaluation)
         parameters = method.parameters | {"kernel_weights": weights}
@@ -79,10 +80,8 @@ def evaluate_draw(
     message = ""
     chosen: dict[str, tuple[int, int | None]] = dict.fromkeys(rules, (0, None))
     try:
-        chosen = {
-            rule: (selection.candidate, -1 if selection.all_dimensions else selection.dimension - 1)
-            for rule, selection in ((rule, _select(models, rule, len(grid), evaluation)) for rule in rules)
-        }
+        selections = {rule: _select(models, rule, len(grid), evaluation) for rule in rules}
+        chosen = {rule: (selection.candidate, selection.position) for rule, selection in selections.items()}
     except SolverFailed as reason:
         if len(grid) > 1:
             raise

@@ -18,12 +18,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import pandas as pd
 
 from mklearn.contract.table_specs import Tolerance
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 REPRODUCED = "reproduced"
 LOWER = "ours is lower than published"
@@ -39,6 +38,8 @@ CELL_COLUMNS = [
     "published_dimension", "published_repeats", "published_source", "difference_points", "noise_points", "z", "verdict",
     "reason",
 ]  # fmt: skip
+NAMED_BY = ("dataset", "train_size", "method", "neighbour", "selection", "protocol", "kernel_set", "metric")
+"""Keys by which a published entry names the rows of the summary that it is about."""
 _PLACE = ("study", "dataset", "protocol", "train_size", "method", "kernel_set", "neighbour", "metric")
 
 
@@ -99,8 +100,8 @@ def compare_published(
         are percentage points. ``verdict`` is one of ``VERDICTS``; ``reason`` explains a missing value or verdict.
     """
     oracle = summary[summary["published"].notna() & _judged(summary)]
-    inner = {_place(row): row["mean"] for row in _records(summary[summary["selection"].eq("inner_cv")])}
-    rows = [_cell(row, inner.get(_place(row), math.nan), tolerance or Tolerance()) for row in _records(oracle)]
+    inner = {_place(row): row["mean"] for row in plain_records(summary[summary["selection"].eq("inner_cv")])}
+    rows = [_cell(row, inner.get(_place(row), math.nan), tolerance or Tolerance()) for row in plain_records(oracle)]
     checks = _checks(summary, rows, calibration) if calibration else []
     missed = {check.dataset: check for check in checks if check.status == "missed"}
     for row in rows:
@@ -111,10 +112,8 @@ def compare_published(
 
 def _judged(summary: pd.DataFrame) -> pd.Series:
     """Mark the rows to compare with a paper: the oracle's, and the only row of a method without a dimension."""
-    import pandas as pd
-
-    oracle = {_place(row) for row in _records(summary[summary["selection"].eq("oracle")])}
-    only = [_place(row) not in oracle for row in _records(summary)]
+    oracle = {_place(row) for row in plain_records(summary[summary["selection"].eq("oracle")])}
+    only = [_place(row) not in oracle for row in plain_records(summary)]
     return summary["selection"].eq("oracle") | pd.Series(only, index=summary.index, dtype=bool)
 
 
@@ -153,13 +152,13 @@ def sentence(check: Check) -> str:
 
 def unmatched(summary: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """List published entries without a row in the summary: a training size, method or rule that was not run."""
-    rows = _records(summary)
-    keys = ("dataset", "train_size", "method", "neighbour", "selection", "protocol", "kernel_set", "metric")
-    return [
-        entry
-        for entry in published
-        if not any(all(entry.get(key) is None or _plain(row[key]) == entry[key] for key in keys) for row in rows)
-    ]
+    rows = plain_records(summary)
+    return [entry for entry in published if not any(is_about(entry, row) for row in rows)]
+
+
+def is_about(entry: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
+    """Tell whether a published entry is about a row of the summary: what it does not name matches anything."""
+    return all(entry.get(key) is None or row[key] == entry[key] for key in NAMED_BY)
 
 
 def _cell(row: dict[str, Any], inner: float, tolerance: Tolerance) -> dict[str, Any]:
@@ -215,8 +214,6 @@ def _checks(
 
 
 def _frame(rows: list[dict[str, Any]], oracle: pd.DataFrame) -> pd.DataFrame:
-    import pandas as pd
-
     frame = pd.DataFrame(rows, columns=CELL_COLUMNS, index=oracle.index)
     counts = ("train_size", "n_repeats", "dimension", "published_dimension", "published_repeats")
     numbers = ("mean", "std", "inner_cv_mean", "published", "published_std", "difference_points", "noise_points", "z")
@@ -227,12 +224,10 @@ def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(row[key] for key in _PLACE)
 
 
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+def plain_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows as dicts of builtin types; a missing integer or text is None, a missing float NaN."""
     return [{str(name): _plain(value) for name, value in row.items()} for row in frame.to_dict("records")]
 
 
 def _plain(value: Any) -> Any:
-    import pandas as pd
-
     return None if value is pd.NA or value is None else value

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.base.folds import Folds
 from mklearn.contract.fit_spec import Components
 from mklearn.errors import DataError, NotApplicable, SolverFailed
 from mklearn.evaluation.rules import accuracy_by_dimension
@@ -98,53 +97,9 @@ class Selection:
     failures: dict[int, str]
 
     @property
-    def score(self) -> float:
-        """Mean validation score of the choice."""
-        return float(self.mean_scores[self.candidate, self.dimension - 1])
-
-
-def select_by_inner_cv(
-    evaluate: Callable[[Candidate, NDArray[np.intp], NDArray[np.intp]], ArrayLike],
-    candidates: Sequence[Candidate],
-    folds: Folds,
-    components: Components = "best",
-) -> Selection:
-    """Evaluate every candidate on every inner fold and choose one, with its dimension.
-
-    Parameters
-    ----------
-    evaluate : callable
-        ``evaluate(candidate, train_idx, validation_idx)`` fits on the first positions and returns the score at each
-        leading dimension on the second, shape (p,); p may differ between candidates and folds. It also fits bandwidths,
-        centring and the like, on ``train_idx`` alone. If it raises :class:`NotApplicable` or :class:`SolverFailed`, the
-        candidate is ruled out; any other error is passed on.
-    candidates : sequence
-        In order of preference for ties: the simplest first.
-    folds : list of (train_idx, validation_idx)
-        From :func:`mklearn.base.folds.inner_folds`.
-    components : see :func:`choose`
-
-    Returns
-    -------
-    selection : Selection
-
-    Raises
-    ------
-    DataError
-        No candidates or no folds.
-    SolverFailed
-        Every candidate failed; the message has the first reason.
-    """
-    if not candidates or not folds:
-        raise DataError("inner cross-validation needs at least one candidate and one fold")
-
-    found: list[Sequence[NDArray[np.float64]] | str] = []
-    for candidate in candidates:
-        try:
-            found.append([np.atleast_1d(np.asarray(evaluate(candidate, *fold), dtype=np.float64)) for fold in folds])
-        except (NotApplicable, SolverFailed) as error:
-            found.append(str(error))
-    return select_by_scores(found, components, sum(len(validation) for _, validation in folds))
+    def position(self) -> int:
+        """Position of the chosen dimension among those of another fit: of all that there are the last, -1."""
+        return -1 if self.all_dimensions else self.dimension - 1
 
 
 def select_by_scores(

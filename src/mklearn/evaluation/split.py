@@ -15,6 +15,7 @@ import time
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,9 +33,9 @@ from mklearn.evaluation.selection import (
     Curves,
     Refits,
     hardest_first,
-    select_by_inner_cv,
     select_by_leaving_one_out,
     select_by_race,
+    select_by_scores,
 )
 from mklearn.evaluation.selection import (
     choose as choose_one,
@@ -193,7 +194,7 @@ def evaluate_split(
     NotApplicable, SolverFailed
         The method can't run on this split; the caller records it.
     """
-    _check_classes(y[train])
+    check_classes(y[train])
     if shared is not None:
         method = shared.method
     elif method.kernel_choice == "cv_accuracy":
@@ -250,7 +251,7 @@ def choose_once(
     NotApplicable, SolverFailed
         No candidate can be chosen.
     """
-    _check_classes(y[train])
+    check_classes(y[train])
     return _choose_by_parts(inputs, method, y, np.concatenate([train, validation]), [(train, validation)], evaluation)
 
 
@@ -277,7 +278,7 @@ def choose_on_training_samples(
     NotApplicable, SolverFailed
         No candidate can be chosen.
     """
-    _check_classes(y[train])
+    check_classes(y[train])
     try:
         parts = _validation_parts(y, train, train[:0], evaluation, seed, groups)
         return _choose_by_parts(inputs, method, y, train, parts, evaluation)
@@ -369,22 +370,16 @@ def _choose(
         order = hardest_first(kernels.mean(axis=2), y[train])
         return fits.unfitted(candidate).leave_one_out(kernels, y[train], order)
 
-    def score(*arguments: Any) -> Any:
-        Z_train, y_train, Z_test, y_test, rule = arguments
-        return leading_scores(metric, (Z_train, Z_test), y_train, y_test, rule)
-
     numbers = range(len(grid))
     shared = fits.inputs.only_kernels and fits.sweep.leave_one_out(fits.estimator) is not None
     if evaluation.inner_folds == "leave_one_out" and len(parts) == len(train) and shared:
         fits.prepared(train, test, grid[0].feature_scaling)
+        score = partial(leading_scores, metric)
         selections = select_by_leaving_one_out(refits, numbers, y[train], rules, score, evaluation.components)
     else:
         n_asked = sum(len(asked) for _, asked in parts)
         selections = select_by_race(on_parts, numbers, len(parts), rules, evaluation.components, n_asked)
-    return {
-        rule: (selection.candidate, -1 if selection.all_dimensions else selection.dimension - 1)
-        for rule, selection in selections.items()
-    }
+    return {rule: (selection.candidate, selection.position) for rule, selection in selections.items()}
 
 
 def rule_result(
@@ -422,7 +417,7 @@ def _predictions(outcome: Outcome, outputs: Sequence[MethodOutput], position: in
     return RulePredictions(labels, outcome.components, position, values, nearest, distances)
 
 
-def _check_classes(y_train: NDArray[np.int64]) -> None:
+def check_classes(y_train: NDArray[np.int64]) -> None:
     """Raise NotApplicable for a single class: methods without labels would always be right, scikit-learn's fail."""
     if np.unique(y_train).size < 2:
         raise NotApplicable("the training samples are of one class only: no class can be discriminated")
@@ -462,15 +457,20 @@ def _weighted_by_accuracy(
     inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], evaluation: EvaluationSpec, parts: Parts
 ) -> MethodSpec:
     """Return the method with weights from the accuracy of each kernel alone, by the first nearest-neighbour rule."""
-    alone = first_candidates(method, inputs.n_kernels)
     fits = Fits(inputs.without_spectra(), method, y)
     rule = fits.sweep.rules(evaluation.neighbours)[0]
-
-    def evaluate(candidate: Candidate, known: Indices, asked: Indices) -> NDArray[np.float64]:
-        return fits.fit(candidate, known, asked).outcome.scores(ACCURACY, rule, y[known], y[asked])
-
-    curves = select_by_inner_cv(evaluate, alone, parts, evaluation.components).mean_scores
-    weights = accuracy_weights(curves, evaluation.components, sum(len(asked) for _, asked in parts))
+    scores: list[list[NDArray[np.float64]] | str] = []
+    for kernel in first_candidates(method, inputs.n_kernels):
+        try:
+            scores.append([
+                fits.fit(kernel, known, asked).outcome.scores(ACCURACY, rule, y[known], y[asked])
+                for known, asked in parts
+            ])  # fmt: skip
+        except (NotApplicable, SolverFailed) as reason:
+            scores.append(str(reason))
+    n_asked = sum(len(asked) for _, asked in parts)
+    curves = select_by_scores(scores, evaluation.components, n_asked).mean_scores
+    weights = accuracy_weights(curves, evaluation.components, n_asked)
     return method.model_copy(update={"parameters": method.parameters | {"kernel_weights": weights}})
 
 

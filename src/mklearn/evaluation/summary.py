@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from mklearn.contract.table_specs import Tolerance
 from mklearn.errors import DataError
 from mklearn.evaluation.metrics import metric_named
 from mklearn.evaluation.predictions import Predictions, best_dimension, common
-from mklearn.evaluation.reproduction import compare_published
+from mklearn.evaluation.reproduction import NAMED_BY, compare_published, is_about, plain_records
 from mklearn.evaluation.statistics import (
     Difference,
     Interval,
@@ -29,10 +30,6 @@ from mklearn.evaluation.statistics import (
     paired_difference,
     standard_deviation,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 SETTING = ["study", "dataset", "protocol", "train_size"]
 UNIT = ["repeat", "fold"]
@@ -64,7 +61,6 @@ def summarise(
     titles: Mapping[str, Mapping[str, str]] | None = None,
     calibration: Mapping[str, Any] | None = None,
     tolerance: Tolerance | None = None,
-    confidence: float = 0.95,
 ) -> pd.DataFrame:
     """Summarise repeats: mean, spread, interval, difference to a reference method, published value.
 
@@ -95,8 +91,6 @@ def summarise(
         columns ``z`` and ``verdict`` of ``oracle`` rows with a published value.
     tolerance : Tolerance, optional
         The difference up to which a published value counts as reproduced.
-    confidence : float, default=0.95
-        Of the intervals.
 
     Returns
     -------
@@ -114,14 +108,12 @@ def summarise(
     DataError
         Columns that are missing, or two values for the same repeat and dimension.
     """
-    import pandas as pd
-
     missing = [column for column in SCORE_COLUMNS if column not in scores.columns]
     if missing:
         raise DataError(f"the score table lacks the columns {', '.join(missing)}")
     groups = list(_groups(scores))
     references = _references(groups, reference)
-    rows = [_row(group, _reference(group, references), predictions, confidence) for group in groups]
+    rows = [_row(group, _reference(group, references), predictions) for group in groups]
     table = pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
     families = table.groupby([*SETTING, "metric", "selection"], dropna=False, sort=False)["p_value"]
     table["p_holm"] = families.transform(lambda values: holm(values.to_numpy(dtype=np.float64)))
@@ -248,13 +240,11 @@ def _reference(group: _Group, references: Mapping[tuple[Any, ...], list[_Group]]
 
 
 def _place(group: _Group) -> tuple[Any, ...]:
-    import pandas as pd
-
     values = (group.keys[key] for key in (*SETTING, "metric", "neighbour", "selection"))
     return tuple(None if pd.isna(value) else value for value in values)
 
 
-def _row(group: _Group, reference: _Group | None, predictions: Predictions | None, confidence: float) -> dict[str, Any]:
+def _row(group: _Group, reference: _Group | None, predictions: Predictions | None) -> dict[str, Any]:
     values, metric = group.units["value"], metric_named(group.keys["metric"])
     row: dict[str, Any] = group.keys | {
         "dimension": group.dimension,
@@ -267,10 +257,10 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
         "message": group.message,
     }
     known = predictions if metric.mean_of_samples else None
-    interval = _interval(group, known, confidence)
+    interval = _interval(group, known)
     row |= {"ci_low": _within(interval.low, metric.bounds), "ci_high": _within(interval.high, metric.bounds)}
     if reference is not None:
-        paired = _paired(group, reference, known, confidence)
+        paired = _paired(group, reference, known)
         row |= {
             "difference": paired.mean, "difference_low": paired.low, "difference_high": paired.high,
             "p_value": paired.p_value, "disagreement": paired.disagreement,
@@ -278,17 +268,17 @@ def _row(group: _Group, reference: _Group | None, predictions: Predictions | Non
     return row
 
 
-def _interval(group: _Group, predictions: Predictions | None, confidence: float) -> Interval:
+def _interval(group: _Group, predictions: Predictions | None) -> Interval:
     n_train, n_test = _sizes(group.units)
     outcomes = predictions.outcomes(group.keys) if predictions is not None else None
     if outcomes is not None:
-        return accuracy_interval(outcomes.correct, n_train, confidence, draws=outcomes.draws)
+        return accuracy_interval(outcomes.correct, n_train, draws=outcomes.draws)
     if not n_train * n_test > 0:  # no split is known
         return Interval(math.nan, math.nan, math.nan)
-    return corrected_resampled_interval(group.units["value"], n_train, n_test, confidence)
+    return corrected_resampled_interval(group.units["value"], n_train, n_test)
 
 
-def _paired(group: _Group, reference: _Group, predictions: Predictions | None, confidence: float) -> Difference:
+def _paired(group: _Group, reference: _Group, predictions: Predictions | None) -> Difference:
     if reference is group and group.units["value"].notna().any():
         return Difference(0.0, 0.0, 0.0, math.nan, 0.0)
     values = group.units.join(reference.units["value"].rename("reference"), how="inner")
@@ -297,10 +287,10 @@ def _paired(group: _Group, reference: _Group, predictions: Predictions | None, c
         one, other = predictions.outcomes(group.keys), predictions.outcomes(reference.keys)
         if one is not None and other is not None:
             both = common(one, other)
-            return paired_accuracy_difference(both.first, both.second, n_train, confidence, draws=both.draws)
+            return paired_accuracy_difference(both.first, both.second, n_train, draws=both.draws)
     if not n_train * n_test > 0:
         return Difference(*[math.nan] * 5)
-    return paired_difference(values["value"], values["reference"], n_train, n_test, confidence)
+    return paired_difference(values["value"], values["reference"], n_train, n_test)
 
 
 def _sizes(units: pd.DataFrame) -> tuple[float, float]:
@@ -325,35 +315,11 @@ def _worst(statuses: pd.Series) -> str:
 
 def _add_published(table: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -> None:
     """Write the best matching published value into the columns of a table that this module made."""
-    keys = ["dataset", "train_size", "method", "neighbour", "selection", "protocol", "kernel_set"]
-    names = ("published", "published_std", "published_dimension", "published_repeats", "published_source")
-    values: dict[str, list[Any]] = {name: [] for name in names}
-    for row in table.to_dict("records"):
-        named = [(sum(entry.get(key) is not None for key in keys), entry) for entry in published]
-        fits = [
-            (count, entry)
-            for count, entry in named
-            if row["metric"] == entry.get("metric", "accuracy")
-            and all(entry.get(key) is None or _equal(entry[key], row[key]) for key in keys)
-        ]
-        entry = max(fits, key=lambda item: item[0])[1] if fits else {}
-        values["published"].append(_number(entry.get("value")))
-        values["published_std"].append(_number(entry.get("std")))
-        values["published_dimension"].append(entry.get("dimension"))
-        values["published_repeats"].append(entry.get("repeats"))
-        values["published_source"].append(str(entry.get("source") or ""))
-    for name, column in values.items():
-        table[name] = column
-
-
-def _number(value: object) -> float:
-    return math.nan if value is None else float(value)  # type: ignore[arg-type]
-
-
-def _equal(a: object, b: object) -> bool:
-    """Compare two values; two missing ones are equal."""
-    import pandas as pd
-
-    if pd.isna(a) or pd.isna(b):  # type: ignore[call-overload]
-        return bool(pd.isna(a) and pd.isna(b))  # type: ignore[call-overload]
-    return bool(a == b)
+    entries = [{"metric": "accuracy", **entry} for entry in published]
+    found: list[Mapping[str, Any]] = []
+    for row in plain_records(table):
+        fits = [entry for entry in entries if is_about(entry, row)]
+        found.append(max(fits, key=lambda entry: sum(entry.get(key) is not None for key in NAMED_BY), default={}))
+    for column, key in (("", "value"), ("_std", "std"), ("_dimension", "dimension"), ("_repeats", "repeats")):
+        table[f"published{column}"] = [entry.get(key) for entry in found]
+    table["published_source"] = [str(entry.get("source") or "") for entry in found]

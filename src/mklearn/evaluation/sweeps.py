@@ -9,7 +9,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -162,7 +162,8 @@ class LeadingOutcome(Outcome):
         return _leading_outputs(self.estimators[0], *self.embeddings[0], y_train, y_test, rule)
 
     def scores(self, metric: Metric, rule: str, y_train: Labels, y_test: Labels) -> NDArray[np.float64]:
-        return leading_scores(metric, self.embeddings[0], y_train, y_test, rule, self.estimators[0])
+        train, test = self.embeddings[0]
+        return leading_scores(metric, train, y_train, test, y_test, rule, self.estimators[0])
 
 
 class RefitOutcome(Outcome):
@@ -210,14 +211,14 @@ class PredictionOutcome(Outcome):
 
 
 def leading_scores(
-    metric: Metric, embeddings: Pair, y_train: Labels, y_test: Labels, rule: str, estimator: Any = None
-) -> NDArray[np.float64]:
-    """Compute a metric with the first 1, 2, ..., p columns of an embedding."""
+    metric: Metric, train: NDArray[Any], y_train: Labels, test: NDArray[Any], y_test: Labels, rule: str,
+    estimator: Any = None,
+) -> NDArray[np.float64]:  # fmt: skip
+    """Compute a metric with the first 1, 2, ..., p columns of the embeddings of training and test samples."""
     if metric.by_leading_components is not None:
-        train, test = embeddings
         scores: NDArray[np.float64] = metric.by_leading_components(train, y_train, test, y_test, rule)
         return scores
-    outputs = _leading_outputs(estimator, *embeddings, y_train, y_test, rule)
+    outputs = _leading_outputs(estimator, train, test, y_train, y_test, rule)
     return np.array([metric.score(output) for output in outputs])
 
 
@@ -272,18 +273,6 @@ class LeadingDimensions(Sweep):
         return getattr(estimator, "leave_one_out", None)
 
 
-def _n_classes(X: NDArray[Any], y: Labels) -> int:
-    return len(np.unique(y))
-
-
-def _image_side(X: NDArray[Any], y: Labels) -> int:
-    return int(min(X.shape[1:]))
-
-
-LARGEST: dict[str, Callable[[NDArray[Any], Labels], int]] = {"n_classes": _n_classes, "image_side": _image_side}
-"""Largest number of components that training samples allow, by the name of the bound."""
-
-
 @dataclass(frozen=True)
 class Refit(Sweep):
     """A fit for each number of components, for methods that learn something else for each.
@@ -315,20 +304,15 @@ class Refit(Sweep):
         """Return the numbers of components that these training samples allow: the points of the curve."""
         if self.at_most is None:
             return list(self.sizes)
-        largest = LARGEST[self.at_most](X, y)
+        largest = len(np.unique(y)) if self.at_most == "n_classes" else min(X.shape[1:])
         return [size for size in self.sizes if size <= largest] or list(self.sizes[:1])
 
     def _fit(self, estimator: Any, train: Samples, y: Labels, sizes: list[int]) -> list[Any]:
         if self.path is not None:
-            return list(call(_bound(load(self.path), estimator), train, y, sizes=sizes))
+            return list(call(partial(load(self.path), estimator), train, y, sizes=sizes))
         from sklearn.base import clone
 
         return [call(clone(estimator).set_params(n_components=size).fit, train, y) for size in sizes]
-
-
-def _bound(function: Callable[..., Any], estimator: Any) -> Callable[..., Any]:
-    """Bind the first argument of a path function."""
-    return lambda X, y, **keywords: function(estimator, X, y, **keywords)
 
 
 @dataclass(frozen=True)

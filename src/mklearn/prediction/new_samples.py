@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mklearn.atomic import existing_file
+from mklearn.atomic import file_content
 from mklearn.contract.loading import load
 from mklearn.contract.model_card import CardImages, CardTables, CardView, ModelCard
 from mklearn.datasets.readers.annotated_data import MUDATA
@@ -152,8 +152,8 @@ def read_unlabelled(files: Mapping[str, Path], label_table: Path | None, card: M
 
 
 def _from_images(source: Path, card: ModelCard, form: CardImages, arrays: Mapping[str, NDArray[Any]]) -> NewSamples:
-    files = _image_files(source) if source.is_dir() else [existing_file(source)]
-    read = [decode_image(_content(file), str(file), form.colour) for file in files]
+    files = _image_files(source) if source.is_dir() else [source]
+    read = [decode_image(file_content(file), str(file), form.colour) for file in files]
     images: Any = read if form.resize is None else resize_images(read, **form.resize)
     for file, image in zip(files, images, strict=True):
         if str(image.dtype) != form.dtype:
@@ -176,13 +176,6 @@ def _image_files(folder: Path) -> list[Path]:
     if not shown:
         raise DataError(f"{folder}: no images in it ({', '.join(IMAGE_SUFFIXES)})")
     return sorted(shown, key=lambda path: natural_key(path.relative_to(folder).as_posix()))
-
-
-def _content(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise DataError(f"{file}: can't be read: {error.strerror or error}") from error
 
 
 def described_images(images: Any, view: CardView, arrays: Mapping[str, NDArray[Any]]) -> NDArray[Any]:

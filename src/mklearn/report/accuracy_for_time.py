@@ -7,7 +7,7 @@ from each other, and no sentence says that they are equal.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -64,18 +64,12 @@ def labels(rows: pd.DataFrame, results: Results, plain: Sequence[str]) -> list[s
     return list(dict.fromkeys([*named, *(str(row["label"]) for row in chosen if row)]))[:MOST_LABELS]
 
 
-class _Fastest(NamedTuple):
-    """The fastest method better than the reference, and the fastest not distinguishable from it, where there is one."""
-
-    better: dict[str, Any] | None
-    tie: dict[str, Any] | None
-
-
-def _fastest(rows: pd.DataFrame, results: Results) -> _Fastest:
+def _fastest(rows: pd.DataFrame, results: Results) -> list[dict[str, Any] | None]:
+    """Return the fastest method better than the reference, and the fastest not distinguishable; None without one."""
     others = rows[rows["method"].ne(results.reference)].dropna(subset=["difference_low", "difference_high", "ratio"])
     better, ties = is_better(others), (others["difference_low"] <= 0) & (others["difference_high"] >= 0)
     first = (records(others[part].nsmallest(1, "seconds")) for part in (better, ties))
-    return _Fastest(*(found[0] if found else None for found in first))
+    return [found[0] if found else None for found in first]
 
 
 def _highest(rows: pd.DataFrame) -> dict[str, Any]:

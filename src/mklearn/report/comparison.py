@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mklearn.contract.table_specs import ReportSpec, Tolerance
+from mklearn.contract.table_specs import ReportSpec
 from mklearn.errors import ConfigError
 from mklearn.evaluation.predictions import Predictions, typed
 from mklearn.evaluation.summary import summarise
@@ -111,12 +111,8 @@ def _specification(both: Sequence[StudyTables]) -> ReportSpec:
     told = [
         f"{mark} is {study.name}{_made(study.record)}." for mark, study in zip(MARKS, both, strict=True)
     ]  # fmt: skip
-    empty: list[Any] = []
-    return ReportSpec(
-        study="comparison", title=title, description=" ".join(told), reference=_mark(_reference(both[0]), MARKS[0]),
-        thumbnails=0, fits=empty, datasets=empty, calibration=None, tolerance=Tolerance(), remarks=empty, learned=empty,
-        best_single=empty, plain=empty, descriptors=empty, kernels=empty, methods=empty,
-    )  # fmt: skip
+    reference = _mark(_reference(both[0]), MARKS[0])
+    return ReportSpec(study="comparison", title=title, description=" ".join(told), reference=reference, thumbnails=0)
 
 
 def _made(record: Mapping[str, Any]) -> str:

@@ -39,11 +39,6 @@ class Confusion:
         """Counts as shares of their row."""
         return np.asarray(self.counts / np.maximum(self.totals, 1)[:, None])
 
-    @property
-    def accuracy(self) -> float:
-        """Over all test samples."""
-        return float(np.trace(self.counts) / self.counts.sum())
-
 
 class Confused(NamedTuple):
     """The best method of a setting by its counts, first, and the one to compare it with, if there is any."""

@@ -52,15 +52,14 @@ class FigureNames:
 
 def _safe(name: str) -> str:
     text = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
-    text = "".join(_escaped(character) if _is_unsafe(character) else character for character in text)
+    text = "".join(map(_escaped, text))
     return f"{text} " if text in _OF_EVERY_OBJECT else text
 
 
-def _is_unsafe(character: str) -> bool:
-    return character in _UNSAFE or unicodedata.category(character) in _UNSAFE_CATEGORIES
-
-
 def _escaped(character: str) -> str:
+    """Return a safe character as it is, and what stands for another."""
+    if character not in _UNSAFE and unicodedata.category(character) not in _UNSAFE_CATEGORIES:
+        return character
     if character == "\\":
         return "∖"
     return " " if character.isspace() else f"<U+{ord(character):04X}>"

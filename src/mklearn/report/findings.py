@@ -101,20 +101,15 @@ def _headline(rows: pd.DataFrame, results: Results) -> tuple[str, list[str]]:
 
 def _counts(by_verdict: dict[str, list[_Verdict]]) -> list[str]:
     """Count the methods that are not better; nothing if there are none."""
-    some = len(by_verdict["Better in some settings"])
-    mixed = len(by_verdict["Better in some settings and worse in others"])
-    worse, ties = len(by_verdict["Worse"]), len(by_verdict["Not distinguishable"])
-    parts = [
-        *([f"{some} better in some settings"] if some else []),
-        *([f"{mixed} better in some settings and worse in others"] if mixed else []),
-        *([f"{worse} worse"] if worse else []),
-        *([f"{ties} not distinguishable from it"] if ties else []),
-    ]
-    number = some + mixed + worse + ties
-    if not parts:
+    words = {verdict: verdict.lower() for verdict in by_verdict} | {
+        "Not distinguishable": "not distinguishable from it"
+    }
+    counts = {words[verdict]: len(own) for verdict, own in by_verdict.items() if own and verdict != "Better"}
+    if not counts:
         return []
     others = "other method" if by_verdict["Better"] else "method"
-    return [f"Of {plural(number, others)}: {enumeration(parts)}."]
+    parts = [f"{number} {what}" for what, number in counts.items()]
+    return [f"Of {plural(sum(counts.values()), others)}: {enumeration(parts)}."]
 
 
 def _weights(learned: pd.DataFrame, highest: str, several: bool) -> list[str]:

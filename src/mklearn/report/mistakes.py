@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,6 +21,7 @@ PIXELS = 200_000
 """Pixels of all thumbnails of a page, at most: of large images fewer methods are shown."""
 COLUMNS = 24
 """Thumbnails in a row of the sprite."""
+READ = ["sample", "true", "predicted", "nearest"]
 
 
 def wrong_samples(
@@ -46,62 +46,40 @@ def wrong_samples(
     found : WrongSamples or None
         The most accurate method first, then the reference, then the others by accuracy. None without predictions.
     """
-    known = {method: _outcomes(rows) for method, rows in predictions.items()}
-    shares = {method: float(rows.wrong.mean()) for method, rows in known.items() if len(rows.wrong)}
+    chosen = {method: rows.loc[rows["predicted"].notna(), READ] for method, rows in predictions.items()}
+    shares = {method: float(_is_wrong(rows).mean()) for method, rows in chosen.items() if len(rows)}
     if not shares:
         return None
     ranked = sorted(shares, key=lambda method: shares[method])
     order = [ranked[0], *sorted(ranked[1:], key=lambda method: method != reference)][:MOST_METHODS]
     position = pd.Index(data.ids)
-    found = [_mistakes(method, known[method], data.classes, position) for method in order]
+    found = [_mistakes(method, chosen[method], data.classes, position) for method in order]
     if data.images is None:
         return WrongSamples(found)
     return _with_images(found, data, position, pixels)
 
 
-class _Outcomes(NamedTuple):
-    """The predictions of a method that has chosen without the test samples, as arrays; samples are codes of ``ids``."""
-
-    ids: list[str]
-    sample: NDArray[np.intp]
-    true: NDArray[np.int64]
-    predicted: NDArray[np.int64]
-    nearest: NDArray[np.object_]
-
-    @property
-    def wrong(self) -> NDArray[np.bool_]:
-        return np.asarray(self.predicted != self.true)
+def _is_wrong(rows: pd.DataFrame) -> pd.Series:
+    return pd.Series(rows["predicted"].to_numpy(np.int64) != rows["true"].to_numpy(), index=rows.index)
 
 
-def _outcomes(rows: pd.DataFrame) -> _Outcomes:
-    known = rows["predicted"].notna().to_numpy()
-    samples, nearest = rows["sample"].cat, rows["nearest"].cat
-    names = np.append(nearest.categories.astype(str).to_numpy(object), "")
-    return _Outcomes(
-        [str(name) for name in samples.categories],
-        samples.codes.to_numpy().astype(np.intp)[known],
-        rows["true"].to_numpy(np.int64)[known],
-        rows["predicted"].to_numpy(np.int64, na_value=-1)[known],
-        names[nearest.codes.to_numpy(np.intp)[known]],
-    )
-
-
-def _mistakes(method: str, rows: _Outcomes, classes: NDArray[np.str_], position: pd.Index) -> MethodMistakes:
+def _mistakes(method: str, rows: pd.DataFrame, classes: NDArray[np.str_], position: pd.Index) -> MethodMistakes:
     """Find what one method gets wrong; of samples that are wrong equally often, the first of the data set."""
-    tested = np.bincount(rows.sample, minlength=len(rows.ids))
-    wrong = np.bincount(rows.sample[rows.wrong], minlength=len(rows.ids))
-    missed = np.flatnonzero(wrong)
-    places = position.get_indexer(pd.Index(rows.ids)[missed])
-    codes = missed[np.lexsort((places, -wrong[missed], -wrong[missed] / tested[missed]))]
+    is_wrong = _is_wrong(rows)
+    wrong = rows[is_wrong]
+    counts = is_wrong.groupby(rows["sample"], observed=True).agg(["sum", "count"])
+    counts = counts[counts["sum"] > 0]
+    counts = counts.assign(share=counts["sum"] / counts["count"], place=position.get_indexer(counts.index.astype(str)))
+    worst = counts.sort_values(["share", "sum", "place"], ascending=[False, False, True]).head(MOST_SAMPLES)
     samples = []
-    for code in codes[:MOST_SAMPLES]:
-        own = np.flatnonzero(rows.wrong & (rows.sample == code))
-        taken = int(np.bincount(rows.predicted[own]).argmax())
-        first = own[rows.predicted[own] == taken][0]
-        true, predicted = str(classes[rows.true[first]]), str(classes[taken])
-        counts = int(wrong[code]), int(tested[code])
-        samples.append(WrongSample(rows.ids[code], true, predicted, *counts, rows.nearest[first]))
-    return MethodMistakes(method, int(rows.wrong.sum()), len(rows.wrong), tuple(samples))
+    for sample, n_wrong, n_tested in worst[["sum", "count"]].itertuples():
+        own = wrong[wrong["sample"].eq(sample)]
+        taken = own["predicted"].mode().iloc[0]
+        first = own[own["predicted"].eq(taken)].iloc[0]
+        true, predicted = str(classes[first["true"]]), str(classes[taken])
+        nearest = "" if pd.isna(first["nearest"]) else str(first["nearest"])
+        samples.append(WrongSample(str(sample), true, predicted, int(n_wrong), int(n_tested), nearest))
+    return MethodMistakes(method, int(is_wrong.sum()), len(is_wrong), tuple(samples))
 
 
 def _with_images(found: Sequence[MethodMistakes], data: SampleSet, position: pd.Index, pixels: int) -> WrongSamples:

@@ -106,11 +106,8 @@ def render(content: Content, downloads: Mapping[str, str]) -> str:
 
 def markdown_report(content: Content) -> str:
     """Return the findings and tables of a report as Markdown, for a repository."""
-    environment = Environment(
-        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
-    )
-    environment.filters["markdown"] = escape_markdown
-    return environment.from_string(page_file("summary.md.j2")).render(page=content, sections=figure_sections())
+    template = _environment(autoescape=False).from_string(page_file("summary.md.j2"))
+    return template.render(page=content, sections=figure_sections())
 
 
 def escape_markdown(text: str) -> str:

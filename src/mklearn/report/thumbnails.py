@@ -7,6 +7,7 @@ import io
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -24,10 +25,8 @@ def thumbnails(data: SampleSet, count: int) -> NDArray[np.uint8] | None:
     """
     if data.images is None or not count:
         return None
-    nth = np.zeros(len(data.y), dtype=int)
-    for label in np.unique(data.y):
-        nth[data.y == label] = np.arange(np.sum(data.y == label))
-    return small_images(data, np.argsort(nth, kind="stable")[:count].tolist())
+    nth = pd.Series(data.y).groupby(data.y).cumcount()
+    return small_images(data, np.argsort(nth.to_numpy(), kind="stable")[:count].tolist())
 
 
 def small_images(data: SampleSet, positions: Sequence[int], longer_side: int = LONGER_SIDE) -> NDArray[np.uint8]:

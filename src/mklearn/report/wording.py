@@ -41,9 +41,9 @@ def percent_spread(fraction: Any, std: Any) -> str:
     return percent(fraction) if pd.isna(std) else f"{percent(fraction)} ± {percent(std)}"
 
 
-def percent_interval(low: Any, high: Any, digits: int = 1) -> str:
+def percent_interval(low: Any, high: Any) -> str:
     """Format as ``[71.9, 73.0]``."""
-    return DASH if pd.isna(low) or pd.isna(high) else f"[{percent(low, digits)}, {percent(high, digits)}]"
+    return DASH if pd.isna(low) or pd.isna(high) else f"[{percent(low)}, {percent(high)}]"
 
 
 def points(fraction: Any) -> str:

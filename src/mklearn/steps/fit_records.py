@@ -35,7 +35,7 @@ from mklearn.evaluation.split import (
 from mklearn.provenance import canonical
 from mklearn.steps.log import logged_warnings, logger, progress
 from mklearn.steps.rows import blank, fit_of
-from mklearn.steps.supervisor import SplitAborted
+from mklearn.steps.supervisor import SplitAborted, out_of_memory
 
 Row = dict[str, Any]
 Value = TypeVar("Value")
@@ -235,7 +235,7 @@ class FitAtSize:
             arrays = self.inputs.without_spectra().prepare(split.train, split.test).arrays(None)
             curves = accuracy_by_iteration(estimator, arrays, *labels, iterations, row["neighbour"])
         except MemoryError as reason:  # the split itself has its values
-            aborted = _out_of_memory(reason)
+            aborted = out_of_memory(reason)
             logger.warning("%s: iterations: %s", split.name, aborted)
             return [row | failure(aborted)]
         return [
@@ -278,7 +278,7 @@ def guarded(name: str, evaluate: Callable[[], Value]) -> Value | Exception:
         except EXPECTED as reason:
             result = reason
         except MemoryError as reason:
-            result = _out_of_memory(reason)
+            result = out_of_memory(reason)
         if isinstance(result, Exception):
             result.__traceback__ = result.__cause__ = result.__context__ = None  # they keep the split's arrays
             logger.warning("%s: %s: %s", name, type(result).__name__, result)
@@ -329,10 +329,6 @@ def failure(reason: Exception) -> dict[str, str]:
     """Return status and message of a split that has no value."""
     status = "not_applicable" if isinstance(reason, NotApplicable) else getattr(reason, "status", "failed")
     return {"status": status, "message": " ".join(str(reason).split())}
-
-
-def _out_of_memory(reason: MemoryError) -> SplitAborted:
-    return SplitAborted("out_of_memory", f"memory ran out: {reason}" if str(reason) else "memory ran out")
 
 
 def _last_step(estimator: Any) -> Any:

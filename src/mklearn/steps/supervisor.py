@@ -87,7 +87,7 @@ def _from_here(work: Callable[[], Iterator[Item]], end: float | None) -> Iterato
             if end is not None and time.monotonic() >= end:
                 yield _TimeOver()
     except MemoryError as error:
-        raise _memory_error(error) from None
+        raise out_of_memory(error) from None
 
 
 def _from_child(work: Callable[[], Iterator[Item]], end: float | None) -> Iterator[Item | _TimeOver]:
@@ -160,7 +160,7 @@ def _produce(work: Callable[[], Iterator[Item]], receiver: Connection, sender: C
             sender.send(("item", item))
         sender.send(("end", None))
     except MemoryError as error:
-        sender.send(("error", _memory_error(error)))
+        sender.send(("error", out_of_memory(error)))
     except Exception as error:
         sender.send(("error", _portable(error)))
 
@@ -176,7 +176,8 @@ def _portable(error: Exception) -> Exception:
     return error
 
 
-def _memory_error(error: MemoryError) -> SplitAborted:
+def out_of_memory(error: MemoryError) -> SplitAborted:
+    """Return the end of a computation whose allocation was refused."""
     return SplitAborted("out_of_memory", f"memory ran out: {error}" if str(error) else "memory ran out")
 
 

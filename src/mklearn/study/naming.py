@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
+from mklearn.contract.model import as_list
+
 
 class NamedKernel(NamedTuple):
     """One of the kernels that an entry of a study's `kernels` stands for."""
@@ -30,7 +32,7 @@ def kernel_names(kernel_id: str, kernel: Mapping[str, Any], descriptors: list[st
     chosen = kernel.get("descriptor", "each")
     several = chosen == "each" or isinstance(chosen, list) or "*" in chosen
     names = descriptors if chosen == "each" else matching(chosen, descriptors)
-    scalings, multiples = _list(kernel.get("feature_scaling", "none")), _list(kernel.get("bandwidth"))
+    scalings, multiples = as_list(kernel.get("feature_scaling", "none")), as_list(kernel.get("bandwidth"))
     for name, scaling, multiple in itertools.product(names, scalings, multiples):
         words = [kernel_id, *([name] if several else []), *([scaling] if len(scalings) > 1 else [])]
         words += [f"{multiple:g}"] if len(multiples) > 1 else []
@@ -40,7 +42,7 @@ def kernel_names(kernel_id: str, kernel: Mapping[str, Any], descriptors: list[st
 def matching(chosen: Any, available: Iterable[str]) -> list[str]:
     """Return the names that a name, or a list of names, stands for; ``*`` in a name stands for any characters."""
     known, found = list(available), []
-    for name in _list(chosen):
+    for name in as_list(chosen):
         several = isinstance(name, str) and "*" in name
         found += [other for other in known if fnmatchcase(other, name) and other not in found] if several else [name]
     return found
@@ -64,7 +66,3 @@ def expanded_descriptors(descriptors: Any) -> Any:
         places = list(itertools.product(rows, columns))
         found |= {f"{name}-{row}-{column}": {**shared, "patch": [row, column]} for row, column in places}
     return found
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]

@@ -7,9 +7,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from mklearn.contract.fit_spec import Choice, PairFeatures, PairTerm
-from mklearn.contract.model import Registered
-
-Count = Annotated[int, Field(ge=1)]
+from mklearn.contract.method import Count
+from mklearn.contract.model import Registered, as_list
 
 
 class Protocol(Registered):
@@ -63,7 +62,7 @@ class RandomPerClass(Protocol):
 
     def train_sizes(self) -> list[int | None]:
         """Return the training samples per class, each size once."""
-        return list(dict.fromkeys(self.train_size if isinstance(self.train_size, list) else [self.train_size]))
+        return list(dict.fromkeys(as_list(self.train_size)))
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters with which the splits are drawn."""

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from mklearn.contract.fit_spec import Rule
-from mklearn.contract.model import Slug, Strict
+from mklearn.contract.method import Count
+from mklearn.contract.model import Slug, Strict, as_list
 from mklearn.contract.table_specs import PublishedValue
 
-Count = Annotated[int, Field(ge=1)]
 Percent = Annotated[float, Field(ge=0, le=100)]
 Spread = Annotated[float, Field(ge=0)]
 
@@ -64,12 +64,12 @@ class Published(Strict):
 
     def cells(self, repeats: int | None = None) -> Iterator[PublishedValue]:
         """Return the value of every cell, as fractions; ``repeats`` is the study's default."""
-        number = len(self.value) if isinstance(self.value, list) else 1
+        number = len(as_list(self.value))
         by_size: dict[str, list[Any]] = {}
         for name in _BY_SIZE:
             value = getattr(self, name)
             by_size[name] = value if isinstance(value, list) else [value] * number
-        for method in self.method if isinstance(self.method, list) else [self.method]:
+        for method in as_list(self.method):
             for size, value, std, dimension in zip(*by_size.values(), strict=True):
                 protocol = f"{self.protocol}-p{size}" if self.protocol and size is not None else self.protocol
                 yield PublishedValue(
@@ -89,4 +89,4 @@ class Remark(Strict):
     @property
     def methods(self) -> list[str]:
         """Return the methods as a list."""
-        return self.method if isinstance(self.method, list) else [self.method]
+        return as_list(self.method)

@@ -50,7 +50,12 @@ def check_study(raw: Any, source: str = "config") -> Study:
     mistakes += broken_references(raw)
     if study is not None:
         mistakes += [*_published_mistakes(study), *_booleans_as_numbers(raw, study.model_dump())]
-        mistakes += _mistakes_of_the_model(study)
+        if study.final is not None:
+            evaluation = study.evaluation
+            mistakes += final_mistakes(
+                study.final, study.datasets, study.methods, study.protocols, evaluation.metrics,
+                list(evaluation.neighbours),
+            )  # fmt: skip
     if mistakes or study is None:
         lines = [f"  {number}. {mistake}" for number, mistake in enumerate(sorted(set(mistakes)), start=1)]
         count = "1 mistake" if len(lines) == 1 else f"{len(lines)} mistakes"
@@ -68,17 +73,6 @@ def _booleans_as_numbers(given: Any, read: Any, path: str = "") -> Iterator[Mist
             yield from _booleans_as_numbers(*pair, f"{path}[{number}]")
     elif isinstance(given, bool) and isinstance(read, int | float) and not isinstance(read, bool):
         yield Mistake(path, f"invalid value {given}: expected a number; YAML reads yes, no, on, off as booleans.")
-
-
-def _mistakes_of_the_model(study: Study) -> list[Mistake]:
-    if study.final is None:
-        return []
-    evaluation = study.evaluation
-    return list(
-        final_mistakes(
-            study.final, study.datasets, study.methods, study.protocols, evaluation.metrics, list(evaluation.neighbours)
-        )
-    )
 
 
 def _published_mistakes(study: Study) -> list[Mistake]:

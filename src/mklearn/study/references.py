@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mklearn.contract.final_spec import BEST
+from mklearn.contract.model import as_list
 from mklearn.datasets.registry import Entry, registry, selection_mistakes
 from mklearn.descriptors.models import image_descriptors
 from mklearn.study.datasets import normalise_datasets
@@ -100,7 +101,7 @@ def _dataset_mistakes(names: _Names) -> Iterator[Mistake]:
 
 def _kernel_mistakes(names: _Names) -> Iterator[Mistake]:
     for key, spec in names.kernels.items():
-        for name in _list(_mapping(spec).get("descriptor", "each")):
+        for name in as_list(_mapping(spec).get("descriptor", "each")):
             if name != "each":
                 yield from _refer(f"kernels.{key}.descriptor", name, names.descriptor_names, "descriptor")
         if _mapping(spec).get("kind") != "product":
@@ -147,7 +148,7 @@ def _mistakes_of_tables(raw: Mapping[str, Any], names: _Names) -> Iterator[Mista
             path, entry = f"{section}[{number}]", _mapping(entry)
             yield from _refer(f"{path}.dataset", entry.get("dataset"), datasets, "data set")
             yield from _refer(f"{path}.protocol", entry.get("protocol"), set(protocols), "protocol")
-            for name in _list(entry.get("method")):
+            for name in as_list(entry.get("method")):
                 yield from _refer(f"{path}.method", name, names.method_names, "method")
 
 
@@ -182,11 +183,6 @@ def _expanded(key: str, spec: Any, descriptors: set[str]) -> set[str]:
         return {kernel.name for kernel in kernel_names(key, _mapping(spec), sorted(descriptors))}
     except (TypeError, ValueError):  # a descriptor or bandwidth of a wrong type
         return {key}
-
-
-def _list(value: Any) -> list[Any]:
-    """Return a list as it is, and anything else as a list of one entry."""
-    return value if isinstance(value, list) else [value]
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -131,22 +131,12 @@ def moments_mb(n_features: int, n_folds: int, n_splits: int) -> float:
     return n_splits * (n_folds + 4) * matrix_mb(n_features) / 2 + 6 * matrix_mb(n_features)
 
 
-def block_mb(features_mb: float, n_features: int, n_folds: int, n_splits: int) -> float:
-    """Compute the memory of a pass over one block: its features twice, and moments."""
-    return 2 * features_mb + 200 + moments_mb(n_features, n_folds, n_splits)
-
-
 def pass_seconds(n_samples: int, n_features: int, n_splits: int) -> float:
     """Estimate a pass: one product of a sample's features with each other (measured: 0.05 ns for a pair)."""
     return n_splits * n_samples * n_features * (n_features + 2000) * 1e-10
 
 
 # --- fits
-
-
-def projection_seconds(source_mb: float, components: int) -> float:
-    """Estimate one projection: 1 ns for a feature of a sample and component (measured: 0.2 ns)."""
-    return source_mb * 2**20 / 4 * components * 1e-9
 
 
 def kernel_fit_mb(n_samples: int, n_train: int, n_matrices: int, n_kernels: int) -> float:

@@ -13,17 +13,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from mklearn.contract.final_spec import FinalSpec
 from mklearn.contract.fit_spec import FitSpec
 from mklearn.contract.landmark_specs import EmbedSpec, LandmarkSetSpec
-from mklearn.contract.specs import (
-    DescriptorSpec,
-    PairwiseSpec,
-    ReadSpec,
-    ResizeSpec,
-    Spec,
-    SplitSpec,
-)
+from mklearn.contract.specs import DescriptorSpec, PairwiseSpec, ReadSpec, ResizeSpec, Spec, SplitSpec
 from mklearn.contract.table_specs import ScoresSpec
 from mklearn.errors import ConfigError, UserError
 from mklearn.provenance import code_fingerprint, digest, file_digest, step_code
@@ -36,8 +28,6 @@ from mklearn.study.reading import check_study
 from mklearn.study.yaml_file import read_yaml
 
 Wildcards = Any
-
-
 Specification = Spec | FitSpec
 
 
@@ -181,7 +171,7 @@ class Targets:
             "summary": lambda _: tables.summary_spec(self.plan),
             "run_record": lambda _: tables.run_spec(self.plan, self.source),
             "report": lambda _: tables.report_spec(self.plan),
-            "final_model": lambda _: self._final.spec,
+            "final_model": lambda _: self.final.spec,
         }
 
     # --- data
@@ -401,53 +391,40 @@ class Targets:
     # --- the final model
 
     @property
-    def _final(self) -> PlannedFinal:
+    def final(self) -> PlannedFinal:
+        """The job of the final model."""
         assert self.plan.final is not None, "the study has no section `final`"
         return self.plan.final
 
     def final_labels(self, wildcards: Wildcards) -> str:
         """Return the labels of the data set of the final model."""
-        return self.path("labels", dataset=self._final.dataset.original)
+        return self.path("labels", dataset=self.final.dataset.original)
 
     def final_splits(self, wildcards: Wildcards) -> str:
         """Return the splits by which the study says what is expected of the final model."""
-        return self.path("splits", dataset=self._final.dataset.key, protocol=self._final.protocol)
+        return self.path("splits", dataset=self.final.dataset.key, protocol=self.final.protocol)
 
     def final_sources(self, wildcards: Wildcards) -> list[str]:
         """Return the features of each view of the final model."""
-        return self._features(self._final.dataset.key, [view.descriptor for view in self._final.spec.views])
+        return self._features(self.final.dataset.key, [view.descriptor for view in self.final.spec.views])
 
     def final_learned(self, wildcards: Wildcards) -> list[str]:
         """Return what descriptors of the final model have learned from the images."""
-        dataset, learning = self._final.dataset.key, [view for view in self._final.spec.views if view.learns]
+        dataset, learning = self.final.dataset.key, [view for view in self.final.spec.views if view.learns]
         return [self.path("learned", dataset=dataset, descriptor=view.descriptor) for view in learning]
 
     def final_images(self, wildcards: Wildcards) -> list[str]:
         """Return the images of the data set of the final model; nothing of tables."""
-        return [self._samples(self._final.dataset)] if self._final.spec.images is not None else []
+        return [self._samples(self.final.dataset)] if self.final.spec.images is not None else []
 
     def final_tables(self, wildcards: Wildcards) -> list[str]:
         """Return the user's tables of the final model, for the names of their columns."""
-        return [view.column_table for view in self._final.spec.views if view.column_table is not None]
+        return [view.column_table for view in self.final.spec.views if view.column_table is not None]
 
     def final_label_table(self, wildcards: Wildcards) -> list[str]:
         """Return the user's file of labels of the final model; nothing where the tables hold them."""
-        path = self._final.spec.label_table
+        path = self.final.spec.label_table
         return [] if path is None else [path]
-
-    @property
-    def final_dataset(self) -> PlannedDataset:
-        """The data set of the final model."""
-        return self._final.dataset
-
-    @property
-    def final_protocol(self) -> SplitSpec:
-        """The protocol that says what is expected of the final model."""
-        return self.plan.protocols[self._final.protocol]
-
-    def final_spec(self) -> FinalSpec:
-        """Return the specification of the final model."""
-        return self._final.spec
 
     def _has_all_projections(self, wildcards: Wildcards) -> bool:
         """Whether no inner folds choose parameters: the official lists do, of which one trains and one validates."""
@@ -476,6 +453,5 @@ def _content_digest(path: str, *_: int) -> str:
     return file_digest(path)
 
 
-@functools.cache  # thousands of jobs have few lists of code
-def _fingerprint(files: tuple[str, ...]) -> str:
-    return code_fingerprint(files)
+_fingerprint = functools.cache(code_fingerprint)
+"""Thousands of jobs have few lists of code."""

@@ -142,9 +142,9 @@ def test_a_method_without_support_vectors() -> None:
 def test_the_faster_way_to_leading_components_is_the_metric(rule: str) -> None:
     rng = np.random.default_rng(0)
     y, y_test = np.arange(40) % 4, np.arange(21) % 4
-    pair = rng.normal(size=(40, 5)) + np.eye(5)[y], rng.normal(size=(21, 5)) + np.eye(5)[y_test]
+    Z, Z_test = rng.normal(size=(40, 5)) + np.eye(5)[y], rng.normal(size=(21, 5)) + np.eye(5)[y_test]
     slow = Metric(ACCURACY.name, "", ACCURACY.needs, ACCURACY.function)
-    fast, plain = (leading_scores(metric, pair, y, y_test, rule) for metric in (ACCURACY, slow))
+    fast, plain = (leading_scores(metric, Z, y, Z_test, y_test, rule) for metric in (ACCURACY, slow))
     np.testing.assert_array_equal(fast, plain)
     assert np.unique(fast).size > 2
 

@@ -16,7 +16,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from mklearn.base.folds import inner_folds
 from mklearn.contract.table_specs import CatalogueEntry, ReportSpec
-from mklearn.evaluation.selection import select_by_inner_cv
+from mklearn.evaluation.selection import select_by_scores
 from mklearn.evaluation.summary import summarise
 from mklearn.kernels.identity_like import off_diagonal_mass
 from mklearn.kernels.psd import spectrum_curve
@@ -125,11 +125,11 @@ def _evaluate(digits: Any, dataset: str, size: int, repeats: int) -> list[dict[s
                         fit | {"neighbour": rule, "selection": "dimension", "dimension": dimension, "value": value}
                     )
 
-                def evaluate(_: str, a: Any, b: Any, K: Any = K_train, y: Any = y_train, r: Any = rule) -> Any:
-                    inner = _discriminant(K[np.ix_(a, a)], y[a], K[:, a])
-                    return accuracy_by_dimension(inner[a], y[a], inner[b], y[b], r)
-
-                chosen = select_by_inner_cv(evaluate, [method], inner_folds(y_train, 3, 0)).dimension
+                inner_scores = []
+                for a, b in inner_folds(y_train, 3, 0):
+                    inner = _discriminant(K_train[np.ix_(a, a)], y_train[a], K_train[:, a])
+                    inner_scores.append(accuracy_by_dimension(inner[a], y_train[a], inner[b], y_train[b], rule))
+                chosen = select_by_scores([inner_scores]).dimension
                 rows.append(
                     fit | {"neighbour": rule, "selection": "inner_cv", "dimension": chosen, "value": curve[chosen - 1]}
                 )

@@ -43,11 +43,15 @@ def found_in(counts, sizes=(5,), reference="average", names=("ape", "bee", "cat"
     return confused(results_of(summary, summary, fits, reference))
 
 
+def accuracy_of(confusion):
+    return np.trace(confusion.counts) / confusion.counts.sum()
+
+
 def test_the_best_is_shown_beside_the_reference():
     counts = COUNTS | {"mkl": [[10, 0, 0], [3, 7, 0], [0, 0, 10]], "poor": [[0, 5, 5]] * 3}
     (found,) = found_in(counts | {"average": [[8, 2, 0], [2, 8, 0], [0, 0, 10]]})
     assert [shown.label for shown in found.shown] == ["MKL", "AVERAGE"]
-    assert found.best.accuracy == 27 / 30
+    assert accuracy_of(found.best) == 27 / 30
 
 
 def test_beside_a_reference_that_is_the_best_stands_the_next():
@@ -94,7 +98,7 @@ def test_classes_and_pairs_add_up(counts):
     (found,) = found_in({"average": counts}, names=names)
     accuracies = class_accuracies(found)
     weighted = (accuracies["accuracy"] * accuracies["total"]).sum() / accuracies["total"].sum()
-    assert weighted == pytest.approx(found.best.accuracy)
+    assert weighted == pytest.approx(accuracy_of(found.best))
     assert accuracies["accuracy"].is_monotonic_decreasing
     assert accuracies["rank"].tolist() == list(range(1, 7))
     wrong = counts.sum() - np.trace(counts)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from mklearn.contract.fit_spec import Impute
@@ -265,10 +266,9 @@ def _refuse(parts: Sequence[_Part], ids: np.ndarray, absent: Sequence[Mask], n_l
 
 def _positions(own: np.ndarray, ids: np.ndarray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the rows of a table whose ids are among those of the samples, and the positions of these samples."""
-    position = {name: number for number, name in enumerate(ids.tolist())}
-    found = [(row, position[name]) for row, name in enumerate(own.tolist()) if name in position]
-    rows, positions = zip(*found, strict=True) if found else ((), ())
-    return np.array(rows, dtype=np.intp), np.array(positions, dtype=np.intp)
+    positions = pd.Index(ids).get_indexer(pd.Index(own))
+    rows = np.flatnonzero(positions >= 0)
+    return rows, positions[rows]
 
 
 def _agreed(sources: Sequence[_Part], ids: np.ndarray, what: Literal["labels", "groups"]) -> np.ndarray:

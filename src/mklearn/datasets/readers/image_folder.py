@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from mklearn.atomic import file_content
 from mklearn.datasets.readers.content import IMAGE_SUFFIXES, check_colour, decode_image, is_hidden, note_strays
 from mklearn.datasets.samples import SampleSet, check_text, natural_key, some
 from mklearn.errors import DataError
@@ -46,7 +47,7 @@ def read(paths: Mapping[str, Path], *, colour: str = "grey") -> SampleSet:
     check_colour(colour)
     root = Path(paths["root"])
     files, strays = _images_and_strays(root)
-    images = [decode_image(_content(file), str(file), colour) for file in files]
+    images = [decode_image(file_content(file), str(file), colour) for file in files]
     by_dtype = {image.dtype: file for file, image in zip(files, images, strict=True)}
     if len(by_dtype) > 1:
         examples = ", ".join(f"{file} ({dtype})" for dtype, file in by_dtype.items())
@@ -85,10 +86,3 @@ def _images_and_strays(root: Path) -> tuple[list[Path], list[Path]]:
 
 def _visible(folder: Path) -> list[Path]:
     return sorted((path for path in folder.iterdir() if not is_hidden(path.name)), key=lambda p: natural_key(p.name))
-
-
-def _content(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise DataError(f"{file}: can't be read: {error.strerror or error}") from error

@@ -30,11 +30,6 @@ class PlannedFinal:
     """Key of the protocol whose splits say what is expected."""
     spec: FinalSpec
 
-    @property
-    def takes_images(self) -> bool:
-        """Whether a candidate takes images as matrices."""
-        return any(_takes_images(candidate.fit) for candidate in self.spec.candidates)
-
 
 def planned_final(
     study: Study,
@@ -61,7 +56,7 @@ def planned_final(
     for fit in fits:
         if fit.protocol != protocol.key or final.method not in (BEST, fit.method_id):
             continue
-        method = study.methods[_key_of(fit, study)]
+        method = study.methods[fit.entry]
         reason = unsuited(method, list(study.evaluation.neighbours)) or unsuited_kernels(fit.spec.kernels)
         if reason:
             reasons.append(f"{fit.method_id} {reason}")
@@ -94,22 +89,10 @@ def planned_final(
     return PlannedFinal(dataset, protocol.key, spec)
 
 
-def _key_of(fit: PlannedFit, study: Study) -> str:
-    """Return the key in the study of a planned fit's method, of which there may be one fit for each kernel."""
-    keys = [key for key in study.methods if fit.method_id == key or fit.method_id.startswith(f"{key}-")]
-    several = {key for key in keys if getattr(study.methods[key], "kernels", "") in ("each", "all_but_each")}
-    exact = [key for key in keys if fit.method_id == key and key not in several]
-    return exact[0] if exact else max(several, key=len)
-
-
 def _on_features(spec: FitSpec) -> FitSpec:
     """Return a fit at its largest training size, with kernels that are computed from features instead of matrices."""
     largest: Setting = max(spec.settings, key=lambda setting: setting.train_size or 0)
     return spec.model_copy(update={"kernels": kernels_on_features(spec.kernels), "settings": [largest]})
-
-
-def _takes_images(fit: FitSpec) -> bool:
-    return any(entry.kind == "images" for entry in fit.method.inputs.values())
 
 
 def _view(descriptor: PlannedDescriptor, own_tables: Mapping[str, str | TableFile]) -> FinalView:

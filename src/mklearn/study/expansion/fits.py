@@ -14,6 +14,7 @@ from typing import Any
 from mklearn.contract.fit_spec import AUTO_SCALINGS, EvaluationSpec, FitSpec, Impute, InputSpec, MethodSpec, Setting
 from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.contract.method import KernelMethod, Method, ScaledFeatures
+from mklearn.contract.model import as_list
 from mklearn.contract.specs import KernelSetSpec
 from mklearn.descriptors.models import Descriptor
 from mklearn.errors import ConfigError
@@ -42,6 +43,8 @@ class PlannedFit:
     method: str
     """Key of the method with its inputs."""
     method_id: str
+    entry: str
+    """Key of the method in the study, of which there may be a fit for each kernel."""
     label: str
     spec: FitSpec
     kernel_set: str | None = None
@@ -116,7 +119,7 @@ def planned_fits(
             method_key = key(variant.id, shared)
             found.append(
                 PlannedFit(
-                    dataset, protocol.key, protocol.id, method_key, variant.id, variant.label, fit,
+                    dataset, protocol.key, protocol.id, method_key, variant.id, method_id, variant.label, fit,
                     *_kernel_set(fit.kernels), *landmark_set(fit),
                 )
             )  # fmt: skip
@@ -204,7 +207,7 @@ def _descriptors(
                 "Omit one of the two."
             )
     else:
-        names = [value] if isinstance(value, str) else list(value)
+        names = as_list(value)
     for name in names:
         if name not in descriptors:
             valid = ", ".join(sorted(descriptors)) or "none"
