@@ -28,6 +28,9 @@ from mklearn.errors import ConfigError, DataError, NotApplicable
 Floats = NDArray[np.floating]
 Counting = Literal["class", "global"]
 
+# Edges whose lengths are computed at a time.
+_EDGES = 2**14
+
 
 @dataclass(frozen=True, eq=False)
 class ClassStructure:
@@ -373,8 +376,7 @@ def lde_graph(
     inside = same.copy()
     np.fill_diagonal(inside, False)
 
-    W = sparse.csr_array((n, n))
-    W_prime = sparse.csr_array((n, n))
+    joined = []
     for d in stack:
         if counting == "class":
             near, far = _nearest(d, inside, k), _nearest(d, outside, k_prime)
@@ -382,18 +384,54 @@ def lde_graph(
             others = ~np.eye(n, dtype=bool)
             near = _nearest(d, others, k) & inside
             far = _nearest(d, others, k_prime) & outside
-        W = W + sparse.csr_array((near | near.T).astype(np.float64))
-        W_prime = W_prime + sparse.csr_array((far | far.T).astype(np.float64))
-    W, W_prime = W / len(stack), W_prime / len(stack)
+        joined.append((sparse.csr_array(near), sparse.csr_array(far)))
+    return _lde_pair(joined, counting)
 
+
+def lde_graph_of_features(features: Sequence[ArrayLike], y: ArrayLike, k: int = 5, k_prime: int = 20) -> GraphPair:
+    """Build the pair of `lde_graph` from features, without distances among all samples in memory.
+
+    Neighbours are exact, by scikit-learn's search over blocks of samples: time grows with n^2, memory with n.
+
+    Parameters
+    ----------
+    features : sequence of arrays of shape (n, d)
+        One per descriptor or kernel; their graphs are averaged. Neighbours are those by Euclidean distance, counted
+        inside each class, and among all other classes.
+    y, k, k_prime
+        As for `lde_graph`, and so are the graphs, but that equal distances are in any order.
+
+    Raises
+    ------
+    DataError, ConfigError, NotApplicable
+        As for `lde_graph`.
+    """
+    k, k_prime = _neighbour_count("k", k), _neighbour_count("k_prime", k_prime)
+    tables = _feature_tables(features)
+    classes = class_structure(y, len(tables[0]))
+    members = [np.flatnonzero(classes.codes == code) for code in range(classes.n_classes)]
+    others = [np.flatnonzero(classes.codes != code) for code in range(classes.n_classes)]
+    inside, outside = list(zip(members, members, strict=True)), list(zip(members, others, strict=True))
+    return _lde_pair([(_joined(X, inside, k), _joined(X, outside, k_prime)) for X in tables], "class")
+
+
+def _lde_pair(joined: Sequence[tuple[sparse.csr_array, sparse.csr_array]], counting: Counting) -> GraphPair:
+    """Return the mean over descriptors of the graphs that join samples to their neighbours, of mean degree 1."""
+    W, W_prime = (sum(_either(pair[side]) for pair in joined) / len(joined) for side in (0, 1))
     for affinity, what, name in ((W, "the same class", "k"), (W_prime, "different classes", "k_prime")):
         if affinity.nnz == 0:
             raise NotApplicable(
                 f"No two samples of {what} are neighbours with counting={counting!r}: raise {name}, or use "
                 "counting='class' and more than one sample per class."
             )
-    W, W_prime = W * (n / W.sum()), W_prime * (n / W_prime.sum())
-    return GraphPair(_laplacian(W), _laplacian(W_prime))
+    n = W.shape[0]
+    return GraphPair(_laplacian(W * (n / W.sum())), _laplacian(W_prime * (n / W_prime.sum())))
+
+
+def _either(marked: sparse.csr_array) -> sparse.csr_array:
+    """Return 1 where i is marked for j or j for i, in float64."""
+    ones = marked.astype(np.float64)
+    return sparse.csr_array(ones.maximum(ones.T))
 
 
 def lpp_graph(d2: ArrayLike, k: int = 5) -> GraphPair:
@@ -423,14 +461,74 @@ def lpp_graph(d2: ArrayLike, k: int = 5) -> GraphPair:
     k = _neighbour_count("k", k)
     (d,) = _distance_list([d2])
     n = d.shape[0]
-    near = _nearest(d, ~np.eye(n, dtype=bool), k)
-    rows, columns = np.nonzero(near | near.T)
-    lengths = d[rows, columns]
+    rows, columns = np.nonzero(_either(sparse.csr_array(_nearest(d, ~np.eye(n, dtype=bool), k))).toarray())
+    return _lpp_pair(rows, columns, d[rows, columns], n)
+
+
+def lpp_graph_of_features(features: ArrayLike, k: int = 5) -> GraphPair:
+    """Build the pair of `lpp_graph` for Euclidean distances of features, without all of them in memory.
+
+    Parameters
+    ----------
+    features : array of shape (n, d)
+    k : int
+        As for `lpp_graph`, and so are the graphs, but that equal distances are in any order.
+
+    Raises
+    ------
+    DataError, ConfigError
+        As for `lpp_graph`.
+    """
+    k = _neighbour_count("k", k)
+    (X,) = _feature_tables([features])
+    every = np.arange(len(X))
+    edges = _either(_joined(X, [(every, every)], k)).tocoo()
+    rows, columns = edges.coords
+    lengths = np.empty(len(rows))
+    for start in range(0, len(rows), _EDGES):
+        part = slice(start, start + _EDGES)
+        difference = X[rows[part]] - X[columns[part]]
+        lengths[part] = np.einsum("ed,ed->e", difference, difference)
+    return _lpp_pair(rows, columns, lengths, len(X))
+
+
+def _lpp_pair(rows: NDArray[np.intp], columns: NDArray[np.intp], lengths: Floats, n: int) -> GraphPair:
+    """Return the pair for edges of these squared lengths."""
     t = float(lengths.mean())
     weights = np.exp(-lengths / t) if t > 0 else np.ones(len(lengths))
     W = sparse.csr_array((weights, (rows, columns)), shape=(n, n))
     degrees = sparse.diags_array(np.asarray(W.sum(axis=1)))
     return GraphPair(_laplacian(W), MatrixOperator(degrees))
+
+
+def mean_graph(graphs: Sequence[GraphPair]) -> GraphPair:
+    """Return the pair of the mean Laplacians of neighbour graphs over the same samples."""
+    L, L_prime = (sum(getattr(graph, side).matrix for graph in graphs) / len(graphs) for side in ("L", "L_prime"))
+    return GraphPair(L, L_prime)
+
+
+def _joined(X: Floats, groups: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]], k: int) -> sparse.csr_array:
+    """Mark in row i the k nearest of the samples that are searched for i, given pairs of samples and searched ones.
+
+    Samples that are searched for themselves are not their own neighbours.
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    rows, columns = [], []
+    for own, searched in groups:
+        itself = own is searched
+        count = min(k, len(searched) - itself)
+        if count < 1:
+            continue
+        search = NearestNeighbors(n_neighbors=count, algorithm="brute").fit(X[searched])
+        found = search.kneighbors(None if itself else X[own], return_distance=False)
+        rows.append(np.repeat(own, count))
+        columns.append(searched[found].ravel())
+    n = len(X)
+    if not rows:
+        return sparse.csr_array((n, n))
+    edges = np.concatenate(rows), np.concatenate(columns)
+    return sparse.csr_array((np.ones(len(edges[0])), edges), shape=(n, n))
 
 
 def _laplacian(W: sparse.csr_array) -> MatrixOperator:
@@ -454,6 +552,23 @@ def _real(values: Any, name: str, dtype: type[np.floating] | None = None) -> Flo
 def _check_square(matrix: Any, name: str) -> None:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise DataError(f"{name} has shape {matrix.shape}: expected a square matrix.")
+
+
+def _feature_tables(features: Sequence[ArrayLike]) -> list[Floats]:
+    """Return one or more checked tables of the same samples."""
+    tables = [_feature_table(_real(each, "The feature array")) for each in features]
+    if not tables or len({len(X) for X in tables}) > 1 or len(tables[0]) < 2:
+        shapes = ", ".join(str(X.shape) for X in tables) or "none"
+        raise DataError(f"The feature arrays have shapes {shapes}: expected one or more (n, d), all with n >= 2 rows.")
+    return tables
+
+
+def _feature_table(X: Floats) -> Floats:
+    if X.ndim != 2:
+        raise DataError(f"The features have shape {X.shape}: expected (n, d), or a list of (n, n) distances.")
+    if not np.isfinite(X).all():
+        raise DataError("The features are not finite: they contain NaN or infinity.")
+    return X
 
 
 def _neighbour_count(name: str, k: int) -> int:
@@ -482,10 +597,7 @@ def _distance_list(distances: Any) -> list[Floats]:
 
 
 def _feature_distances(X: Floats) -> Floats:
-    if X.ndim != 2:
-        raise DataError(f"The features have shape {X.shape}: expected (n, d), or a list of (n, n) distances.")
-    if not np.isfinite(X).all():
-        raise DataError("The features are not finite: they contain NaN or infinity.")
+    _feature_table(X)
     if X.shape[0] == X.shape[1] and X.shape[0] > 1 and not np.diag(X).any() and np.array_equal(X, X.T):
         raise DataError(
             f"A symmetric array of shape {X.shape} with zero diagonal looks like a distance: pass distances in a list "

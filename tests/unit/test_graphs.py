@@ -21,7 +21,9 @@ from mklearn.graphs import (
     kernel_squared_distances,
     lda_graph,
     lde_graph,
+    lde_graph_of_features,
     lpp_graph,
+    lpp_graph_of_features,
     mmc_graph,
     pca_graph,
     total_laplacian,
@@ -333,6 +335,37 @@ def test_lpp_invalid_arguments_and_equal_points():
         lpp_graph(d2, 0)
     with pytest.raises(DataError, match=r"\(3, 4\)"):
         lpp_graph(np.zeros((3, 4)))
+
+
+@pytest.mark.parametrize(("k", "k_prime"), [(1, 2), (3, 50)])
+def test_graphs_of_features_are_those_of_their_distances(k, k_prime):
+    rng = np.random.default_rng(6)
+    tables = [rng.normal(size=(N, 3)), rng.normal(size=(N, 5))]
+    distances = [cdist(X, X, "sqeuclidean") for X in tables]
+    pairs = [
+        (lde_graph_of_features(tables, LABELS, k, k_prime), lde_graph(distances, LABELS, k, k_prime)),
+        (lpp_graph_of_features(tables[0], k), lpp_graph(distances[0], k)),
+    ]
+    for found, expected in pairs:
+        np.testing.assert_allclose(found.L.toarray(), expected.L.toarray(), atol=1e-13)
+        np.testing.assert_allclose(found.L_prime.toarray(), expected.L_prime.toarray(), atol=1e-13)
+
+
+def test_graphs_of_equal_samples_and_of_what_is_no_features():
+    assert np.isfinite(lpp_graph_of_features(np.zeros((4, 2)), 2).L.toarray()).all()
+    X = np.random.default_rng(0).normal(size=(N, 3))
+    cases = [
+        (NotApplicable, "the same class", lambda: lde_graph_of_features([X], np.arange(N))),
+        (ConfigError, "0 for `k_prime`", lambda: lde_graph_of_features([X], LABELS, 5, 0)),
+        (DataError, "one label per sample", lambda: lde_graph_of_features([X], LABELS[:-1])),
+        (DataError, "shapes none", lambda: lde_graph_of_features([], LABELS)),
+        (DataError, rf"\({N}, 3\), \({N - 1}, 3\)", lambda: lde_graph_of_features([X, X[1:]], LABELS)),
+        (DataError, "not finite", lambda: lpp_graph_of_features(np.where(X > 1, np.nan, X))),
+        (DataError, "shape", lambda: lpp_graph_of_features(X[0])),
+    ]
+    for error, message, call in cases:
+        with pytest.raises(error, match=message):
+            call()
 
 
 def test_kernel_squared_distances():

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
 from mklearn.errors import ConfigError, DataError
+from mklearn.graphs import GraphPair
 from mklearn.kernels.checks import check_keys
 from mklearn.optimize.landmark_embedding import LandmarkProblem, per_feature
+from mklearn.optimize.validation import symmetrized
 
 Array = NDArray[np.floating[Any]]
 
@@ -49,7 +51,7 @@ def landmark_features(kernels: Any, landmarks: Any) -> LandmarkFeatures:
 
 @dataclass(frozen=True, eq=False)
 class LandmarkMoments:
-    """Fitted landmark features and their moments over the training samples.
+    """Fitted landmark features and their moments over the training samples, and these where they are at hand.
 
     Raises
     ------
@@ -59,6 +61,8 @@ class LandmarkMoments:
 
     features: LandmarkFeatures
     moments: Moments
+    samples: Any = None
+    labels: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         width = self.features.blocks_[-1].stop
@@ -71,7 +75,7 @@ class LandmarkMoments:
         moments = Moments()
         for rows, block in features.transform_blocks(X):
             moments.partial_fit(block, None if labels is None else labels[rows])
-        return cls(features, moments)
+        return cls(features, moments, X, labels)
 
     @property
     def n_kernels(self) -> int:
@@ -112,6 +116,31 @@ class LandmarkMoments:
         total = scale[:, None] * self._scatter * scale
         offset = scale * (self.moments.mean - self.origin)
         return LandmarkProblem(self.moments.n_samples_, self.features.blocks_, total, between, offset)
+
+    def scaled_features(self) -> Array:
+        """Return the scaled features of all samples less the origin, (n, D) in float64: all of them in memory.
+
+        Raises
+        ------
+        ConfigError
+            There are moments only.
+        """
+        if self.samples is None:
+            raise ConfigError(
+                "graphs between samples are not among their moments: call fit, or take graph='lda' or 'pca'"
+            )
+        scale, origin = self.scale, self.origin
+        found = np.empty((self.moments.n_samples_, len(scale)))
+        for rows, block in self.features.transform_blocks(self.samples):
+            np.multiply(block - origin, scale, out=found[rows])
+        return found
+
+    def problem_of_graph(self, graph: GraphPair, scaled: Array) -> LandmarkProblem:
+        """Return the problem of any pair of graphs over the samples, given their scaled features."""
+        above, below = (symmetrized(scaled.T @ side.apply(scaled)) for side in (graph.L, graph.L_prime))
+        offset = self.scale * (self.moments.mean - self.origin)
+        gram = symmetrized(scaled.T @ scaled)
+        return LandmarkProblem(len(scaled), self.features.blocks_, below, None, offset, (above, gram))
 
     @cached_property
     def _scatter(self) -> Array:

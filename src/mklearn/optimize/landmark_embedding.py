@@ -86,6 +86,8 @@ class LandmarkProblem:
         B with S_T - BB' = S_W: the LDA graph. None: L = 0 and L' = I - J, the PCA graph.
     offset : array of shape (D,)
         The mean of the features in blocks that are not centred, 0 in those that are: C = S_T + n offset offset'.
+    sides : pair of arrays of shape (D, D), optional
+        Phi'L Phi and C, for other graphs; ``total`` is then Phi'L' Phi, and there is no ``between``.
     """
 
     n: int
@@ -93,6 +95,7 @@ class LandmarkProblem:
     total: Array
     between: Array | None
     offset: Array
+    sides: tuple[Array, Array] | None = None
 
     @property
     def n_kernels(self) -> int:
@@ -106,6 +109,8 @@ class LandmarkProblem:
     @cached_property
     def within(self) -> Array:
         """S_W, the scatter of the graph L, (D, D)."""
+        if self.sides is not None:
+            return self.sides[0]
         if self.between is None:
             return np.zeros_like(self.total)
         return np.asarray(self.total - self.between @ self.between.T)
@@ -113,6 +118,8 @@ class LandmarkProblem:
     @cached_property
     def gram(self) -> Array:
         """C = Phi'Phi, (D, D)."""
+        if self.sides is not None:
+            return self.sides[1]
         return np.asarray(self.total + self.n * np.outer(self.offset, self.offset)) if self._is_offset else self.total
 
     @property
@@ -146,7 +153,7 @@ class LandmarkProblem:
     @cached_property
     def _sizes(self) -> Array:
         """tr(K_m K_n), (M, M)."""
-        return self._cross_traces(self.gram) if self._is_offset else self.traces
+        return self.traces if self.gram is self.total else self._cross_traces(self.gram)
 
     # ------------------------------------------------------------------------------------------------ A-step
 
@@ -217,10 +224,10 @@ class LandmarkProblem:
         """Compute the matrices of the beta-step for a, (r, p), ridge included: beta'S beta / beta'S'beta = f."""
         V = self.basis @ coefficients
         penalty = (2.0 * ridge / self.n) * float(np.vdot(coefficients, coefficients)) * self.traces
+        S = self._products(self.within, V)
         if self.between is None:
-            S, S_prime = np.zeros_like(penalty), self._products(self.total, V)
+            S_prime = self._products(self.total, V)
         else:
-            S = self._products(self.within, V)
             means = np.stack([(self.between[block].T @ V[block]).ravel() for block in self.blocks])
             S_prime = S + means @ means.T
         return symmetrized(2.0 * S + penalty), symmetrized(2.0 * S_prime + penalty)

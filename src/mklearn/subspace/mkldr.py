@@ -13,7 +13,17 @@ from mklearn.base.kernel_input import KernelWeighting
 from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, one_of
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.graphs import GraphPair, kernel_squared_distances, lda_graph, lde_graph, lpp_graph, pca_graph
+from mklearn.graphs import (
+    GraphPair,
+    kernel_squared_distances,
+    lda_graph,
+    lde_graph,
+    lde_graph_of_features,
+    lpp_graph,
+    lpp_graph_of_features,
+    mean_graph,
+    pca_graph,
+)
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import (
     Array,
@@ -105,7 +115,8 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
         "uniform": equal weights 1/M and one A-step for them, with the same ridge, graph and scale. The difference to
         "learned" is what the learned weights alone change; ``init``, ``max_iter`` and ``beta_step`` are ignored.
     landmarks
-        As for `mklearn.subspace.kfd.KernelFDA`; only with the graphs "lda" and "pca".
+        As for `mklearn.subspace.kfd.KernelFDA`. The graphs "lda" and "pca" need the moments of the samples' features
+        only; any other graph needs all features in memory, (n, D), and "lde" and "lpp" time that grows with n^2.
 
     Attributes
     ----------
@@ -226,17 +237,17 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
         self.graph_ = graph
 
     def _fit_moments(self, data: LandmarkMoments) -> None:
-        if not isinstance(self.graph, str) or self.graph not in ("lda", "pca"):
-            raise ConfigError(
-                f"graph={self.graph!r} with landmarks: graphs between samples are not among their moments; valid with "
-                "landmarks are 'lda' and 'pca'"
-            )
-        if self.graph == "pca":
+        if self.graph == "lda":
+            problem, p = data.problem(), self._wanted_of_classes(data)
+        elif self.graph == "pca":
             self._check_pca_ridge()
-            p = self._wanted_of_features(data, 2)
+            problem, p = data.problem(supervised=False), self._wanted_of_features(data, 2)
         else:
-            p = self._wanted_of_classes(data)
-        problem = data.problem(supervised=self.graph == "lda")
+            scaled = data.scaled_features()
+            graph = self._graph_of_features([scaled[:, block] for block in data.features.blocks_], data.labels)
+            default = 2 if data.labels is None else len(data.moments.classes_) - 1
+            problem, p = data.problem_of_graph(graph, scaled), self._wanted_of_features(data, default)
+            self.graph_ = graph
         weights, projection = self._alternated(problem, p)
         self._set_coefficients(data, problem.feature_coefficients(weights, self._rescaled(weights, projection)))
 
@@ -332,14 +343,7 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
 
     def _graph(self, stack: KernelStack, labels: Any) -> GraphPair:
         if isinstance(self.graph, GraphPair):
-            if self.graph.n != stack.n_columns:
-                raise DataError(f"graph is over {self.graph.n} samples, but there are {stack.n_columns} in X")
-            if self.graph.sense != "minimise":
-                raise ConfigError(
-                    "the graph is to be maximised, but MKLDR minimises: give a pair whose L is to be small relative to "
-                    "L_prime"
-                )
-            return self.graph
+            return self._checked_graph(self.graph, stack.n_columns)
         if self.graph == "lda":
             return lda_graph(labels)
         if self.graph == "pca":
@@ -348,9 +352,26 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
         distances = [kernel_squared_distances(K.astype(np.float64)) for K in stack]
         if self.graph == "lde":
             return lde_graph(distances, labels, self.k, self.k_prime)
-        graphs = [lpp_graph(d2, self.k) for d2 in distances]
-        L, L_prime = (sum(getattr(graph, side).matrix for graph in graphs) / len(graphs) for side in ("L", "L_prime"))
-        return GraphPair(L, L_prime)
+        return mean_graph([lpp_graph(d2, self.k) for d2 in distances])
+
+    def _graph_of_features(self, blocks: list[Array], labels: Any) -> GraphPair:
+        """Return the graph between samples, given the features of each kernel."""
+        if isinstance(self.graph, GraphPair):
+            return self._checked_graph(self.graph, len(blocks[0]))
+        if self.graph == "lde":
+            return lde_graph_of_features(blocks, labels, self.k, self.k_prime)
+        return mean_graph([lpp_graph_of_features(block, self.k) for block in blocks])
+
+    @staticmethod
+    def _checked_graph(graph: GraphPair, n: int) -> GraphPair:
+        if graph.n != n:
+            raise DataError(f"graph is over {graph.n} samples, but there are {n} in X")
+        if graph.sense != "minimise":
+            raise ConfigError(
+                "the graph is to be maximised, but MKLDR minimises: give a pair whose L is to be small relative to "
+                "L_prime"
+            )
+        return graph
 
 
 def _ratio(weights: Array, S: Array, S_prime: Array) -> float:

@@ -150,7 +150,7 @@ class MKLDR(LandmarkMethod, ComparedCombination):
     """For the SDP: MOSEK where a licence works, else CLARABEL."""
 
     def needs_kernels(self) -> str:
-        """Return the neighbour graphs, which are built from kernels among all samples."""
+        """Return the neighbour graphs, which join samples: jobs on landmarks pass on moments only."""
         return f"graph: {self.graph}" if self.graph in ("lde", "lpp") else super().needs_kernels()
 
 

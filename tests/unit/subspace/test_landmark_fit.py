@@ -52,6 +52,8 @@ def samples(request: pytest.FixtureRequest) -> Samples:
         (MKLDR, {"init": "orthonormal", "scaling": "orthonormal"}),
         (MKLDR, {"a_step": "trace_ratio"}),
         (MKLDR, {"graph": "pca", "n_components": 3, "ridge": 1e-2}),
+        (MKLDR, {"graph": "lde", "k": 3, "k_prime": 8}),
+        (MKLDR, {"graph": "lpp", "k": 4, "init": "orthonormal"}),
         (KernelPCA, {"n_components": 6, "kernel_weights": [0.5, 0.2, 0.3]}),
         (ConvexMKLDR, {}),
         (ConvexMKLDR, {"denominator": "within", "p": 1.0}),
@@ -168,8 +170,11 @@ X, Y = load_wine(return_X_y=True)
         (MKLDR(kernels=KERNELS, landmarks=2), DataError, "n_landmarks=2, but y has 3 classes"),
         (MKLDR(kernels=KERNELS, landmarks={"number": 5}), ConfigError, "`landmarks` has the unknown key 'number'"),
         (MKLDR(kernels=KERNELS, landmarks={"how": "kmeans"}), ConfigError, "`landmarks` has no number of landmarks"),
-        (MKLDR(kernels=KERNELS, landmarks=9, graph="lde"), ConfigError, "valid with landmarks are 'lda' and 'pca'"),
-        (MKLDR(kernels=KERNELS, landmarks=9, graph=lda_graph(Y)), ConfigError, "valid with landmarks are 'lda'"),
+        (
+            MKLDR(kernels=KERNELS, landmarks=9, graph=lda_graph(Y[1:])),
+            DataError,
+            "graph is over 177 samples, but there are",
+        ),
         (MKLDR(kernels=KERNELS, landmarks=9, graph="pca", ridge=0.0), ConfigError, "needs ridge > 0"),
         (KernelFDA(3, kernels=KERNELS, landmarks=9), NotApplicable, "the number of classes less one is 2"),
         (KernelMMC(90, kernels=KERNELS, landmarks=9), NotApplicable, "the landmarks have 31 features"),
@@ -190,6 +195,8 @@ def test_mistakes_in_moments_and_in_what_needs_kernel_matrices():
     assert unsupervised.transform(X).shape == (178, 2)
     with pytest.raises(NotApplicable, match="was fitted without labels"):
         unsupervised.predict(X)
+    with pytest.raises(ConfigError, match="graphs between samples are not among their moments: call fit"):
+        MKLDR(graph="lpp").fit_moments(features, unlabelled)
     with pytest.raises(DataError, match="the moments are of 2 features, but the landmarks have 31"):
         MKLDR().fit_moments(features, Moments().partial_fit(X[:, :2], Y))
     with pytest.raises(NotApplicable, match="all samples have the label 0: at least two classes"):
