@@ -93,8 +93,10 @@ class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
     ConfigError
         Invalid parameters or specs; precomputed kernels; "leverage" for kernels with ``missing_views="mean"``.
     DataError
-        More landmarks than samples, fewer landmarks than classes with "random_per_class", features that a kernel can't
-        be computed from, a kernel that is zero among the landmarks, or in new samples another width of a view.
+        Features that a kernel can't be computed from, a kernel that is zero among the landmarks, or in new samples
+        another width of a view.
+    NotApplicable
+        More landmarks than samples, or fewer landmarks than classes with "random_per_class".
 
     Warns
     -----

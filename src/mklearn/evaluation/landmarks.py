@@ -80,7 +80,7 @@ class SplitMoments:
     Attributes
     ----------
     folds : sequence of Moments
-        Of the landmark features, by inner fold; labels are class codes.
+        Of the landmark features, by inner fold; labels are class codes. Empty for a split without landmarks.
     sample_features : (s, D) array
         Landmark features of the samples by which candidates are compared.
     sample_y, sample_folds : (s,) int arrays
@@ -123,6 +123,12 @@ class SplitMoments:
         return cls(
             moments, np.concatenate(kept), y[chosen], folds.number[chosen], time.process_time() - started, folds.reason
         )
+
+    @classmethod
+    def none(cls) -> SplitMoments:
+        """Return what is known of a split without landmarks: nothing."""
+        nothing = np.empty(0, dtype=np.int64)
+        return cls([], np.empty((0, 0)), nothing, nothing)
 
     @cached_property
     def total(self) -> Moments:

@@ -166,8 +166,8 @@ X, Y = load_wine(return_X_y=True)
     ("model", "kind", "sentence"),
     [
         (MKLDR(landmarks=10), ConfigError, "landmarks need kernels of features"),
-        (MKLDR(kernels=KERNELS, landmarks=179), DataError, "n_landmarks=179, but there are 178 training samples"),
-        (MKLDR(kernels=KERNELS, landmarks=2), DataError, "n_landmarks=2, but y has 3 classes"),
+        (MKLDR(kernels=KERNELS, landmarks=179), NotApplicable, "n_landmarks=179, but there are 178 training samples"),
+        (MKLDR(kernels=KERNELS, landmarks=2), NotApplicable, "n_landmarks=2, but y has 3 classes"),
         (MKLDR(kernels=KERNELS, landmarks={"number": 5}), ConfigError, "`landmarks` has the unknown key 'number'"),
         (MKLDR(kernels=KERNELS, landmarks={"how": "kmeans"}), ConfigError, "`landmarks` has no number of landmarks"),
         (
