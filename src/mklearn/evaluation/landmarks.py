@@ -207,13 +207,8 @@ def solve(features: LandmarkFeatures, moments: SplitMoments, method: MethodSpec,
     NotApplicable, SolverFailed
         The method can't run on this split, or there are no inner folds to choose by.
     """
-    if len(moments.total.classes_) < 2:
-        raise NotApplicable("the training samples are of one class only: no class can be discriminated")
-    grid = candidates(method, len(features.blocks_))
-    rules, fits = sweep_of(method).rules(evaluation.neighbours), _Fits(method, features)
-    numbers = dict.fromkeys(rules, 0)
-    if len(grid) > 1:
-        numbers = _choose(fits, moments, grid, evaluation)
+    grid, fits = candidates(method, len(features.blocks_)), _Fits(method, features)
+    numbers = _choose(fits, moments, grid, evaluation)
     distinct = list(dict.fromkeys(numbers.values()))
     estimators, seconds = [], []
     for number in distinct:
@@ -222,6 +217,19 @@ def solve(features: LandmarkFeatures, moments: SplitMoments, method: MethodSpec,
         seconds.append(time.process_time() - started)
     by_rule = {rule: distinct.index(number) for rule, number in numbers.items()}
     return Solved(estimators, [grid[number] for number in distinct], by_rule, seconds)
+
+
+def choose(
+    features: LandmarkFeatures, moments: SplitMoments, method: MethodSpec, evaluation: EvaluationSpec
+) -> dict[str, int]:  # fmt: skip
+    """Choose by each nearest-neighbour rule the position of a candidate, as `solve` does; "" for a classifier.
+
+    Raises
+    ------
+    NotApplicable, SolverFailed
+        As `solve`.
+    """
+    return _choose(_Fits(method, features), moments, candidates(method, len(features.blocks_)), evaluation)
 
 
 def outputs_of(estimators: Sequence[Any], views: Mapping[str, NDArray[Any]]) -> list[NDArray[np.floating[Any]]]:
@@ -322,10 +330,14 @@ def _choose(
     fits: _Fits, moments: SplitMoments, grid: Sequence[Candidate], evaluation: EvaluationSpec
 ) -> dict[str, int]:  # fmt: skip
     """Choose the candidate of each rule by the scores of the sample in each fold, fitted to the other folds."""
-    if len(moments.folds) < 2:
-        raise NotApplicable(moments.reason or "there are no inner folds")
+    if len(moments.total.classes_) < 2:
+        raise NotApplicable("the training samples are of one class only: no class can be discriminated")
     sweep, metric = sweep_of(fits.method), metric_named(evaluation.choose_by)
     rules = sweep.rules(evaluation.neighbours)
+    if len(grid) == 1:
+        return dict.fromkeys(rules, 0)
+    if len(moments.folds) < 2:
+        raise NotApplicable(moments.reason or "there are no inner folds")
     y = moments.sample_y
     others = [moments.total.without(fold) for fold in moments.folds]
 
