@@ -29,9 +29,10 @@ STUDY: dict[str, Any] = {
         "many": {"kind": "mkl_dr", "landmarks": 40, "ridge": [1e-3, 1e-2]},
         "raw": {"kind": "nearest_neighbour"},
     },
-    "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
+    "protocols": {"drawn": {"kind": "random_per_class", "train_size": [3, 15], "repeats": 1}},
 }
-"""Three blocks; and a method without landmarks, whose features are put together from the same blocks."""
+"""Three blocks, and a size with fewer training samples than landmarks; and a method without landmarks, whose features
+are put together from the same blocks."""
 TABLES = ("results/smoke/scores.parquet", "results/smoke/summary.parquet")
 KILLER = """
 import os, signal, sys
@@ -69,15 +70,19 @@ def before_the_pass(done: Checkout, folder: Path) -> Checkout:
 
 
 def test_every_fit_has_values_and_the_files_are_verified(done: Checkout) -> None:
+    """But the one of too few samples for its landmarks, which has the reason."""
     scores = pd.read_parquet(done.folder / TABLES[0])
     assert set(scores["method"]) == {"many", "raw"}
-    assert set(scores["status"]) == {"ok"}
-    assert scores.loc[scores["method"].eq("many"), "value"].min() > 0.9
+    few = scores["method"].eq("many") & scores["train_size"].eq(3)
+    assert scores.loc[few, "status"].tolist() == ["not_applicable"]
+    assert scores.loc[few, "message"].item() == "n_landmarks=40, but there are 30 training samples: give at most 30"
+    assert set(scores.loc[~few, "status"]) == {"ok"}
+    assert scores.loc[scores["method"].eq("many") & ~few, "value"].min() > 0.85
     assert done.planned(*TABLES) == {}
     n_files = sum(path.suffix in (".npz", ".parquet") for path in cached(done, "**/*.*"))
     n_tables = len(list((done.folder / "results" / "smoke").glob("*.*")))
     assert f"{n_files + n_tables} files verified: none is damaged." in done.said("mklearn", "verify")
-    assert done.said("mklearn", "failed").endswith("nothing failed.\n")
+    assert "many on digits, drawn-p3: not applicable in 1 of 1 splits" in done.said("mklearn", "failed")
 
 
 def test_a_block_is_explained(done: Checkout) -> None:
@@ -134,7 +139,7 @@ def test_a_killed_block_is_made_again_alone(done: Checkout, tmp_path: Path) -> N
     many = rows[rows["method"].eq("many")]
     assert len(many) == 2
     assert many["message"].str.match(r"step moments_block \(.* 2of3\) before it failed: its process was killed").all()
-    assert "many on digits, folds: lost in 2 of 2 splits" in copied.said("mklearn", "failed")
+    assert "many on digits, drawn: lost in 2 of 2 splits" in copied.said("mklearn", "failed")
     blocks = [path.name for path in cached(copied, "moments/*/*/*/*")]
     assert blocks == ["1of3.npz", "3of3.npz"]
     kept |= {path: path.stat().st_mtime_ns for path in cached(copied, "moments/*/*/*/*")}

@@ -93,8 +93,10 @@ class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
     ConfigError
         Invalid parameters or specs; precomputed kernels; "leverage" for kernels with ``missing_views="mean"``.
     DataError
-        More landmarks than samples, fewer landmarks than classes with "random_per_class", features that a kernel can't
-        be computed from, a kernel that is zero among the landmarks, or in new samples another width of a view.
+        Features that a kernel can't be computed from, a kernel that is zero among the landmarks, or in new samples
+        another width of a view.
+    NotApplicable
+        More landmarks than samples, or fewer landmarks than classes with "random_per_class".
 
     Warns
     -----
@@ -265,19 +267,19 @@ class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
         self._fill(features, table, 0)
         return self._with_row_labels(features, X)
 
-    def transform_blocks(self, X: Any) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
-        """Yield blocks of rows of X, in order, and their features, which are never all in memory together.
+    def transform_blocks(self, X: Any, start: int = 0) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
+        """Yield blocks of rows of X, in order from row `start` on, and their features, never all in memory together.
 
         Parameters and errors are those of ``transform``; a block is a slice and an array of shape (b, D), of at most
         32 MB unless it is one row.
         """
         check_is_fitted(self)
-        return self._blocks_of_features(_sliceable(X))
+        return self._blocks_of_features(_sliceable(X), start)
 
-    def _blocks_of_features(self, table: Any) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
+    def _blocks_of_features(self, table: Any, first: int) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
         n, width = table.shape[0] if table.shape else 0, self.blocks_[-1].stop
         most = max(1, _BLOCK_BYTES // (np.dtype(self.dtype).itemsize * width))
-        for start in range(0, max(n, 1), most):
+        for start in range(first, max(n, 1), most):
             features = np.empty((min(most, n - start), width), dtype=self.dtype)
             self._fill(features, table, start)
             yield slice(start, start + len(features)), features

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -68,11 +69,14 @@ class LandmarkInput:
         self._learn(LandmarkMoments(features, moments))
         return self
 
-    def _fit_landmarks(self, X: Any, y: ArrayLike | None) -> NDArray[Any] | None:
-        """Fit features and method to samples; return the checked labels, or None if the method needs none."""
+    def _fit_landmarks(self, X: Any, y: ArrayLike | None, kept: list[Array] | None = None) -> NDArray[Any] | None:
+        """Fit features and method to samples; return the checked labels, or None if the method needs none.
+
+        Features of the first samples are appended to ``kept``, for `_outputs`.
+        """
         features = landmark_features(self.kernels, self.landmarks).fit(X, y)
         labels = checked_labels(self, y, features.n_samples_) if self._needs_labels else None
-        self._learn(LandmarkMoments.gathered(features, X, labels))
+        self._learn(LandmarkMoments.gathered(features, X, labels, kept))
         return labels
 
     def _learn(self, data: LandmarkMoments) -> None:
@@ -115,6 +119,7 @@ class LandmarkInput:
         coefficients, offset = (each.astype(features.dtype) for each in (self.coefficients_, self.offset_))
         return np.asarray(features @ coefficients - offset)
 
-    def _outputs(self, features: LandmarkFeatures, X: Any) -> NDArray[np.floating[Any]]:
-        """Compute the outputs of samples, block by block."""
-        return np.concatenate([self.outputs_of_features(block) for _, block in features.transform_blocks(X)])
+    def _outputs(self, features: LandmarkFeatures, X: Any, first: Sequence[Array] = ()) -> NDArray[np.floating[Any]]:
+        """Compute the outputs of samples, block by block, given the features of the first blocks."""
+        rest = (block for _, block in features.transform_blocks(X, sum(map(len, first))))
+        return np.concatenate([self.outputs_of_features(block) for block in itertools.chain(first, rest)])

@@ -14,10 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
 
+from mklearn.base.landmark_moments import landmark_features
 from mklearn.base.side_by_side import SideBySide
-from mklearn.contract.fit_spec import AUTO_SCALINGS, FeatureScaling, FitSpec, Impute
+from mklearn.contract.fit_spec import AUTO_SCALINGS, NUMBER_OF_LANDMARKS, FeatureScaling, FitSpec, Impute
 from mklearn.contract.loading import load
+from mklearn.datasets.splits import Split
 from mklearn.evaluation.inputs import Input, Inputs, KernelInput, SampleInput, kernels_on_views, with_scaling
+from mklearn.evaluation.landmarks import Folds, SplitMoments, choose
 from mklearn.evaluation.split import Candidate, candidates, choose_on_training_samples
 from mklearn.evaluation.sweeps import Refit, sweep_of
 
@@ -32,7 +35,7 @@ class FinalParameters:
     Attributes
     ----------
     parameters : dict
-        Of the estimator, without ``kernels``.
+        Of the estimator, without ``kernels``; with ``landmarks`` if it has any.
     kernels : dict of str to dict
         Specs of its kernels by name, as the library takes them; empty for a method on features or images.
     feature_scaling : str or None
@@ -73,6 +76,8 @@ def final_parameters(
     NotApplicable, SolverFailed
         No parameters can be chosen.
     """
+    if spec.landmarks is not None:
+        return _parameters_on_landmarks(spec, features, y, views, groups, completes)
     inputs = Inputs(_inputs(spec, features, images))
     every = np.arange(len(y))
     shared = choose_on_training_samples(
@@ -112,6 +117,34 @@ def final_estimator(spec: FitSpec, chosen: FinalParameters, views: Mapping[str, 
     scaling = entry.feature_scaling if entry.feature_scaling != "auto" else chosen.feature_scaling
     names = [views[key] for key in entry.descriptors]
     return make_pipeline(SideBySide(names, scaling or "none", entry.impute), implementation(**chosen.parameters))
+
+
+def _parameters_on_landmarks(
+    spec: FitSpec, features: Mapping[str, NDArray[Any]], y: NDArray[np.int64], views: Mapping[str, str],
+    groups: NDArray[np.str_] | None, completes: bool,
+) -> FinalParameters:  # fmt: skip
+    """Choose by the moments of folds, of features that landmarks among all samples give."""
+    method, settings = spec.method, spec.landmarks
+    assert settings is not None
+    assert isinstance(spec.evaluation.inner_folds, int)
+    landmarks = {"n": settings.most, "how": settings.how, "dtype": settings.dtype, "seed": spec.seed}
+    grid, number = candidates(method, len(spec.kernels)), 0
+    if len(grid) > 1:
+        own = {key: features[key] for key in spec.descriptors}
+        kernels = kernels_on_views(spec.kernels, {key: key for key in own})
+        every = Split(0, 0, np.arange(len(y)), np.arange(0))
+        folds = Folds.of(y, every, spec.evaluation.inner_folds, spec.seed, groups)
+        made = landmark_features(kernels, landmarks).fit(own, y)
+        moments = SplitMoments.of_rows(made, own, every.train, y, folds)
+        by_rule = choose(made, moments, method, spec.evaluation)
+        number = by_rule[RULE if RULE in by_rule else ""]
+    candidate = grid[number]
+    parameters = dict(candidate.estimator_parameters)
+    landmarks["n"] = parameters.pop(NUMBER_OF_LANDMARKS, settings.most)
+    chosen = _library_kernels(spec.kernels, candidate, views)
+    if completes and settings.how != "leverage":  # whose scores need every view of every sample
+        chosen = {name: kernel | {"missing_views": "mean"} for name, kernel in chosen.items()}
+    return FinalParameters(parameters | {"landmarks": landmarks}, chosen)
 
 
 def _inputs(spec: FitSpec, features: Mapping[str, NDArray[Any]], images: NDArray[Any] | None) -> dict[str, Input]:

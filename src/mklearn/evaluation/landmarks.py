@@ -80,7 +80,7 @@ class SplitMoments:
     Attributes
     ----------
     folds : sequence of Moments
-        Of the landmark features, by inner fold; labels are class codes.
+        Of the landmark features, by inner fold; labels are class codes. Empty for a split without landmarks.
     sample_features : (s, D) array
         Landmark features of the samples by which candidates are compared.
     sample_y, sample_folds : (s,) int arrays
@@ -123,6 +123,12 @@ class SplitMoments:
         return cls(
             moments, np.concatenate(kept), y[chosen], folds.number[chosen], time.process_time() - started, folds.reason
         )
+
+    @classmethod
+    def none(cls) -> SplitMoments:
+        """Return what is known of a split without landmarks: nothing."""
+        nothing = np.empty(0, dtype=np.int64)
+        return cls([], np.empty((0, 0)), nothing, nothing)
 
     @cached_property
     def total(self) -> Moments:
@@ -201,13 +207,8 @@ def solve(features: LandmarkFeatures, moments: SplitMoments, method: MethodSpec,
     NotApplicable, SolverFailed
         The method can't run on this split, or there are no inner folds to choose by.
     """
-    if len(moments.total.classes_) < 2:
-        raise NotApplicable("the training samples are of one class only: no class can be discriminated")
-    grid = candidates(method, len(features.blocks_))
-    rules, fits = sweep_of(method).rules(evaluation.neighbours), _Fits(method, features)
-    numbers = dict.fromkeys(rules, 0)
-    if len(grid) > 1:
-        numbers = _choose(fits, moments, grid, evaluation)
+    grid, fits = candidates(method, len(features.blocks_)), _Fits(method, features)
+    numbers = _choose(fits, moments, grid, evaluation)
     distinct = list(dict.fromkeys(numbers.values()))
     estimators, seconds = [], []
     for number in distinct:
@@ -216,6 +217,19 @@ def solve(features: LandmarkFeatures, moments: SplitMoments, method: MethodSpec,
         seconds.append(time.process_time() - started)
     by_rule = {rule: distinct.index(number) for rule, number in numbers.items()}
     return Solved(estimators, [grid[number] for number in distinct], by_rule, seconds)
+
+
+def choose(
+    features: LandmarkFeatures, moments: SplitMoments, method: MethodSpec, evaluation: EvaluationSpec
+) -> dict[str, int]:  # fmt: skip
+    """Choose by each nearest-neighbour rule the position of a candidate, as `solve` does; "" for a classifier.
+
+    Raises
+    ------
+    NotApplicable, SolverFailed
+        As `solve`.
+    """
+    return _choose(_Fits(method, features), moments, candidates(method, len(features.blocks_)), evaluation)
 
 
 def outputs_of(estimators: Sequence[Any], views: Mapping[str, NDArray[Any]]) -> list[NDArray[np.floating[Any]]]:
@@ -316,10 +330,14 @@ def _choose(
     fits: _Fits, moments: SplitMoments, grid: Sequence[Candidate], evaluation: EvaluationSpec
 ) -> dict[str, int]:  # fmt: skip
     """Choose the candidate of each rule by the scores of the sample in each fold, fitted to the other folds."""
-    if len(moments.folds) < 2:
-        raise NotApplicable(moments.reason or "there are no inner folds")
+    if len(moments.total.classes_) < 2:
+        raise NotApplicable("the training samples are of one class only: no class can be discriminated")
     sweep, metric = sweep_of(fits.method), metric_named(evaluation.choose_by)
     rules = sweep.rules(evaluation.neighbours)
+    if len(grid) == 1:
+        return dict.fromkeys(rules, 0)
+    if len(moments.folds) < 2:
+        raise NotApplicable(moments.reason or "there are no inner folds")
     y = moments.sample_y
     others = [moments.total.without(fold) for fold in moments.folds]
 

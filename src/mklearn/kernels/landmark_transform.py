@@ -86,7 +86,7 @@ class LandmarkTransform(FeatureKernels):
 
         Raises
         ------
-        ConfigError, DataError
+        ConfigError, DataError, NotApplicable
             As for `LandmarkFeatures`; of a kernel the message names it.
         """
         self._fit_sources(X)

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from mklearn.errors import DataError
+from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.checks import Array
 from mklearn.kernels.features import in_form_of
 
@@ -22,9 +22,9 @@ _SMALLEST_RIDGE = 1e-10
 
 
 def check_number_of_landmarks(n_landmarks: int, n_samples: int) -> None:
-    """Raise `DataError` if more landmarks are asked for than there are training samples."""
+    """Raise `NotApplicable` if more landmarks are asked for than there are training samples."""
     if n_landmarks > n_samples:
-        raise DataError(
+        raise NotApplicable(
             f"n_landmarks={n_landmarks}, but there are {n_samples} training samples: give at most {n_samples}"
         )
 
@@ -46,13 +46,13 @@ def random_per_class(labels: NDArray[Any], n_landmarks: int, rng: np.random.Gene
 
     Raises
     ------
-    DataError
+    NotApplicable
         Fewer landmarks than classes, or more than samples.
     """
     check_number_of_landmarks(n_landmarks, len(labels))
     classes, codes = np.unique(labels, return_inverse=True)
     if n_landmarks < len(classes):
-        raise DataError(
+        raise NotApplicable(
             f"n_landmarks={n_landmarks}, but y has {len(classes)} classes, and 'random_per_class' needs a landmark of "
             f"each: give at least {len(classes)}, or choose the landmarks by 'kmeans' or 'leverage'"
         )
@@ -79,7 +79,7 @@ def kmeans_centres(features: Any, n_landmarks: int, seed: int) -> Any:
 
     Raises
     ------
-    DataError
+    NotApplicable
         More landmarks than samples.
 
     Notes
@@ -171,7 +171,7 @@ def draw_by_scores(scores: Array, n_landmarks: int, rng: np.random.Generator) ->
 
     Raises
     ------
-    DataError
+    NotApplicable
         More landmarks than samples.
 
     Notes

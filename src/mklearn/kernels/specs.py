@@ -223,8 +223,7 @@ def build_stack(
             observed = None if present is None else present[sources.train]
             if observed is not None and observed.sum() < 2:
                 raise NotApplicable(
-                    f"kernel {entry.id!r}: {observed.sum()} of the {n_train} training samples have its view; at least "
-                    "two are needed"
+                    f"{observed.sum()} of the {n_train} training samples have its view; at least two are needed"
                 )
             parts = [
                 sources.blocks(part, measure, present)
@@ -597,7 +596,7 @@ def _error_prefix(name: str) -> Iterator[None]:
     """Prefix the message of an error with the id of the kernel."""
     try:
         yield
-    except (ConfigError, DataError) as error:
+    except (ConfigError, DataError, NotApplicable) as error:
         raise type(error)(f"kernel {name!r}: {error}") from error
 
 

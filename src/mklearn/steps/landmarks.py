@@ -14,7 +14,7 @@ from mklearn.artefacts import read_arrays, read_table, write_arrays
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.datasets.splits import Split, Splits
-from mklearn.errors import DataError
+from mklearn.errors import DataError, NotApplicable
 from mklearn.evaluation.inputs import kernels_on_views
 from mklearn.provenance import array_digest, input_digests, stamp
 from mklearn.saved_models import fitted_bytes, from_bytes
@@ -32,7 +32,8 @@ def landmarks(
     """Choose landmarks among the training samples of every split, and fit the parameters of the kernels.
 
     They are chosen from at most 20,000 training samples, or as many as there are landmarks: drawn at random, and the
-    first of each class that would be missing.
+    first of each class that would be missing. A split with fewer training samples than landmarks, or with more classes
+    than landmarks, has that reason in their place.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ def landmarks(
     Raises
     ------
     DataError
-        More landmarks than training samples, fewer than classes, or features that a kernel can't take.
+        Features that a kernel can't take.
     """
     table, _ = read_table(labels)
     y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)
@@ -57,7 +58,8 @@ def landmarks(
     rows = np.unique(np.concatenate(samples))
     views = _views_of(rows, read_blocks(features, spec.descriptors, ids))
     kernels = kernels_on_views(spec.kernels, {key: key for key in spec.descriptors})
-    found, seconds = [], []
+    found: list[LandmarkFeatures | str] = []
+    seconds = []
     for split, sample in zip(progress(drawn, len(drawn), "landmarks: split"), samples, strict=True):
         own = {name: each[np.searchsorted(rows, sample)] for name, each in views.items()}
         made = LandmarkFeatures(
@@ -68,19 +70,22 @@ def landmarks(
         try:
             with logged_warnings(split.name):
                 found.append(made.fit(own, y[sample]))
+        except NotApplicable as reason:
+            logger.warning("%s: no landmarks: %s", split.name, reason)
+            found.append(str(reason))
         except DataError as error:
             raise DataError(f"{split.name}: {error}") from error
         seconds.append(time.process_time() - started)
-    logger.info("%d features of %d kernels in the first split", found[0].blocks_[-1].stop, len(spec.kernels))
     record = stamp(spec.as_dict(), input_digests(labels=labels, splits=splits, features=features), code or [])
     content = np.frombuffer(fitted_bytes(found, str(landmarks)), dtype=np.uint8)
     write_arrays(landmarks, record, content=content, seconds=np.array(seconds))
 
 
-def read_landmarks(path: Path) -> list[LandmarkFeatures]:
-    """Read the landmarks of each split, in the order of the splits."""
+def read_landmarks(path: Path) -> list[LandmarkFeatures | NotApplicable]:
+    """Read the landmarks of each split, in the order of the splits; of a split that can't have any, the reason."""
     content = read_arrays(path, ("content",))["content"]
-    return from_bytes(content.tobytes(), str(path))
+    held = from_bytes(content.tobytes(), str(path))
+    return [NotApplicable(each) if isinstance(each, str) else each for each in held]
 
 
 def digest_of_landmarks(path: Path) -> str:

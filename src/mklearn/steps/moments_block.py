@@ -10,7 +10,7 @@ import numpy as np
 from mklearn.artefacts import read_table, write_arrays
 from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.datasets.splits import Splits
-from mklearn.errors import DataError
+from mklearn.errors import DataError, NotApplicable
 from mklearn.evaluation.landmarks import Folds, SplitMoments
 from mklearn.provenance import input_digests, stamp
 from mklearn.steps.blocks import read_block
@@ -24,7 +24,7 @@ def moments_block(
 ) -> None:  # fmt: skip
     """Write the moments of block ``spec.part`` of the samples; features are one file for each descriptor of ``spec``.
 
-    Samples outside the training part of a split count in none of its moments.
+    Samples outside the training part of a split count in none of its moments; a split without landmarks has none.
 
     Raises
     ------
@@ -46,8 +46,10 @@ def moments_block(
         "landmarks": digest_of_landmarks(landmarks),
     }
     for number, (split, own) in enumerate(zip(progress(drawn, len(drawn), "moments: split"), maps, strict=True)):
-        folds = Folds.of(y, split, spec.inner_folds, spec.seed, groups)
-        found = SplitMoments.of_rows(own, block.views, block.rows, y, folds)
+        found = SplitMoments.none()
+        if not isinstance(own, NotApplicable):
+            folds = Folds.of(y, split, spec.inner_folds, spec.seed, groups)
+            found = SplitMoments.of_rows(own, block.views, block.rows, y, folds)
         arrays |= {f"{number}/{name}": array for name, array in found.as_arrays().items()}
     logger.info("part %s: samples %d to %d", part, block.rows[0], block.rows[-1])
     inputs = input_digests(landmarks=landmarks, labels=labels, splits=splits, features=features)

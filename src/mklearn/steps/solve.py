@@ -15,6 +15,7 @@ from mklearn.artefacts import read_arrays, read_table, write_arrays
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.contract.fit_spec import FitSpec
 from mklearn.datasets.splits import Split, Splits
+from mklearn.errors import NotApplicable
 from mklearn.evaluation import landmarks as on_landmarks
 from mklearn.evaluation.landmarks import Solved, SplitMoments
 from mklearn.evaluation.split import Candidate
@@ -50,7 +51,8 @@ def solve(
 ) -> None:  # fmt: skip
     """Fit a method to the moments of every split; write the fitted estimators and how they were chosen.
 
-    A failure that is a result (a solver without solution, the study's time limit) is written with its reason.
+    A failure that is a result (a solver without solution, the study's time limit, no landmarks) is written with its
+    reason.
     """
     ids = read_table(labels)[0]["id"].to_numpy(dtype=str)
     drawn = Splits.load(splits, ids).splits
@@ -82,15 +84,14 @@ def read_solution(path: Path) -> list[Solution]:
     return found
 
 
-def _solved(work: Sequence[tuple[Split, LandmarkFeatures, SplitMoments]], spec: FitSpec) -> list[Solution]:
+def _solved(
+    work: Sequence[tuple[Split, LandmarkFeatures | NotApplicable, SplitMoments]], spec: FitSpec
+) -> list[Solution]:  # fmt: skip
     """Fit the splits of one training size under supervision; those that it ends have its reason."""
 
     def solutions() -> Iterator[Solution]:
         for split, features, moments in progress(work, len(work), f"{spec.method.id}: split"):
-            found = guarded(
-                split.name,
-                lambda: on_landmarks.solve(features, moments, spec.method, spec.evaluation),  # noqa: B023
-            )
+            found = guarded(split.name, lambda: _of_split(features, moments, spec))  # noqa: B023
             if isinstance(found, Exception):
                 yield Solution(None, moments.seconds, *failure(found).values())
             else:
@@ -104,6 +105,13 @@ def _solved(work: Sequence[tuple[Split, LandmarkFeatures, SplitMoments]], spec: 
         logger.warning("%d splits without a value: %s", len(work) - len(done), reason)
         done += [Solution(None, 0.0, *failure(reason).values()) for _ in work[len(done) :]]
     return done
+
+
+def _of_split(features: LandmarkFeatures | NotApplicable, moments: SplitMoments, spec: FitSpec) -> Solved | Exception:
+    """Return the solution, or the reason why the split has no landmarks."""
+    if isinstance(features, NotApplicable):
+        return features
+    return on_landmarks.solve(features, moments, spec.method, spec.evaluation)
 
 
 def _as_arrays(solution: Solution, path: Path) -> dict[str, NDArray[Any]]:

@@ -48,8 +48,6 @@ def unsuited(method: Method, neighbours: list[str]) -> str:
             f"takes several inputs ({', '.join(method.inputs)}), and a model takes views only; in Python it can be "
             "fitted to views, where the rows of the average kernel gate, and saved by mklearn.saved_models"
         )
-    if getattr(method, "landmarks", None) is not None:
-        return "learns from landmarks; in Python it can be fitted with `landmarks=` and saved by mklearn.saved_models"
     if getattr(method, "kernel_weights", None) == "oracle_single":
         return "chooses its kernel on test samples"
     if not isinstance(method, Classifier) and EUCLIDEAN not in neighbours:

@@ -126,8 +126,7 @@ class JobResources:
     def final_memory(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
         final = self._targets.final
         n, fits = self._n_samples(final.dataset), [candidate.fit for candidate in final.spec.candidates]
-        kernels = max(len(fit.kernels) * max(1, len(fit.method.grid.get("feature_scaling", []))) for fit in fits)
-        data = resources.kernel_fit_mb(n, n, kernels, kernels) if kernels else 0.0
+        data = max(resources.final_fit_mb(fit, n) for fit in fits)
         return resources.asked_mb(data + resources.sample_fit_mb(input.size_mb), attempt)
 
     def final_minutes(self, wildcards: Wildcards, input: Any, attempt: int) -> int:
@@ -135,7 +134,7 @@ class JobResources:
         final = self._targets.final
         n, fits = self._n_samples(final.dataset), [candidate.fit for candidate in final.spec.candidates]
         protocol = self._targets.plan.protocols[final.protocol].model_copy(update={"parameters": {"repeats": 1}})
-        return resources.asked_minutes(max(resources.fit_seconds(fit, protocol, n) for fit in fits), attempt)
+        return resources.asked_minutes(max(resources.final_fit_seconds(fit, protocol, n) for fit in fits), attempt)
 
     def _fit_samples(self, wildcards: Wildcards) -> tuple[int, list[int]]:
         """Number of samples, or of pairs, and of training samples of a split at each training size."""

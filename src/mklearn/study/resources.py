@@ -189,6 +189,25 @@ def fit_seconds(spec: FitSpec, protocol: SplitSpec, n_train: int) -> float:
     return fits * (FIT_SECONDS.get(method.implementation, 0.2) + number_of_iterations(method) * iteration)
 
 
+def final_fit_mb(spec: FitSpec, n_samples: int) -> float:
+    """Compute the memory of a final model's fit on all samples, besides their features."""
+    if spec.landmarks is not None:
+        assert isinstance(spec.evaluation.inner_folds, int)
+        n_features = spec.landmarks.most * len(spec.kernels)
+        kept = 200 + 256  # a block in work, and the features that `fit` keeps
+        return kept + moments_mb(n_features, spec.evaluation.inner_folds, 1)
+    n_kernels = len(spec.kernels) * max(1, len(spec.method.grid.get("feature_scaling", [])))
+    return kernel_fit_mb(n_samples, n_samples, n_kernels, n_kernels) if n_kernels else 0.0
+
+
+def final_fit_seconds(spec: FitSpec, protocol: SplitSpec, n_samples: int) -> float:
+    """Estimate a final model's fit; with landmarks two passes over all samples, and eigenproblems of the features."""
+    if spec.landmarks is None:
+        return fit_seconds(spec, protocol, n_samples)
+    n_features = spec.landmarks.most * len(spec.kernels)
+    return 2 * pass_seconds(n_samples, n_features, 1) + fit_seconds(spec, protocol, n_features)
+
+
 def fit_priority(spec: FitSpec, protocol: SplitSpec, n_train: Sequence[int]) -> float:
     """Compute a priority between 0 and 1: the longest fit first, so that no core waits for a long fit at the end."""
     return 1.0 - 1.0 / (1.0 + sum(fit_seconds(spec, protocol, n) for n in n_train))

@@ -35,9 +35,11 @@ class LandmarkFit(LandmarkInput):
         self.landmark_features_ = None
         if self.landmarks is None:
             return super().fit(X, y)  # type: ignore[misc]
-        labels = self._fit_landmarks(X, y)
+        kept: list[NDArray[np.floating[Any]]] = []
+        labels = self._fit_landmarks(X, y, kept)
         self._keep_labels(y if labels is None else labels)  # type: ignore[attr-defined]
-        self.embedding_ = self._project(X)
+        assert self.landmark_features_ is not None
+        self.embedding_ = self._outputs(self.landmark_features_, X, kept)
         return self
 
     def fit_moments(self, features: LandmarkFeatures, moments: Moments) -> Self:

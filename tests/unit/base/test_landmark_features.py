@@ -22,7 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from mklearn.base import landmark_features
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.descriptors.hog import hog
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels import landmark_transform
 from mklearn.kernels.landmark_map import RepeatedLandmarksWarning
 from mklearn.kernels.specs import StackTransform
@@ -318,10 +318,10 @@ def test_all_kernels_linear_need_no_landmarks(digits) -> None:
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
-        ({"n_landmarks": 161}, DataError, "n_landmarks=161, but there are 160 training samples"),
-        ({"n_landmarks": 161, "landmarks": "kmeans"}, DataError, "n_landmarks=161, but there are 160"),
-        ({"n_landmarks": 161, "landmarks": "leverage"}, DataError, "n_landmarks=161, but there are 160"),
-        ({"n_landmarks": 9}, DataError, r"n_landmarks=9, but y has 10 classes.*give at least 10"),
+        ({"n_landmarks": 161}, NotApplicable, "n_landmarks=161, but there are 160 training samples"),
+        ({"n_landmarks": 161, "landmarks": "kmeans"}, NotApplicable, "n_landmarks=161, but there are 160"),
+        ({"n_landmarks": 161, "landmarks": "leverage"}, NotApplicable, "n_landmarks=161, but there are 160"),
+        ({"n_landmarks": 9}, NotApplicable, r"n_landmarks=9, but y has 10 classes.*give at least 10"),
         ({"n_landmarks": 0}, ConfigError, "invalid value 0 for `n_landmarks`: expected an integer >= 1"),
         ({"n_landmarks": 2.5}, ConfigError, "invalid value 2.5 for `n_landmarks`"),
         ({"landmarks": "random"}, ConfigError, r"invalid value 'random' for `landmarks`: expected one of random_per"),

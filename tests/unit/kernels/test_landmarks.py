@@ -7,7 +7,7 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 
-from mklearn.errors import DataError
+from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.distances import squared_euclidean
 from mklearn.kernels.landmark_blocks import row_blocks
 from mklearn.kernels.landmarks import (
@@ -38,9 +38,9 @@ def test_classes_take_turns_as_far_as_they_have_samples() -> None:
 
 def test_what_random_landmarks_need() -> None:
     labels = np.repeat(np.arange(5), 4)
-    with pytest.raises(DataError, match="n_landmarks=21, but there are 20 training samples: give at most 20"):
+    with pytest.raises(NotApplicable, match="n_landmarks=21, but there are 20 training samples: give at most 20"):
         random_per_class(labels, 21, rng())
-    with pytest.raises(DataError, match=r"n_landmarks=4, but y has 5 classes.*give at least 5"):
+    with pytest.raises(NotApplicable, match=r"n_landmarks=4, but y has 5 classes.*give at least 5"):
         random_per_class(labels, 4, rng())
 
 
@@ -52,7 +52,7 @@ def test_centres_of_separate_clusters_are_their_means() -> None:
     assert sorted(nearest.argmin(axis=1)) == list(range(6))
     assert nearest.min(axis=1).max() < 0.01
     assert sp.issparse(kmeans_centres(sp.csr_array(X), 6, seed=0))
-    with pytest.raises(DataError, match="n_landmarks=121, but there are 120"):
+    with pytest.raises(NotApplicable, match="n_landmarks=121, but there are 120"):
         kmeans_centres(X, 121, seed=0)
 
 
@@ -109,7 +109,7 @@ def test_draws_follow_the_scores() -> None:
     every = draw_by_scores(scores, 5, rng())
     assert every[-1] == 4
     np.testing.assert_array_equal(draw_by_scores(scores, 3, rng()), every[:3])
-    with pytest.raises(DataError, match="n_landmarks=6, but there are 5"):
+    with pytest.raises(NotApplicable, match="n_landmarks=6, but there are 5"):
         draw_by_scores(scores, 6, rng())
 
 

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_digits
 from sklearn.pipeline import make_pipeline
 from tests.unit.every_step import data_jobs, model_jobs, table_jobs
+from tests.unit.steps.landmark_jobs import spec_of
 from tests.unit.steps.small_study import working_in
 
 from mklearn.artefacts import read_arrays, read_table
+from mklearn.base.folds import inner_folds
+from mklearn.base.landmark_moments import landmark_features
+from mklearn.base.moments import Moments
 from mklearn.base.side_by_side import SideBySide
-from mklearn.contract.fit_spec import FitSpec
+from mklearn.contract.fit_spec import NUMBER_OF_LANDMARKS, FitSpec
 from mklearn.contract.loading import load
 from mklearn.contract.model_card import ModelCard
 from mklearn.datasets.samples import SampleSet
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.descriptors.pixels import pixels
 from mklearn.engine.integrity import artefacts, verify_file
-from mklearn.errors import DamagedArtefact
+from mklearn.errors import DamagedArtefact, DataError
+from mklearn.evaluation.final_model import final_estimator, final_parameters
 from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
 from mklearn.evaluation.split import evaluate_split
 from mklearn.kernels.specs import StackTransform, build_stack
@@ -58,12 +66,31 @@ STUDY: dict[str, Any] = {
         "fsvc": {"kind": "fsvc", "descriptor": "blocks", "feature_scaling": "standard"},
         "two-d-lda": {"kind": "two_d_lda", "sizes": [2, 3]},
         "oracle": {"kind": "kernel_fda", "kernel_weights": "oracle_single"},
+        "kfd-landmarks": {
+            "kind": "kernel_fda",
+            "kernels": ["gauss-*", "square"],
+            "ridge": [1e-4, 1.0],
+            "landmarks": {"n": [3, 12]},
+        },
+        "ridge-landmarks": {
+            "kind": "kernel_ridge",
+            "kernels": ["gauss-*"],
+            "alpha": [1e-3, 10.0],
+            "landmarks": {"n": [4, 12], "dtype": "float32"},
+        },
+        "single-landmarks": {
+            "kind": "kernel_fda",
+            "kernel_weights": "best_single",
+            "kernels": ["gauss-*", "square"],
+            "landmarks": {"n": 9, "how": "kmeans"},
+        },
     },
     "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
     "evaluation": {"inner_folds": 2},
     "final": {},
 }
-METHODS = [name for name in STUDY["methods"] if name not in ("oracle", "each")] + ["each-square"]
+LANDMARKS = [name for name in STUDY["methods"] if name.endswith("-landmarks")]
+METHODS = [name for name in STUDY["methods"] if name not in ("oracle", "each", *LANDMARKS)] + ["each-square"]
 
 
 def targets(method: str = "best") -> Targets:
@@ -122,7 +149,7 @@ def new_images(samples: SampleSet) -> Any:
     return (0.7 * samples.images + 0.3 * np.roll(samples.images, 5, axis=0))[::2]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", METHODS + LANDMARKS)
 def test_predictions_are_those_of_the_library(
     method: str, model: Callable[[str], SavedModel], samples: SampleSet
 ) -> None:
@@ -144,6 +171,8 @@ def test_predictions_are_those_of_the_library(
             estimator = make_pipeline(SideBySide(names, scaling), asked(**card.method.parameters))
     estimator.fit(X, labels)
     np.testing.assert_array_equal(saved.estimator.predict(new), estimator.predict(new))
+    if method in LANDMARKS:
+        np.testing.assert_array_equal(saved.estimator.coefficients_, estimator.coefficients_)
     assert (saved.estimator.predict(X) == labels).mean() > 0.8
     assert saved.arrays["ids"].tolist() == samples.ids.tolist()
     assert card.data.classes == {"0": 8, "1": 8, "8": 8}
@@ -172,6 +201,55 @@ def test_parameters_are_those_that_the_evaluation_chooses(
     assert card.method.feature_scaling == result.candidate.feature_scaling
     if result.candidate.kernel is not None:
         assert list(card.method.kernels) == [spec.kernels[result.candidate.kernel]["id"]]
+
+
+@pytest.mark.parametrize("method", ["kfd-landmarks", "ridge-landmarks"])
+def test_landmarks_and_parameters_are_those_of_the_best_folds(
+    method: str, model: Callable[[str], SavedModel], samples: SampleSet
+) -> None:
+    """By fits of each candidate, with landmarks of its own number, to the samples of all folds but one."""
+    saved = model(method)
+    card = ModelCard.model_validate(saved.card)
+    spec = next(fit for fit in targets().plan.fits.values() if fit.method_id == method).spec
+    views, y = views_of(samples.images), samples.y
+    name, n_landmarks = spec.method.grid
+    implementation, scores = load(spec.method.implementation), {}
+    assert n_landmarks == NUMBER_OF_LANDMARKS
+    for value, n in itertools.product(*spec.method.grid.values()):
+        made = landmark_features(card.method.kernels, card.method.parameters["landmarks"] | {"n": n}).fit(views, y)
+        features = made.transform(views)
+        found = []
+        for known, asked in inner_folds(y, 2, spec.seed):
+            fitted = implementation(**spec.method.parameters, **{name: value})
+            fitted.fit_moments(made, Moments().partial_fit(features[known], y[known]))
+            outputs = fitted.outputs_of_features(features)
+            if method == "ridge-landmarks":
+                labels = fitted.classes_[outputs[asked].argmax(axis=1)]
+            else:
+                labels = y[known][cdist(outputs[asked], outputs[known]).argmin(axis=1)]
+            found.append(np.mean(labels == y[asked]))
+        scores[value, n] = np.mean(found)
+    assert len(set(scores.values())) > 1, "the candidates should matter"
+    value, n = max(scores, key=lambda candidate: scores[candidate])
+    assert card.method.parameters[name] == value
+    assert card.method.parameters["landmarks"]["n"] == saved.estimator.landmark_features_.n_landmarks_ == n
+
+
+@pytest.mark.parametrize("how", ["random_per_class", "leverage"])
+def test_models_of_tables_with_landmarks_take_samples_that_lack_a_view(how: str) -> None:
+    """But not with leverage scores, which need every view."""
+    X, y = load_digits(return_X_y=True)
+    train, new = Views({"a": X[:150], "b": X[:150, ::2]}), Views({"a": X[150:160], "b": np.full((10, 32), np.nan)})
+    spec = spec_of(kind="kernel_fda", landmarks={"n": 30, "how": how}, ridge=[1e-3, 1e-1])
+    names = {key: key.partition("-")[0] for key in spec.descriptors}
+    features = {key: train[name] for key, name in names.items()}
+    chosen = final_parameters(spec, features, None, y[:150], names, completes=True)
+    model = final_estimator(spec, chosen, names).fit(train, y[:150])
+    if how == "leverage":
+        with pytest.raises(DataError, match="kernel 'g-b'"):
+            model.predict(new)
+    else:
+        assert (model.predict(new) == y[150:160]).mean() > 0.7
 
 
 def study_inputs(spec: FitSpec, dataset: str, samples: SampleSet) -> Inputs:

@@ -203,6 +203,26 @@ def test_no_split_may_have_a_value(made: Made) -> None:
     assert frame["message"].str.contains("of one class only").all()
 
 
+def test_a_split_with_fewer_samples_than_landmarks_costs_its_own_row(
+    made: Made, caplog: pytest.LogCaptureFixture
+) -> None:  # fmt: skip
+    first, second = made("whole").splits
+    alone, both = made("alone", splits=[first]), made(splits=[first, replace(second, train=second.train[:29])])
+    spec = spec_of(kind="kernel_fda", landmarks={"n": 30, "how": "leverage"})
+    frame = both.run(spec, n_blocks=2)
+    pd.testing.assert_frame_equal(frame[frame["repeat"].eq(0)], alone.run(spec, n_blocks=2))
+    last = frame[frame["repeat"].eq(1)]
+    assert last["status"].tolist() == ["not_applicable"]
+    assert last["message"].tolist() == ["n_landmarks=30, but there are 29 training samples: give at most 29"]
+    assert f"{second.name}: no landmarks: n_landmarks=30, but" in caplog.text
+
+
+def test_fewer_landmarks_than_classes_are_rows(made: Made) -> None:
+    frame = made().run(spec_of(kind="kernel_fda", landmarks=9))
+    assert frame["status"].tolist() == ["not_applicable"] * 2
+    assert frame["message"].str.fullmatch("n_landmarks=9, but y has 10 classes, .* by 'kmeans' or 'leverage'").all()
+
+
 def test_a_fit_that_fails_is_a_row(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs, spec = made(), spec_of(**MKL | {"landmarks": 20})
     jobs.pass_over(spec)
@@ -249,15 +269,6 @@ def test_splits_after_the_time_limit_have_its_reason(made: Made, monkeypatch: py
 
 
 # --- what is wrong is said
-
-
-def test_more_landmarks_than_samples_and_fewer_than_classes(made: Made) -> None:
-    jobs = made()
-    for n, sentence in ((81, "n_landmarks=81, but there are 80 training samples: give at most 80"), (9, "classes")):
-        with pytest.raises(DataError, match=sentence) as raised:
-            jobs.landmarks(spec_of(**MKL | {"landmarks": n}))
-        assert str(raised.value).startswith(f"{jobs.splits[0].name}: ")
-        assert not jobs.files["landmarks"].exists()
 
 
 def test_repeated_landmarks_are_a_warning_in_the_log(made: Made, caplog: pytest.LogCaptureFixture) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from mklearn.contract.specs import SplitSpec
 from mklearn.errors import ConfigError, MissingExtra
 from mklearn.study.datasets import RegisteredDataset
 from mklearn.study.expansion import landmarks
@@ -18,6 +19,7 @@ from mklearn.study.expansion.blocks import number_of_blocks
 from mklearn.study.expansion.landmarks import unsuited_kernels
 from mklearn.study.expansion.plan import Plan, plan_study
 from mklearn.study.reading import check_study
+from mklearn.study.resources import final_fit_mb, final_fit_seconds
 from mklearn.study.targets import Targets
 
 STUDY: dict[str, Any] = {
@@ -246,11 +248,21 @@ def test_blocks_of_a_users_tables_follow_an_estimate(lists: None, suffix: str) -
     assert dataset.n_blocks in (2, 3)
 
 
-def test_a_method_with_landmarks_is_no_final_model() -> None:
-    with pytest.raises(ConfigError, match=r"final\.method: 'mkl' learns from landmarks; .* valid: best, dense"):
-        planned(final={"method": "mkl"})
-    plan = planned(final={"method": "best"})
+def test_a_method_with_landmarks_can_be_the_final_model() -> None:
+    plan = planned(final={"method": "kfd"})
     assert plan.final is not None
-    assert [candidate.fit.method.id for candidate in plan.final.spec.candidates] == ["dense"]
-    with pytest.raises(ConfigError, match="no method can be a model of data set 'digits': mkl learns from landmarks"):
-        planned(methods={"mkl": STUDY["methods"]["mkl"]}, final={"method": "best"})
+    (candidate,) = plan.final.spec.candidates
+    assert candidate.fit.landmarks is not None
+    assert {view.name for view in plan.final.spec.views} == {"pixels", "blocks"}
+
+
+def test_the_resources_of_a_final_model_follow_its_landmarks() -> None:
+    asked = {}
+    for method in ("kfd", "dense"):
+        final = planned(final={"method": method}).final
+        assert final is not None
+        (candidate,) = final.spec.candidates
+        fit, protocol = candidate.fit, SplitSpec(kind="x", implementation="x:x", parameters={"repeats": 1}, seed=0)
+        asked[method] = final_fit_mb(fit, 10**6), final_fit_seconds(fit, protocol, 10**6)
+    assert asked["kfd"][0] < 500 < 10**6 < asked["dense"][0]
+    assert asked["kfd"][1] < 3600 < asked["dense"][1]
