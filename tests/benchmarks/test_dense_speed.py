@@ -1,5 +1,9 @@
 """How near the dense path is to its floor: MKL-DR to its factorisations, kernels to scikit-learn's.
 
+An A-step factorises the combined kernel's scatter, which means that all kernels are read once for K = sum beta_m K_m
+before it and once for K_m A after it: neither can wait for the other. Both are bound by memory, and with 5 kernels they
+take a fifth of a factorisation's time.
+
 Ratios of processor times on one thread, each the least of repeats taken in turn: 2,000 samples, 5 views, 10 classes.
 """
 
@@ -57,24 +61,26 @@ def test_mkldr_is_near_its_factorisations(record_property) -> None:
     stack = compute_stack(X, kernels)
     K = stack.as_last_axis()
     assert MKLDR(tol=0.0).fit(K, Y).n_iter_ == 5, "six A-steps are compared with six factorisations"
+    weights, coefficients = np.full(M, 1 / M), np.ones((CLASSES - 1, N))
     taken = least_seconds(
         {
             "factorisation": lambda: factorise(stack[0]),
+            "readings": lambda: (stack.combine(weights), [coefficients @ kernel for kernel in stack]),
             "precomputed": lambda: MKLDR(tol=0.0).fit(K, Y),
             "kernels": lambda: [rbf_kernel(view, gamma=0.02) for view in X.values()],
             "features": lambda: MKLDR(kernels=kernels, tol=0.0).fit(X, Y),
         },
         repeats=3,
     )
-    floor = 6 * taken["factorisation"]
     ratios = {
-        "precomputed": taken["precomputed"] / floor,
+        "precomputed, to factorisations alone": taken["precomputed"] / (6 * taken["factorisation"]),
+        "precomputed": taken["precomputed"] / (6 * (taken["factorisation"] + taken["readings"])),
         "features": taken["features"] / (taken["precomputed"] + taken["kernels"]),
     }
     for name, ratio in ratios.items():
         record_property(name, round(ratio, 2))
     print(f"\n{ratios}")
-    assert ratios["precomputed"] <= 1.4
+    assert ratios["precomputed"] <= 1.3
     assert ratios["features"] <= 1.3
 
 
@@ -92,7 +98,11 @@ def test_trace_ratio_is_at_most_three_ratio_traces(record_property) -> None:
 
 
 def test_a_gaussian_kernel_takes_twice_scikit_learns(record_property) -> None:
-    """From features: centred, scaled to unit variance and with its diagnostics; and the bare kernel."""
+    """From features: centred, scaled to unit variance and with its diagnostics; and the bare kernel.
+
+    The bare one takes longer by the checks of distances, three readings, and by a matrix of its own: scikit-learn
+    overwrites its distances. To compute one triangle and mirror it takes as long as the exponentials that it saves.
+    """
     view = views()["view0"]
     taken = least_seconds(
         {

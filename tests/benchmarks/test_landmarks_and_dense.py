@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.linalg import blas, eigh
+from scipy.linalg.lapack import dpotrf, dpotri
 from threadpoolctl import threadpool_limits
 
 from mklearn.datasets.read import read_dataset
@@ -43,6 +45,28 @@ def fitted(views: Views, y: NDArray[np.int64], train: NDArray[np.intp], landmark
         return model, process_time() - start
 
 
+def unavoidable_seconds(n: int, steps: int, dtype: str) -> float:
+    """CPU seconds of what remains of `fit` if nothing but LAPACK and products of whole matrices took time.
+
+    Per kernel the eigenvectors among landmarks and their product with the kernel values; the scatter of D = 3 l
+    features; their inverse Gram matrix; one Cholesky factorisation of D x D for each A-step.
+    """
+    rng = np.random.default_rng(0)
+    Z, values = rng.normal(size=(L, 50)), rng.normal(size=(n, L)).astype(dtype)
+    features = rng.normal(size=(n, len(KERNELS) * L)).astype(dtype)
+    symmetric = np.asfortranarray(features.T.astype(np.float64) @ features)
+    with threadpool_limits(1):
+        start = process_time()
+        for _ in KERNELS:
+            values @ eigh(Z @ Z.T)[1].astype(dtype)
+        (blas.dsyrk if dtype == "float64" else blas.ssyrk)(1.0, features.T)
+        factor, _ = dpotrf(symmetric, lower=True)
+        dpotri(factor, lower=True)
+        for _ in range(steps):
+            dpotrf(symmetric, lower=True)
+        return process_time() - start
+
+
 @pytest.mark.benchmark
 @pytest.mark.timeout(3600)
 def test_landmarks_are_as_accurate_as_the_dense_method(usps, record_property) -> None:
@@ -64,8 +88,11 @@ def test_landmarks_are_as_accurate_as_the_dense_method(usps, record_property) ->
 
 @pytest.mark.benchmark
 @pytest.mark.timeout(3600)
-def test_landmarks_are_six_times_as_fast_as_the_dense_method(usps, record_property) -> None:
-    """With as many training samples as the standard split, 7,291."""
+def test_landmarks_are_ten_times_as_fast_as_the_dense_method(usps, record_property) -> None:
+    """With as many training samples as the standard split, 7,291.
+
+    Beside each precision the products and factorisations that it can't do without: `unavoidable_seconds`.
+    """
     views, y = usps
     order = np.random.default_rng(0).permutation(len(y))
     train, test = order[:7291], order[7291:]
@@ -76,5 +103,10 @@ def test_landmarks_are_six_times_as_fast_as_the_dense_method(usps, record_proper
         record_property(name, taken)
         accuracy = 100 * model.score(views[test], y[test])
         print(f"\n{name}: {taken:.1f} s, {accuracy:.2f} %, {len(model.history_)} half-steps")
+        if landmarks:
+            steps = sum(half_step["step"] == "a" for half_step in model.history_)
+            floor = unavoidable_seconds(len(train), steps, landmarks.get("dtype", "float64"))
+            record_property(f"{name}, unavoidable", floor)
+            print(f"unavoidable: {floor:.1f} s")
     for name in LANDMARKS:
-        assert found["dense"] >= 6 * found[name]
+        assert found["dense"] >= 10 * found[name]

@@ -267,19 +267,47 @@ class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
         self._fill(features, table, 0)
         return self._with_row_labels(features, X)
 
-    def transform_blocks(self, X: Any, start: int = 0) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
-        """Yield blocks of rows of X, in order from row `start` on, and their features, never all in memory together.
+    def transform_times(
+        self, X: Any, coefficients: NDArray[np.floating[Any]], start: int = 0
+    ) -> NDArray[np.floating[Any]]:  # fmt: skip
+        """Compute ``transform(X) @ coefficients`` from kernel values, without the features: p columns, not D.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (m, d), or views
+            As in ``fit``.
+        coefficients : array of shape (D, p)
+        start : int
+            The first row of X to be transformed.
+
+        Returns
+        -------
+        array of shape (m - start, p)
+            Of the features' dtype. Errors are those of ``transform``.
+        """
+        check_is_fitted(self)
+        made = copy.copy(self)
+        made._map_ = self._map_.times(coefficients)
+        made.blocks_ = made._map_.blocks
+        table = _sliceable(X)
+        parts = np.empty(((table.shape[0] if table.shape else 0) - start, made.blocks_[-1].stop), dtype=self.dtype)
+        if len(parts) or not start:
+            made._fill(parts, table, start)
+        return np.asarray(parts.reshape(len(parts), len(self.blocks_), coefficients.shape[1]).sum(axis=1))
+
+    def transform_blocks(self, X: Any) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
+        """Yield blocks of rows of X, in order, and their features, which are never all in memory together.
 
         Parameters and errors are those of ``transform``; a block is a slice and an array of shape (b, D), of at most
         32 MB unless it is one row.
         """
         check_is_fitted(self)
-        return self._blocks_of_features(_sliceable(X), start)
+        return self._blocks_of_features(_sliceable(X))
 
-    def _blocks_of_features(self, table: Any, first: int) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
+    def _blocks_of_features(self, table: Any) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
         n, width = table.shape[0] if table.shape else 0, self.blocks_[-1].stop
         most = max(1, _BLOCK_BYTES // (np.dtype(self.dtype).itemsize * width))
-        for start in range(first, max(n, 1), most):
+        for start in range(0, max(n, 1), most):
             features = np.empty((min(most, n - start), width), dtype=self.dtype)
             self._fill(features, table, start)
             yield slice(start, start + len(features)), features

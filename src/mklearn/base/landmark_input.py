@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
@@ -116,10 +115,13 @@ class LandmarkInput:
         -------
         array of shape (m, n_columns)
         """
-        coefficients, offset = (each.astype(features.dtype) for each in (self.coefficients_, self.offset_))
-        return np.asarray(features @ coefficients - offset)
+        return self._shifted(features @ self.coefficients_.astype(features.dtype))
 
     def _outputs(self, features: LandmarkFeatures, X: Any, first: Sequence[Array] = ()) -> NDArray[np.floating[Any]]:
-        """Compute the outputs of samples, block by block, given the features of the first blocks."""
-        rest = (block for _, block in features.transform_blocks(X, sum(map(len, first))))
-        return np.concatenate([self.outputs_of_features(block) for block in itertools.chain(first, rest)])
+        """Compute the outputs of samples, given the features of the first blocks."""
+        rest = features.transform_times(X, self.coefficients_, sum(map(len, first)))
+        return np.concatenate([*map(self.outputs_of_features, first), self._shifted(rest)])
+
+    def _shifted(self, products: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+        """Return the outputs, given the products of features and coefficients."""
+        return np.asarray(products - self.offset_.astype(products.dtype))

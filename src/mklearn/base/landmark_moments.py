@@ -94,7 +94,7 @@ class LandmarkMoments:
     @cached_property
     def centred_traces(self) -> Array:
         """tr(K_m)/n - 1'K_m 1/n^2 of each kernel before it is scaled, (M,)."""
-        variances = np.diagonal(self._scatter) / self.moments.n_samples_
+        variances = self.moments.squares / self.moments.n_samples_
         return np.array([variances[block].sum() for block in self.features.blocks_])
 
     @cached_property
@@ -122,7 +122,9 @@ class LandmarkMoments:
         """Return the scatters of the scaled features: of the LDA graph, or of the PCA graph if not supervised."""
         scale = self.scale
         between = scale[:, None] * self.moments.between if supervised else None
-        total = scale[:, None] * self._scatter * scale
+        total = self.moments.scatter
+        total *= scale
+        total *= scale[:, None]
         offset = scale * (self.moments.mean - self.origin)
         return LandmarkProblem(self.moments.n_samples_, self.features.blocks_, total, between, offset)
 
@@ -150,7 +152,3 @@ class LandmarkMoments:
         offset = self.scale * (self.moments.mean - self.origin)
         gram = symmetrized(scaled.T @ scaled)
         return LandmarkProblem(len(scaled), self.features.blocks_, below, None, offset, (above, gram))
-
-    @cached_property
-    def _scatter(self) -> Array:
-        return self.moments.scatter

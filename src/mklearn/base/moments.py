@@ -202,6 +202,11 @@ class Moments:
         return np.asarray(scatter)
 
     @property
+    def squares(self) -> Array:
+        """The diagonal of the scatter, (d,)."""
+        return np.diagonal(self._upper)
+
+    @property
     def between(self) -> Array:
         """B = [sqrt(n_c) (mean_c - mean)], (d, c): BB' is the scatter between classes, S_T - BB' that within them."""
         return np.asarray((np.sqrt(self.class_counts_)[:, None] * (self.class_means - self.mean)).T)

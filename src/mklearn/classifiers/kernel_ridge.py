@@ -136,8 +136,8 @@ class KernelRidgeClassifier(LandmarkInput, ClassScores, WeightedKernelClassifier
         self.ridge_amount_ = amount
         self.kernel_weights_ = weights
 
-    def outputs_of_features(self, features: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-        return super().outputs_of_features(features).astype(np.float64) + self.intercept_
+    def _shifted(self, products: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+        return super()._shifted(products).astype(np.float64) + self.intercept_
 
     def class_scores(self, X: Any) -> NDArray[np.float64]:
         """Compute the outputs f, shape (m, n_classes), with rows that sum to 1.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ class LandmarkMap:
     measures : tuple of LandmarkMeasure
         One for each of the kernel's inputs. None: a linear kernel, whose features are those of the samples.
     projection : array of shape (l, r), or None
-        ``U W^(-1/2)`` of the kernel among the landmarks, ``U W U'``.
+        ``U W^(-1/2)`` of the kernel among the landmarks, ``U W U'``; None: the identity.
     rank : int
         r, the number of features.
     dtype : dtype
@@ -69,12 +69,21 @@ class LandmarkMap:
         measured : sequence of array of shape (b, l)
             The measures between them and the landmarks. Not changed.
         """
-        if self.projection is None:
-            out[:] = rows.toarray() if is_sparse(rows) else rows
+        if self.measures:
+            values = self.kernel.kernel_function(measured)
         else:
-            np.matmul(self.kernel.kernel_function(measured), self.projection, out=out)
+            values = rows.toarray() if is_sparse(rows) else rows
+        if self.projection is None:
+            out[:] = values
+        else:
+            np.matmul(values, self.projection, out=out)
         if self.kernel.normalise == "unit_diagonal":
             out[:] = unit_diagonal(out, self_similarities(self.kernel, rows), np.ones(self.rank))
+
+    def times(self, coefficients: Array) -> LandmarkMap:
+        """Return the map to these features times coefficients, shape (r, p)."""
+        projection = coefficients if self.projection is None else self.projection.astype(np.float64) @ coefficients
+        return replace(self, projection=projection.astype(self.dtype), rank=coefficients.shape[1])
 
 
 def linear_map(kernel: Kernel, width: int, dtype: str) -> LandmarkMap:

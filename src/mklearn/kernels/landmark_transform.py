@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Self
 
@@ -163,6 +163,22 @@ class LandmarkTransform(FeatureKernels):
         if made.landmark_indices_ is not None:
             made.landmark_indices_ = made.landmark_indices_[:n_landmarks]
         return made, [changes[number] for number in range(len(self._entries))]
+
+    def times(self, coefficients: Array) -> Self:
+        """Return the transform to each kernel's features times its rows of coefficients, (sum of ranks, p)."""
+        parts = [coefficients[block] for block in self.blocks]
+        made = copy.copy(self)
+        made._groups = [
+            replace(
+                group,
+                maps=tuple(each.times(parts[n]) for n, each in zip(group.kernels, group.maps, strict=True)),
+                means=group.means
+                and tuple(mean @ parts[n] for n, mean in zip(group.kernels, group.means, strict=True)),
+            )
+            for group in self._groups
+        ]
+        made.maps_ = tuple(each.times(part) for each, part in zip(self.maps_, parts, strict=True))
+        return made
 
     @property
     def centred(self) -> NDArray[np.bool_]:

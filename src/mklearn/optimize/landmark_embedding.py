@@ -19,7 +19,7 @@ With every sample a landmark these are the dense problem and its solution; with 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -40,8 +40,8 @@ RANK_TOLERANCE = 1e-12
 # Relative residual of a solution, and the steps of iterative refinement after which it is given up.
 _SOLVED = 1e-11
 _REFINEMENTS = 5
-# Columns of a triangle that are computed at a time.
-_COLUMNS = 256
+# Columns of a triangle that are computed at a time, in the processor's cache.
+_COLUMNS = 32
 
 
 def per_feature(values: ArrayLike, blocks: Sequence[slice]) -> Array:
@@ -70,7 +70,7 @@ def lower_factor(matrix: Array) -> Array:
         ) from None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class LandmarkProblem:
     """Scatters of features in blocks, with the span of the samples' coefficients.
 
@@ -96,6 +96,7 @@ class LandmarkProblem:
     between: Array | None
     offset: Array
     sides: tuple[Array, Array] | None = None
+    _last: tuple[Array, tuple[Array, Array]] | None = field(default=None, init=False, repr=False)
 
     @property
     def n_kernels(self) -> int:
@@ -113,7 +114,8 @@ class LandmarkProblem:
             return self.sides[0]
         if self.between is None:
             return np.zeros_like(self.total)
-        return np.asarray(self.total - self.between @ self.between.T)
+        scatter = self.between @ self.between.T
+        return np.subtract(self.total, scatter, out=scatter)
 
     @cached_property
     def gram(self) -> Array:
@@ -176,7 +178,7 @@ class LandmarkProblem:
         rho = self.ridge_amount(weights, ridge)
         spread = self.spread(weights)[:, None]
         if self.between is not None and rho > 0:
-            F = np.sqrt(2.0) * (self.basis.T @ (spread * self.between))
+            F = np.sqrt(2.0) * _times(self.basis.T, spread * self.between)
             solved = self._solved_by_features(weights, F, rho)
             if solved is None:
                 S = self._scatter(self.within, spread * self.basis, rho)
@@ -201,13 +203,9 @@ class LandmarkProblem:
 
     def projected_scatters(self, weights: Array, coefficients: Array, rho: float) -> tuple[Array, Array]:
         """Compute A'SA and A'S'A, (p, p)."""
-        V = self.feature_coefficients(weights, coefficients)
-        penalty = rho * (coefficients.T @ coefficients)
-        above = symmetrized(2.0 * V.T @ (self.within @ V) + penalty)
-        if self.between is None:
-            return above, symmetrized(2.0 * V.T @ (self.total @ V) + penalty)
-        means = self.between.T @ V
-        return above, above + 2.0 * (means.T @ means)
+        both, penalty = np.outer(weights, weights), rho * (coefficients.T @ coefficients)
+        above, below = (2.0 * np.tensordot(both, forms, 2) + penalty for forms in self._forms_of(coefficients))
+        return symmetrized(above), symmetrized(below)
 
     def sample_coefficients(self, V: Array) -> Array:
         """Return a of shape (r, p), the coordinates of the shortest A with Phi'A = V."""
@@ -216,21 +214,15 @@ class LandmarkProblem:
 
     def feature_coefficients(self, weights: Array, coefficients: Array) -> Array:
         """Return D V of shape (D, p): the embedding of a sample is its features times it, less that of the mean."""
-        return np.asarray(self.spread(weights)[:, None] * (self.basis @ coefficients))
+        return np.asarray(self.spread(weights)[:, None] * _times(self.basis, coefficients))
 
     # ------------------------------------------------------------------------------------------------ beta-step
 
     def weight_matrices(self, coefficients: Array, ridge: float) -> tuple[Array, Array]:
         """Compute the matrices of the beta-step for a, (r, p), ridge included: beta'S beta / beta'S'beta = f."""
-        V = self.basis @ coefficients
         penalty = (2.0 * ridge / self.n) * float(np.vdot(coefficients, coefficients)) * self.traces
-        S = self._products(self.within, V)
-        if self.between is None:
-            S_prime = self._products(self.total, V)
-        else:
-            means = np.stack([(self.between[block].T @ V[block]).ravel() for block in self.blocks])
-            S_prime = S + means @ means.T
-        return symmetrized(2.0 * S + penalty), symmetrized(2.0 * S_prime + penalty)
+        above, below = (2.0 * np.trace(forms, axis1=2, axis2=3) for forms in self._forms_of(coefficients))
+        return symmetrized(above + penalty), symmetrized(below + penalty)
 
     def initial_weight_matrices(self, ridge: float) -> tuple[Array, Array]:
         """Compute them for AA' = I, the paper's start."""
@@ -261,24 +253,30 @@ class LandmarkProblem:
             V[rows] = solve_triangular(triangle, a, lower=True, trans=1, check_finite=False)
             return V
 
-        matrix = np.empty_like(self._gram_inverse)
+        # S_W is symmetric: its transpose is in the order of the other two.
+        within, matrix = self.within.T, self._step_matrix
         for columns in _column_blocks(len(matrix)):
             lower = slice(columns.start, None)
-            np.multiply(
-                self.within[lower, columns], 2.0 * spread[lower] * spread[columns].T, out=matrix[lower, columns]
-            )
-            matrix[lower, columns] += rho * self._gram_inverse[lower, columns]
+            part = np.multiply(within[lower, columns], spread[columns].T * (2.0 / rho), out=matrix[lower, columns])
+            part *= spread[lower]
+            part += self._gram_inverse[lower, columns]
         try:
             factor = lower_factor(matrix), True
         except SolverFailed:
             return None
-        solved, residual = np.zeros_like(F), F
+        solved, residual = np.zeros_like(F), F / rho
         for _ in range(_REFINEMENTS):
             solved = solved + self.sample_coefficients(cho_solve(factor, to_features(residual), check_finite=False))
-            residual = F - E.T @ (2.0 * spread * (self.within @ (spread * (E @ solved)))) - rho * solved
-            if np.linalg.norm(residual) <= _SOLVED * np.linalg.norm(F):
+            V = spread * _times(E, solved)
+            residual = (F - 2.0 * _times(E.T, spread * _times(self.within, V))) / rho - solved
+            if np.linalg.norm(residual) <= _SOLVED * np.linalg.norm(F) / rho:
                 return solved
         return None
+
+    @cached_property
+    def _step_matrix(self) -> Array:
+        """The matrix of the last step, (D, D) in Fortran order: memory that every step overwrites."""
+        return np.empty_like(self._gram_inverse)
 
     @cached_property
     def _gram_inverse(self) -> Array:
@@ -299,13 +297,31 @@ class LandmarkProblem:
 
         return symmetrized(np.array([[product(m, n) for n in self.blocks] for m in self.blocks]))
 
+    def _forms_of(self, coefficients: Array) -> tuple[Array, Array]:
+        """Compute V_m' S[m,n] V_n for V = E a and all pairs of blocks, of S_W and of S_T, each (M, M, p, p).
+
+        All quadratic forms of a follow from them, for any weights: those of the last a are kept.
+        """
+        if self._last is None or self._last[0] is not coefficients:
+            V = _times(self.basis, coefficients)
+            above = self._products(self.within, V)
+            if self.between is None:
+                below = self._products(self.total, V)
+            else:
+                means = [self.between[block].T @ V[block] for block in self.blocks]
+                below = above + np.einsum("mcp,ncq->mnpq", means, means)
+            self._last = coefficients, (above, below)
+        return self._last[1]
+
     def _products(self, scatter: Array, V: Array) -> Array:
-        """Compute tr(V_m' S[m,n] V_n) for all pairs of blocks."""
-        starts = [block.start for block in self.blocks]
-        columns = [
-            np.add.reduceat(np.einsum("dp,dp->d", V, scatter[:, block] @ V[block]), starts) for block in self.blocks
-        ]
-        return np.stack(columns, axis=1)
+        """Compute V_m' S[m,n] V_n for all pairs of blocks, (M, M, p, p)."""
+        rows = [V[block].T @ scatter[block] for block in self.blocks]
+        return np.array([[row[:, block] @ V[block] for block in self.blocks] for row in rows])
+
+
+def _times(matrix: Array, V: Array) -> Array:
+    """Compute matrix V: BLAS multiplies few rows faster than few columns."""
+    return np.asarray((V.T @ matrix.T).T)
 
 
 def _column_blocks(n_columns: int) -> Iterator[slice]:

@@ -214,6 +214,23 @@ def test_blocks_of_rows_give_the_same_features(digits, form: str, monkeypatch) -
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("missing", [False, True])
+def test_products_with_coefficients_need_no_features(digits, dtype: str, missing: bool) -> None:
+    train, new, y = digits
+    specs = SPECS
+    if missing:
+        new = dict(new, hog=np.where(np.arange(60)[:, None] % 7 == 0, np.nan, new["hog"]))
+        specs = {name: spec | {"missing_views": "mean"} for name, spec in SPECS.items() if spec["view"] == "hog"}
+    model = LandmarkFeatures(specs, 20, dtype=dtype).fit(train, y)
+    coefficients = np.random.default_rng(0).normal(size=(model.blocks_[-1].stop, 3))
+    expected = model.transform(new) @ coefficients
+    found = model.transform_times(new, coefficients)
+    assert found.dtype == dtype
+    tolerance = 1e-4 if dtype == "float32" else 1e-10
+    np.testing.assert_allclose(found, expected, atol=tolerance * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_temporary_arrays_of_a_transform_are_small(dtype: str) -> None:
     rng = np.random.default_rng(0)
     X = rng.random((20_000, 300), dtype=np.float32)

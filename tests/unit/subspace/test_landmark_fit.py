@@ -172,12 +172,12 @@ def test_features_of_training_samples_are_computed_once_as_far_as_they_are_kept(
     monkeypatch.setattr(LandmarkFeatures, "_fill", counted)
     model = KernelFDA(kernels="gaussian", landmarks=40)
     embeddings = []
-    for kept, second_pass in ((2**28, []), (8 * 40 * 1200, [1000, 1500]), (0, [0, 500, 1000, 1500])):
+    for kept, second_pass in ((2**28, []), (8 * 40 * 1200, [1000]), (0, [0])):
         monkeypatch.setattr("mklearn.base.landmark_moments._KEPT_BYTES", kept)
         computed.clear()
         embeddings.append(model.fit(X, y).embedding_)
         assert computed == [0, 500, 1000, 1500, *second_pass]
-        np.testing.assert_array_equal(embeddings[-1], embeddings[0])
+        np.testing.assert_allclose(embeddings[-1], embeddings[0], atol=1e-9 * np.abs(embeddings[0]).max())
 
 
 X, Y = load_wine(return_X_y=True)
