@@ -267,9 +267,7 @@ class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
         self._fill(features, table, 0)
         return self._with_row_labels(features, X)
 
-    def transform_times(
-        self, X: Any, coefficients: NDArray[np.floating[Any]], start: int = 0
-    ) -> NDArray[np.floating[Any]]:  # fmt: skip
+    def transform_times(self, X: Any, coefficients: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
         """Compute ``transform(X) @ coefficients`` from kernel values, without the features: p columns, not D.
 
         Parameters
@@ -277,12 +275,10 @@ class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
         X : array or DataFrame of shape (m, d), or views
             As in ``fit``.
         coefficients : array of shape (D, p)
-        start : int
-            The first row of X to be transformed.
 
         Returns
         -------
-        array of shape (m - start, p)
+        array of shape (m, p)
             Of the features' dtype. Errors are those of ``transform``.
         """
         check_is_fitted(self)
@@ -290,9 +286,8 @@ class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
         made._map_ = self._map_.times(coefficients)
         made.blocks_ = made._map_.blocks
         table = _sliceable(X)
-        parts = np.empty(((table.shape[0] if table.shape else 0) - start, made.blocks_[-1].stop), dtype=self.dtype)
-        if len(parts) or not start:
-            made._fill(parts, table, start)
+        parts = np.empty((table.shape[0] if table.shape else 0, made.blocks_[-1].stop), dtype=self.dtype)
+        made._fill(parts, table, 0)
         return np.asarray(parts.reshape(len(parts), len(self.blocks_), coefficients.shape[1]).sum(axis=1))
 
     def transform_blocks(self, X: Any) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -68,14 +68,11 @@ class LandmarkInput:
         self._learn(LandmarkMoments(features, moments))
         return self
 
-    def _fit_landmarks(self, X: Any, y: ArrayLike | None, kept: list[Array] | None = None) -> NDArray[Any] | None:
-        """Fit features and method to samples; return the checked labels, or None if the method needs none.
-
-        Features of the first samples are appended to ``kept``, for `_outputs`.
-        """
+    def _fit_landmarks(self, X: Any, y: ArrayLike | None) -> NDArray[Any] | None:
+        """Fit features and method to samples; return the checked labels, or None if the method needs none."""
         features = landmark_features(self.kernels, self.landmarks).fit(X, y)
         labels = checked_labels(self, y, features.n_samples_) if self._needs_labels else None
-        self._learn(LandmarkMoments.gathered(features, X, labels, kept))
+        self._learn(LandmarkMoments.gathered(features, X, labels))
         return labels
 
     def _learn(self, data: LandmarkMoments) -> None:
@@ -117,10 +114,9 @@ class LandmarkInput:
         """
         return self._shifted(features @ self.coefficients_.astype(features.dtype))
 
-    def _outputs(self, features: LandmarkFeatures, X: Any, first: Sequence[Array] = ()) -> NDArray[np.floating[Any]]:
-        """Compute the outputs of samples, given the features of the first blocks."""
-        rest = features.transform_times(X, self.coefficients_, sum(map(len, first)))
-        return np.concatenate([*map(self.outputs_of_features, first), self._shifted(rest)])
+    def _outputs(self, features: LandmarkFeatures, X: Any) -> NDArray[np.floating[Any]]:
+        """Compute the outputs of samples, without their features."""
+        return self._shifted(features.transform_times(X, self.coefficients_))
 
     def _shifted(self, products: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
         """Return the outputs, given the products of features and coefficients."""

@@ -23,8 +23,6 @@ Array = NDArray[np.floating[Any]]
 _SETTINGS = {"n": "n_landmarks", "how": "landmarks", "dtype": "dtype", "seed": "random_state"}
 # Centred traces below this, relative to the uncentred ones, are rounding: see `scale_to_centred_trace`.
 _CONSTANT = 1e-12
-# Features of the first training samples, which need not be computed again for their embedding.
-_KEPT_BYTES = 2**28
 
 
 def landmark_features(kernels: Any, landmarks: Any) -> LandmarkFeatures:
@@ -72,18 +70,11 @@ class LandmarkMoments:
             raise DataError(f"the moments are of {self.moments.n_features_} features, but the landmarks have {width}")
 
     @classmethod
-    def gathered(
-        cls, features: LandmarkFeatures, X: Any, labels: NDArray[Any] | None, kept: list[Array] | None = None
-    ) -> Self:  # fmt: skip
-        """Gather the moments of samples block by block: their features are never together in memory.
-
-        The features of the first blocks, at most 256 MB, are appended to ``kept``.
-        """
+    def gathered(cls, features: LandmarkFeatures, X: Any, labels: NDArray[Any] | None) -> Self:
+        """Gather the moments of samples block by block: their features are never together in memory."""
         moments = Moments()
         for rows, block in features.transform_blocks(X):
             moments.partial_fit(block, None if labels is None else labels[rows])
-            if kept is not None and rows.stop * block.itemsize * block.shape[1] <= _KEPT_BYTES:
-                kept.append(block)
         return cls(features, moments, X, labels)
 
     @property

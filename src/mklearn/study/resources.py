@@ -194,8 +194,8 @@ def final_fit_mb(spec: FitSpec, n_samples: int) -> float:
     if spec.landmarks is not None:
         assert isinstance(spec.evaluation.inner_folds, int)
         n_features = spec.landmarks.most * len(spec.kernels)
-        kept = 200 + 256  # a block in work, and the features that `fit` keeps
-        return kept + moments_mb(n_features, spec.evaluation.inner_folds, 1)
+        block_in_work = 200
+        return block_in_work + moments_mb(n_features, spec.evaluation.inner_folds, 1)
     n_kernels = len(spec.kernels) * max(1, len(spec.method.grid.get("feature_scaling", [])))
     return kernel_fit_mb(n_samples, n_samples, n_kernels, n_kernels) if n_kernels else 0.0
 

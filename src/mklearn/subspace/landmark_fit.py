@@ -35,11 +35,10 @@ class LandmarkFit(LandmarkInput):
         self.landmark_features_ = None
         if self.landmarks is None:
             return super().fit(X, y)  # type: ignore[misc]
-        kept: list[NDArray[np.floating[Any]]] = []
-        labels = self._fit_landmarks(X, y, kept)
+        labels = self._fit_landmarks(X, y)
         self._keep_labels(y if labels is None else labels)  # type: ignore[attr-defined]
         assert self.landmark_features_ is not None
-        self.embedding_ = self._outputs(self.landmark_features_, X, kept)
+        self.embedding_ = self._outputs(self.landmark_features_, X)
         return self
 
     def fit_moments(self, features: LandmarkFeatures, moments: Moments) -> Self:

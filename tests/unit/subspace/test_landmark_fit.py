@@ -159,27 +159,6 @@ def test_it_is_an_estimator_like_any_other():
     assert dense.coefficients_.shape == (300, 9)
 
 
-def test_features_of_training_samples_are_computed_once_as_far_as_they_are_kept(monkeypatch: pytest.MonkeyPatch):
-    X, y = load_digits(return_X_y=True)
-    monkeypatch.setattr("mklearn.base.landmark_features._BLOCK_BYTES", 8 * 40 * 500)
-    computed = []
-    fill = LandmarkFeatures._fill
-
-    def counted(self: LandmarkFeatures, features: np.ndarray, table: Any, start: int) -> None:
-        computed.append(start)
-        fill(self, features, table, start)
-
-    monkeypatch.setattr(LandmarkFeatures, "_fill", counted)
-    model = KernelFDA(kernels="gaussian", landmarks=40)
-    embeddings = []
-    for kept, second_pass in ((2**28, []), (8 * 40 * 1200, [1000]), (0, [0])):
-        monkeypatch.setattr("mklearn.base.landmark_moments._KEPT_BYTES", kept)
-        computed.clear()
-        embeddings.append(model.fit(X, y).embedding_)
-        assert computed == [0, 500, 1000, 1500, *second_pass]
-        np.testing.assert_allclose(embeddings[-1], embeddings[0], atol=1e-9 * np.abs(embeddings[0]).max())
-
-
 X, Y = load_wine(return_X_y=True)
 
 
