@@ -57,16 +57,6 @@ def test_orthonormal_columns_with_fixed_signs(method, images):
 
 
 @every_method
-def test_order_of_samples_and_names_of_classes_do_not_matter(method, images):
-    X, y = images
-    order = np.random.default_rng(1).permutation(len(X))
-    one = method((3, 2)).fit(X, y)
-    two = method((3, 2)).fit(X[order], np.array(["d", "a", "c", "b"])[y][order])
-    np.testing.assert_allclose(two.left_components_, one.left_components_, atol=1e-7)
-    np.testing.assert_allclose(two.embedding_, one.embedding_[order], atol=1e-6)
-
-
-@every_method
 @pytest.mark.parametrize("factor", [1 / 255, 255.0, 1e-9, 1e9])
 def test_scale_of_pixels_does_not_matter(method, factor, images):
     X, y = images

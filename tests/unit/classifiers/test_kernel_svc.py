@@ -9,6 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from tests.unit.subspace.problems import fit_changed
 
 from mklearn.classifiers.kernel_svc import KernelSVC
 from mklearn.errors import ConfigError, DataError, NotApplicable
@@ -126,8 +127,5 @@ def test_grid_search_and_precision(digits):
 )
 def test_messages_name_the_error(change, error, message):
     X = np.random.default_rng(0).normal(size=(30, 4))
-    data = {"X": X @ X.T, "y": np.arange(30) % 3}
-    data |= {key: change[key] for key in ("X", "y") if key in change}
-    parameters = {key: value for key, value in change.items() if key not in data}
     with pytest.raises(error, match=message):
-        KernelSVC(**parameters).fit(data["X"], data["y"])
+        fit_changed(KernelSVC, change, X @ X.T, np.arange(30) % 3)
