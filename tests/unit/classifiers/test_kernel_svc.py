@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
@@ -107,12 +106,10 @@ def test_metrics(digits):
         METRICS["log_loss"].score(output)
 
 
-def test_grid_search_and_precision(digits):
-    K, y, K_test, _ = digits
+def test_grid_search_over_precomputed_kernels(digits):
+    K, y, _, _ = digits
     search = GridSearchCV(KernelSVC(), {"C": [1e-4, 10.0]}, cv=3).fit(K, y)
     assert search.best_params_ == {"C": 10.0}
-    single = clone(KernelSVC()).fit(K.astype(np.float32), y)
-    assert np.mean(single.predict(K_test.astype(np.float32)) == KernelSVC().fit(K, y).predict(K_test)) > 0.99
 
 
 @pytest.mark.parametrize(
