@@ -325,16 +325,6 @@ def evaluated(digits: Digits, kind: str, X: NDArray[Any], y: NDArray[np.int64], 
 
 
 @every_method
-def test_a_sample_does_not_depend_on_those_beside_it(digits: Digits, kind: str) -> None:
-    digits = enough(digits, kind)
-    X, X_test = digits.given(TAKES[kind])
-    model = fitted(kind, parameters(kind), X, digits.y[digits.train])
-    alone = np.concatenate([apply(kind, model, X_test[i : i + 1]) for i in range(5)])
-    together = apply(kind, model, X_test)[:5]
-    np.testing.assert_allclose(alone, together, rtol=0, atol=1e-10 * np.abs(alone).max())
-
-
-@every_method
 def test_names_of_classes_and_order_of_samples_and_kernels_do_not_matter(digits: Digits, kind: str) -> None:
     digits = enough(digits, kind)
     X, X_test = digits.given(TAKES[kind])
@@ -486,10 +476,7 @@ def test_too_many_dimensions_are_not_applicable(digits: Digits, kind: str) -> No
 
 
 @kernel_methods
-@pytest.mark.parametrize(
-    "what", ["fewer kernels", "more kernels", "one matrix", "other training samples", "nan", "four dimensions"]
-)
-def test_kernels_that_can_not_be_transformed(digits: Digits, kind: str, what: str) -> None:
+def test_kernels_that_can_not_be_transformed(digits: Digits, kind: str, subtests: pytest.Subtests) -> None:
     K, K_test = digits.stacks()
     model = fitted(kind, parameters(kind), K, digits.y[digits.train])
     broken = K_test.copy()
@@ -499,14 +486,13 @@ def test_kernels_that_can_not_be_transformed(digits: Digits, kind: str, what: st
         "one matrix": K_test[:, :, 0], "other training samples": K_test[:, :-1], "nan": broken,
         "four dimensions": K_test[None],
     }  # fmt: skip
-    assert_refused(kind, DataError, lambda: apply(kind, model, wrong[what]))
+    for what, K_new in wrong.items():
+        with subtests.test(what):
+            assert_refused(kind, DataError, lambda K_new=K_new: apply(kind, model, K_new))
 
 
 @sample_methods
-@pytest.mark.parametrize(
-    "what", ["fewer features", "more features", "nan", "text", "one axis", "one axis more", "empty"]
-)
-def test_samples_that_can_not_be_applied_to(digits: Digits, kind: str, what: str) -> None:
+def test_samples_that_can_not_be_applied_to(digits: Digits, kind: str, subtests: pytest.Subtests) -> None:
     digits = enough(digits, kind)
     X, X_test = digits.given(TAKES[kind])
     model = fitted(kind, parameters(kind), X, digits.y[digits.train])
@@ -517,7 +503,9 @@ def test_samples_that_can_not_be_applied_to(digits: Digits, kind: str, what: str
         "nan": broken, "text": np.full(X_test.shape, "a"), "one axis": X_test.reshape(len(X_test), -1)[:, 0],
         "one axis more": X_test[None, ..., None], "empty": X_test[:0],
     }  # fmt: skip
-    assert_refused(kind, DataError, lambda: apply(kind, model, wrong[what]))
+    for what, X_new in wrong.items():
+        with subtests.test(what):
+            assert_refused(kind, DataError, lambda X_new=X_new: apply(kind, model, X_new))
 
 
 @pytest.mark.parametrize("kind", [kind for kind in SAMPLES if TAKES[kind] == "images"])
@@ -525,12 +513,3 @@ def test_pictures_of_another_shape_are_refused_even_with_as_many_pixels(digits: 
     X, X_test = digits.given("images")
     model = fitted(kind, parameters(kind), X, digits.y[digits.train])
     assert_refused(kind, DataError, lambda: model.transform(X_test.reshape(-1, 4, 16)))
-
-
-@every_method
-def test_fit_comes_first(digits: Digits, kind: str) -> None:
-    from sklearn.exceptions import NotFittedError
-
-    _, X_test = digits.given(TAKES[kind])
-    with pytest.raises(NotFittedError):
-        apply(kind, made(kind, parameters(kind)), X_test)
