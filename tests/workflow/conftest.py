@@ -183,7 +183,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Chec
             return Checkout.of(shared / "checkout").copy(mine)
         made = Checkout(mine, repository)
         made.write(SMOKE)
-        made.snakemake("--cores", "2")
+        made.said("snakemake", "--cores", "2")
         made.copy(shared / "checkout")
     return made
 

@@ -105,7 +105,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Checkou
     """The study, undisturbed."""
     made = Checkout(tmp_path_factory.mktemp("whole") / "checkout", repository)
     made.write(STUDY)
-    made.snakemake("--cores", "2", *TABLES)
+    made.said("snakemake", "--cores", "2", *TABLES)
     return made
 
 

@@ -31,7 +31,7 @@ def test_kills_change_nothing(checkout: Checkout, finished: Checkout, runs: int)
             else:
                 process.kill()
         process.wait()
-    checkout.snakemake("--cores", "2", *TABLES)
+    checkout.said("snakemake", "--cores", "2", *TABLES)
     assert tables(checkout) == tables(finished)
     assert kills >= runs / 2
     assert checkout.planned(*TABLES) == {}

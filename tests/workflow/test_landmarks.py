@@ -50,7 +50,7 @@ def done(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Checkout
     """A checkout in which the study has run. Shared: tests that change it make a copy."""
     made = Checkout(tmp_path_factory.mktemp("landmarks") / "checkout", repository)
     made.write(STUDY)
-    made.snakemake("--cores", "2", *TABLES)
+    made.said("snakemake", "--cores", "2", *TABLES)
     return made
 
 
@@ -145,7 +145,7 @@ def test_a_killed_block_is_made_again_alone(done: Checkout, tmp_path: Path) -> N
     assert copied.planned(*TABLES) == {
         "moments_block": 1, "moments": 1, "solve": 1, "embed": 2, "fit_embeddings": 1, "scores": 1, "summary": 1
     }  # fmt: skip
-    copied.snakemake("--cores", "2", *TABLES)
+    copied.said("snakemake", "--cores", "2", *TABLES)
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert tables(copied) == tables(done)
 
