@@ -14,7 +14,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-LONGEST_FIRST = ("workflow", "golden", "unit", "conformance", "fuzz", "benchmarks")
+LONGEST_FIRST = ("workflow", "golden", "conformance", "unit/steps", "unit/report", "unit", "fuzz", "benchmarks")
 
 
 def pytest_xdist_auto_num_workers() -> int:

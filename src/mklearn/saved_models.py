@@ -287,7 +287,8 @@ def _loaded(path: object, archive: bytes) -> dict[str, Any]:
     except MemoryError:
         raise
     except Exception as error:  # bytes that are no archive of skops raise errors of many kinds
-        raise DataError(f"{path}: not a model of mklearn: its content is not readable ({error})") from error
+        reason = type(error).__name__ if " object at 0x" in str(error) else error  # of a header that is no literal
+        raise DataError(f"{path}: not a model of mklearn: its content is not readable ({reason})") from error
     return held
 
 

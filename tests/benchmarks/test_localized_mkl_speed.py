@@ -6,14 +6,10 @@ search are compared by the SVMs that they need to equal J and by accuracy: the l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from statistics import median
-from time import process_time
-
 import numpy as np
 import pytest
 from sklearn.svm import SVC
-from threadpoolctl import threadpool_limits
+from tests.benchmarks.test_distance_speed import seconds
 
 from mklearn.optimize.gating import gate_gradient, gated_cross_kernel, gates
 from mklearn.optimize.localized_mkl import GatedSVM, localized_mkl
@@ -23,19 +19,6 @@ LIMITS = {5: 1.8, 16: 2.5, 64: 6.0}
 """SVM solves of one evaluation (gated kernel, SVM, gradient), by number of kernels."""
 SIGNAL = {5: 0.45, 16: 0.35, 64: 0.32}
 """Distance of the classes in each kernel, such that a quarter of the samples become support vectors."""
-
-
-def seconds(tasks: Mapping[str, Callable[[], object]]) -> dict[str, float]:
-    """Median CPU seconds of each task, on one thread."""
-    times: dict[str, list[float]] = {name: [] for name in tasks}
-    with threadpool_limits(1):
-        for repeat in range(REPEATS + 1):
-            for name, task in tasks.items():
-                start = process_time()
-                task()
-                if repeat:  # the first one compiles and warms up
-                    times[name].append(process_time() - start)
-    return {name: median(values) for name, values in times.items()}
 
 
 def problem(n, P, d=16, seed=0):

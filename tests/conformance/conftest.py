@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.specs import build_stack
+from mklearn.kernels.stack import KernelStack
 
 SPECS: list[dict[str, Any]] = [
     {"id": "narrow", "pairwise": "squared_euclidean", "kind": "gaussian", "bandwidth": 0.5},
@@ -32,8 +34,15 @@ class Digits:
 
     def stacks(self, pairwise: dict[str, NDArray[np.float64]] | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
         """Training and test kernels, (n, n, M) and (m, n, M), as the fit step makes them."""
-        train, test, _ = build_stack(pairwise or self.pairwise, SPECS, self.train, self.test)
+        if pairwise is None:
+            train, test = self._stacks
+        else:
+            train, test, _ = build_stack(pairwise, SPECS, self.train, self.test)
         return np.array(train.as_last_axis()), np.array(test.as_last_axis())
+
+    @cached_property
+    def _stacks(self) -> tuple[KernelStack, KernelStack]:
+        return build_stack(self.pairwise, SPECS, self.train, self.test)[:2]
 
     def samples(self, takes: str) -> NDArray[np.float64]:
         """All samples as pixels (100, 64), or as pictures (100, 8, 8)."""

@@ -17,7 +17,10 @@ from tests.conformance.test_methods import MODELS, TAKES, enough, fitted, parame
 from tests.conformance.test_model_size import READ_BY_PREDICTIONS, arrays
 from tests.conformance.test_scikit_learn import ESTIMATORS
 
+from mklearn.bilinear import TwoDLDA
+from mklearn.classifiers import KernelSVC
 from mklearn.saved_models import TRUSTED, load_model, save_model
+from mklearn.subspace import KernelFDA
 
 SPECS: dict[str, Any] = {
     "narrow": {"view": "pixels", "bandwidth": 0.5},
@@ -77,15 +80,17 @@ def test_a_method_on_views_and_its_size(digits: Digits, kind: str, tmp_path: Pat
         assert all(member.compress_size == member.file_size for member in archive.infolist()[1:])
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: estimator.__name__)
-@pytest.mark.parametrize("labels", ["text", "categories"])
+@pytest.mark.parametrize(
+    ("estimator", "labels"),
+    [*((estimator, "category") for estimator in ESTIMATORS), (KernelFDA, "str"), (KernelSVC, "str"), (TwoDLDA, "str")],
+    ids=str,
+)
 def test_models_fitted_on_data_frames(digits: Digits, estimator: Any, labels: str, tmp_path: Path) -> None:
     """Neither column names nor labels stay objects of pandas."""
     if estimator.__name__ == "NullSpaceLDA":
         pytest.skip("needs more features than samples")
     kernels = {"kernels": ["gaussian", "linear"]} if "kernels" in inspect.signature(estimator).parameters else {}
-    dtype = {"text": "str", "categories": "category"}[labels]
-    y = pd.Series(np.array(["cat", "dog", "ant", "bee"])[digits.y], dtype=dtype)
+    y = pd.Series(np.array(["cat", "dog", "ant", "bee"])[digits.y], dtype=labels)
     bilinear = estimator.__module__.startswith("mklearn.bilinear")
     X = digits.samples("images") if bilinear else pd.DataFrame(digits.X, columns=[f"p{k}" for k in range(64)])
     model = estimator(**kernels).fit(X, y)

@@ -16,7 +16,7 @@ from PIL import Image
 from tests.fuzz.mutations import damaged, mistaken
 from tests.fuzz.test_images import images
 from tests.fuzz.test_tables import FRAME, TABLES, X, in_file
-from tests.fuzz.trials import a_sentence, amounts, run_trials
+from tests.fuzz.trials import a_sentence, amounts, run_files, run_trials
 from tests.unit.prediction.conftest import make
 
 from mklearn import saved_models
@@ -64,43 +64,29 @@ def loaded(path: Path) -> tuple[SavedModel, ModelCard]:
 def test_new_tables(trials: int, tmp_path: Path, of_table: Path, suffix: str) -> None:
     model, card = loaded(of_table)
     path = tmp_path / f"new.{suffix}"
-    read = 0
 
-    def trial(content: bytes) -> None:
-        nonlocal read
-        path.write_bytes(content)
+    def read(content: bytes) -> None:
         # The model calls its view "one", as a MuData file of the seeds does its modality.
-        with a_sentence():
-            samples = read_new_samples([str(path)], card, model.arrays)
-            frame = prediction_frame(model, samples)
-            read += 1
-            assert frame["id"].tolist() == samples.ids.tolist()
-            if suffix != "mat":  # SciPy's reader is not made for damaged files
-                ids, _, values = in_file(content, path, FEATURES)
-                assert samples.ids.tolist() == ids
-                np.testing.assert_allclose(samples.X["one"], values.astype(float), rtol=1e-14)
+        samples = read_new_samples([str(path)], card, model.arrays)
+        assert prediction_frame(model, samples)["id"].tolist() == samples.ids.tolist()
+        if suffix != "mat":  # SciPy's reader is not made for damaged files
+            ids, _, values = in_file(content, path, FEATURES)
+            assert samples.ids.tolist() == ids
+            np.testing.assert_allclose(samples.X["one"], values.astype(float), rtol=1e-14)
 
-    run_trials(trials, TABLES[suffix], trial)
-    assert read
+    run_files(trials, path, TABLES[suffix], read)
 
 
 @amounts(40, 250)
 def test_new_images(trials: int, tmp_path: Path, of_images: Path) -> None:
     model, card = loaded(of_images)
-    path = tmp_path / "new.png"
-    read = 0
 
-    def trial(content: bytes) -> None:
-        nonlocal read
-        path.write_bytes(content)
-        with a_sentence():
-            frame = prediction_frame(model, read_new_samples([str(tmp_path)], card, model.arrays))
-            read += 1
-            assert frame["id"].tolist() == ["new.png"]
-            assert np.isfinite(frame["distance_1"]).all()
+    def read(_: bytes) -> None:
+        frame = prediction_frame(model, read_new_samples([str(tmp_path)], card, model.arrays))
+        assert frame["id"].tolist() == ["new.png"]
+        assert np.isfinite(frame["distance_1"]).all()
 
-    run_trials(trials, damaged(images()), trial)
-    assert read
+    run_files(trials, tmp_path / "new.png", damaged(images()), read)
 
 
 @amounts(100, 1000)
@@ -108,13 +94,11 @@ def test_damaged_models(trials: int, tmp_path: Path, of_table: Path) -> None:
     whole = of_table.read_bytes()
     path = tmp_path / "model.mklearn"
 
-    def trial(content: bytes) -> None:
-        path.write_bytes(content)
-        with a_sentence():
-            load_model(path)
-            assert content == whole, "a damaged model is loaded"
+    def read(content: bytes) -> None:
+        load_model(path)
+        assert content == whole, "a damaged model is loaded"
 
-    run_trials(trials, damaged([whole]), trial)
+    run_files(trials, path, st.just(whole) | damaged([whole]), read)
 
 
 SCHEMA_WORDS = (

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from scipy.io import savemat
 from scipy.sparse import coo_matrix, csc_matrix, csr_matrix
 from tests.fuzz.mutations import CELLS, damaged, mistaken
-from tests.fuzz.trials import a_sentence, amounts, run_trials
+from tests.fuzz.trials import amounts, run_files, run_trials
 
 from mklearn.datasets.pairs import given_pairs, lfw_pairs
 from mklearn.datasets.readers import feature_tables, precomputed
@@ -41,7 +41,7 @@ PAIRS = pd.DataFrame({"fold": [0, 0, 1, 1], "first": ["s0", "s1", "s4", "s5"], "
 NO_NUMBER = {"", "NA", "N/A", "n/a", "#N/A", "#NA", "#N/A N/A", "NULL", "null", "None", "NaN", "nan", "-NaN", "-nan",
              "<NA>", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}  # fmt: skip
 """Words for a missing number."""
-LFW = "1\t1\ncat\t1\t2\ncat\t1\tdog\t1\n"
+LFW = "2\t1\ncat\t1\t2\ncat\t1\tdog\t1\ncat\t1\t2\ncat\t2\tdog\t1\n"
 
 
 def as_csv(frame: pd.DataFrame) -> str:
@@ -165,18 +165,7 @@ TABLES: dict[str, st.SearchStrategy[bytes]] = {
 @amounts(60, 300)
 def test_feature_tables(trials: int, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"one.{suffix}"
-
-    read = 0
-
-    def trial(content: bytes) -> None:
-        nonlocal read
-        path.write_bytes(content)
-        with a_sentence():
-            feature_table(content, path)
-            read += 1
-
-    run_trials(trials, TABLES[suffix], trial)
-    assert read
+    run_files(trials, path, TABLES[suffix], lambda content: feature_table(content, path))
 
 
 KERNELS: dict[str, st.SearchStrategy[bytes]] = {
@@ -196,19 +185,12 @@ def test_kernels(trials: int, tmp_path: Path, suffix: str) -> None:
     path, labels = tmp_path / f"k.{suffix}", tmp_path / "labels.csv"
     labels.write_text(as_csv(FRAME[["id", "label"]]))
 
-    read = 0
+    def read(_: bytes) -> None:
+        kernel = precomputed.read({"k": path, "L": labels}, labels="L").matrices["k"]
+        np.testing.assert_array_equal(kernel, kernel.T)
+        assert np.diag(kernel).min() > 0
 
-    def trial(content: bytes) -> None:
-        nonlocal read
-        path.write_bytes(content)
-        with a_sentence():
-            kernel = precomputed.read({"k": path, "L": labels}, labels="L").matrices["k"]
-            np.testing.assert_array_equal(kernel, kernel.T)
-            assert np.diag(kernel).min() > 0
-            read += 1
-
-    run_trials(trials, KERNELS[suffix], trial)
-    assert read
+    run_files(trials, path, KERNELS[suffix], read)
 
 
 def read_splits(path: Path) -> None:
@@ -244,13 +226,8 @@ def csv_rows(path: Path) -> list[dict[str, str]]:
 @amounts(40, 300)
 def test_splits_and_pairs(trials: int, tmp_path: Path, text: str, read: Callable[[Path], None]) -> None:
     path = tmp_path / "splits.csv"
-
-    def trial(content: bytes) -> None:
-        path.write_bytes(content)
-        with a_sentence():
-            read(path)
-
-    run_trials(trials, mistaken([text], CELLS) | damaged([text.encode()]), trial)
+    contents = st.just(text.encode()) | mistaken([text], CELLS) | damaged([text.encode()])
+    run_files(trials, path, contents, lambda _: read(path))
 
 
 # --- what must not matter, and what must

@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,6 +54,23 @@ def run_trials(
             trial(value)
 
     repeated()
+
+
+def run_files(
+    trials: int, path: Path, contents: SearchStrategy[bytes], read: Callable[[bytes], None]
+) -> None:  # fmt: skip
+    """Call ``read`` after a file was written with each content, which it gets too: some it has to take."""
+    taken = 0
+
+    def trial(content: bytes) -> None:
+        nonlocal taken
+        path.write_bytes(content)
+        with a_sentence():
+            read(content)
+            taken += 1
+
+    run_trials(trials, contents, trial)
+    assert taken
 
 
 @contextmanager

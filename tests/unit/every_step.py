@@ -87,7 +87,7 @@ IMAGES = {
 }
 LEARNED = {
     "study": "learned",
-    "datasets": {"digits": {"per_class": 4, "resize": {"shape": [96, 90], "interpolation": "bicubic"}}},
+    "datasets": {"digits": {"per_class": 3, "resize": {"shape": [96, 90], "interpolation": "bicubic"}}},
     "descriptors": {
         "blur": {"kind": "geometric_blur", "n_points": 30, "n_components": 8},
         "sift": {"kind": "sift_points", "n_points": 20, "n_components": 8},
@@ -164,6 +164,14 @@ LANDMARKS = {
     "protocols": {"folds": {"kind": "k_fold", "folds": 2}},
 }
 """Methods that learn from landmarks, in two blocks: an embedding and a classifier."""
+PACKAGES = (
+    "cffi.api", "clarabel", "cv2", "h5py", "jinja2", "numba", "numpy", "pandas", "psutil", "pyarrow.dataset",
+    "pyarrow.pandas_compat", "pyarrow.parquet", "pydantic.fields", "pydantic.functional_validators", "pydantic.main",
+    "scipy.linalg", "scipy.ndimage", "scipy.optimize", "skimage.exposure", "skimage.feature", "sklearn.cluster",
+    "sklearn.datasets", "sklearn.decomposition", "sklearn.discriminant_analysis", "sklearn.linear_model",
+    "sklearn.model_selection", "sklearn.pipeline", "sklearn.svm", "skops.io", "yaml",
+)  # fmt: skip
+"""What steps import, other than mklearn: loaded once, before jobs are forked."""
 FOLDER = {"study": "folder", "datasets": {"pictures": {"kind": "image_folder", "path": "pictures"}}}
 STUDIES = (IMAGES, LEARNED, OWN, TABLE, GROUPED, PLANE, PAIRED, LANDMARKS, FOLDER)
 MIRRORED = {
@@ -433,11 +441,7 @@ def plan_jobs() -> None:
 def main(folder: Path) -> None:
     """Plan and run all jobs in ``folder``; write records.json there."""
     os.chdir(folder)
-    # Third-party packages are loaded once, before forking; nothing of mklearn is.
-    for package in ("clarabel", "cv2", "h5py", "numba", "numpy", "pandas", "psutil", "pyarrow.parquet",
-                    "pydantic.fields", "scipy.linalg", "scipy.ndimage", "scipy.optimize", "skimage.feature",
-                    "sklearn.cluster", "sklearn.datasets", "sklearn.decomposition", "sklearn.discriminant_analysis",
-                    "sklearn.linear_model", "sklearn.model_selection", "sklearn.svm", "yaml"):  # fmt: skip
+    for package in PACKAGES:
         importlib.import_module(package)
     gc.freeze()  # else each fork looks through all that they hold
     in_a_fork(plan_jobs)

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 from skimage import data
 
 from mklearn.study.registry import registered
 
-SCRIPT = Path(__file__).parents[2] / "docs" / "draw_descriptors.py"
 
-
-def test_every_image_descriptor_is_drawn():
-    spec = importlib.util.spec_from_file_location("draw_descriptors", SCRIPT)
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
+def test_every_image_descriptor_is_drawn(import_from_docs):
+    script = import_from_docs("draw_descriptors")
     kinds = {kind for kind, model in registered("descriptors").items() if model.family == "images"}
     assert kinds == {"pixels", "patches", *script.DRAWINGS}
     assert {path.stem for path in script.FOLDER.glob("*.png")} == set(script.DRAWINGS)

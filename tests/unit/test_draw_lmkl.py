@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from mklearn.classifiers import LMKLSVC, MKLSVC
 from mklearn.datasets.readers import gauss4
 
-SCRIPT = Path(__file__).parents[2] / "docs" / "draw_lmkl.py"
-
 
 @pytest.fixture(scope="module")
-def script():
-    spec = importlib.util.spec_from_file_location("draw_lmkl", SCRIPT)
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
+def script(import_from_docs):
+    return import_from_docs("draw_lmkl")
 
 
 def test_gating_wins_on_gauss4(script):

@@ -6,7 +6,6 @@ import compileall
 import copy
 import fcntl
 import functools
-import json
 import os
 import shutil
 import signal
@@ -19,20 +18,29 @@ from typing import Any
 import pandas as pd
 import pytest
 import yaml
+from tests.commands import Commands
 
+from mklearn.report.vega_script import vega_script
 from mklearn.steps.scores import MEASURED
 
 SMOKE: dict[str, Any] = yaml.safe_load(
     (Path(__file__).resolve().parents[2] / "workflow" / "studies" / "smoke.yaml").read_text(encoding="utf-8")
 )
 
+TABLES = ("results/smoke/scores.parquet", "results/smoke/summary.parquet")
+"""What a run of a study with this name makes but for the report, which takes half of a short run's time."""
+
 PARTS = ("Snakefile", "workflow", "envs", "profiles", "src", "config.yaml", "pyproject.toml")
 
 
 @functools.cache
 def compiled(package: Path) -> None:
-    """Compile a package, once for all its copies: a job would compile what it imports anew, a quarter of its time."""
+    """Compile a package and bundle its report's script, once for all copies of it.
+
+    Jobs write no bytecode here: each would compile what it imports, and each report bundle the script.
+    """
     compileall.compile_dir(package, quiet=2)
+    vega_script()
 
 
 class Checkout:
@@ -100,18 +108,11 @@ class Checkout:
         )  # fmt: skip
 
     def said(self, program: str, *arguments: str, code: int = 0) -> str:
-        """What snakemake or mklearn says, without the two seconds of its start (see planner.py)."""
-        request = {"program": program, "folder": str(self.folder), "environment": self.environment,
-                   "arguments": arguments}  # fmt: skip
-        process = _planner()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(json.dumps(request) + "\n")
-        process.stdin.flush()
-        done = json.loads(process.stdout.readline())
-        if done["code"] != code:
-            raise AssertionError(f"{program} {' '.join(arguments)} ended with {done['code']}:\n{done['text'][-6000:]}")
-        return str(done["text"])
+        """What snakemake or mklearn says, without the two seconds of its start (see tests/commands.py)."""
+        ended, text = _commands().run(program, *arguments, folder=self.folder, environment=self.environment)
+        if ended != code:
+            raise AssertionError(f"{program} {' '.join(arguments)} ended with {ended}:\n{text[-6000:]}")
+        return text
 
     def planned(self, *arguments: str) -> dict[str, int]:
         """How many jobs of each rule a run would start now."""
@@ -142,10 +143,15 @@ def jobs_by_rule(said: str) -> dict[str, int]:
 
 
 @functools.cache
-def _planner() -> subprocess.Popen[str]:
-    """The process that plans for all tests of this one; it ends with the input that it reads from."""
-    script = Path(__file__).with_name("planner.py")
-    return subprocess.Popen([sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+def _commands() -> Commands:
+    """The process that runs commands for all tests of this one, with what every run imports, other than mklearn."""
+    return Commands(
+        "docutils.core", "jsonschema", "nbformat", "packaging.version", "pandas", "platformdirs", "psutil", "pydantic",
+        "requests", "smart_open", "snakemake.assets", "snakemake.cli", "snakemake.dag", "snakemake.executors.dryrun",
+        "snakemake.executors.local", "snakemake.persistence.file", "snakemake.profiles",
+        "snakemake.report.html_reporter", "snakemake.scheduling.job_scheduler", "snakemake.script", "snakemake.storage",
+        "snakemake.workflow", "snakemake_logger_plugin_rich.handler", "yaml", "yte",
+    )  # fmt: skip
 
 
 def tables(checkout: Checkout, study: str = "smoke") -> dict[str, bytes]:
@@ -177,7 +183,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Chec
             return Checkout.of(shared / "checkout").copy(mine)
         made = Checkout(mine, repository)
         made.write(SMOKE)
-        made.snakemake("--cores", "2")
+        made.said("snakemake", "--cores", "2")
         made.copy(shared / "checkout")
     return made
 

@@ -31,6 +31,12 @@ EXPECTED = [
 ]
 
 
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Checkout:
+    """A checkout for all tests: each writes its own study file, and nothing is run."""
+    return Checkout(tmp_path_factory.mktemp("mistakes") / "checkout", repository)
+
+
 @pytest.mark.parametrize(
     "words", ["snakemake --cores 1 --dry-run", "mklearn validate config.yaml"], ids=["snakemake", "mklearn"]
 )
@@ -46,18 +52,13 @@ def test_five_mistakes_print_five_errors(checkout: Checkout, words: str) -> None
 
 UNREADABLE = {
     "utf-16": ("study: größe\n".encode("utf-16"), "save it as UTF-8"),
-    "latin-1": ("study: größe\n".encode("latin-1"), "save it as UTF-8"),
     "digits": (f"seed: {'9' * 5000}\n".encode(), "value has 5000 digits"),
-    "key": (b"? [a, b]\n: 1\n", "a key is a list or mapping at line 1, column 3"),
-    "date": (b"title: 2020-13-45\n", "month must be in 1..12"),
-    "deep": (b"a: " + b"[" * 3000, "nested more than 50 deep"),
-    "nul": (b"study: a\nb: \0\n", "a character that YAML does not allow, at line 2, column 4"),
     "bomb": (
         b"a0: &a0 [x]\n" + b"".join(b"a%d: &a%d [%s]\n" % (n, n, b"*a%d," % (n - 1) * 9) for n in range(1, 9)),
         "values, with every alias written out",
     ),
 }
-"""Files with which Snakemake's own reader ends in a traceback, after minutes, or in a sentence without a place."""
+"""Files with which Snakemake's own reader ends in a traceback, or after minutes; unit tests have more."""
 
 
 @pytest.mark.parametrize("kind", UNREADABLE)
@@ -79,9 +80,8 @@ def test_mklearn_run_checks_the_file_before_snakemake_reads_it(checkout: Checkou
 
 
 @pytest.mark.parametrize("goal", ["run", "why"])
-@pytest.mark.parametrize("kind", ["utf-16", "digits", "bomb"])
-def test_make_checks_the_file_before_snakemake_reads_it(repository: Path, tmp_path: Path, kind: str, goal: str) -> None:
-    content, sentence = UNREADABLE[kind]
+def test_make_checks_the_file_before_snakemake_reads_it(repository: Path, tmp_path: Path, goal: str) -> None:
+    content, sentence = UNREADABLE["bomb"]
     (tmp_path / "bad.yaml").write_bytes(content)
     (tmp_path / "ready").touch()  # in place of the stamp of an environment, which make would set up again
     done = subprocess.run(

@@ -38,7 +38,7 @@ def test_the_run_after_damage_completes_with_equal_tables(
     shutil.copystat(lost.with_suffix(".npz"), splits)
     shutil.copystat(lost.with_suffix(".npz"), scores)
 
-    first = checkout.snakemake("--cores", "2", check=False)
+    first = checkout.snakemake("--cores", "2", SUMMARY, check=False)
     assert first.returncode
     assert f"{splits.relative_to(checkout.folder)}: not a readable Parquet file" in first.stderr
     assert splits.with_name(f"{splits.name}.damaged").is_file()

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 
 import pytest
-from tests.workflow.conftest import Checkout, end, tables
+from tests.workflow.conftest import TABLES, Checkout, end, tables
+from tests.workflow.test_failures import FAILING
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_ten_kills_change_nothing(checkout: Checkout, finished: Checkout) -> None:
+@pytest.mark.parametrize("runs", [5, pytest.param(10, marks=pytest.mark.exhaustive)])
+def test_kills_change_nothing(checkout: Checkout, finished: Checkout, runs: int) -> None:
     """SIGKILL to Snakemake alone and to the whole group in turn: no lock, marker or half file stops the plain rerun."""
     chance = random.Random(20081208)
     kills = 0
-    for number in range(10):
+    for number in range(runs):
         process = checkout.start()
         time.sleep(chance.uniform(1.0, 7.0))
         if process.poll() is None:
@@ -29,27 +31,30 @@ def test_ten_kills_change_nothing(checkout: Checkout, finished: Checkout) -> Non
             else:
                 process.kill()
         process.wait()
-    checkout.snakemake("--cores", "2")
+    checkout.said("snakemake", "--cores", "2", *TABLES)
     assert tables(checkout) == tables(finished)
-    assert kills >= 5
-    assert checkout.planned() == {}
+    assert kills >= runs / 2
+    assert checkout.planned(*TABLES) == {}
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-def test_interrupts_leave_nothing_in_the_way(
+def test_an_interrupted_run_leaves_nothing_in_the_way_and_reports_nothing_as_lost(
     finished: Checkout, copy_of: Callable[[Checkout], Checkout], sent: signal.Signals
 ) -> None:
-    """In the first fits of a study, whose kernels are there."""
-    checkout = copy_of(finished)
-    for name in ("results/cache/fits", "results/smoke", "logs"):
-        shutil.rmtree(checkout.folder / name)
-    process = checkout.start()
-    began = time.monotonic()
-    while not list((checkout.folder / "logs").glob("fit/*/*/*.log")):
-        assert time.monotonic() < began + 200
+    """In the first fits after an edit; until there are others, the tables of the former run stay."""
+    checkout, code = copy_of(finished), "src/mklearn/subspace/kfd.py"
+    whole = checkout.edit(code, FAILING.format(name="KernelFDA", what="time.sleep(30)"))
+    began = time.time()
+    process = checkout.start(stderr=subprocess.PIPE)
+    while not any(log.stat().st_mtime > began for log in (checkout.folder / "logs").glob("fit/*/*/*.log")):
+        assert time.time() < began + 200
         time.sleep(0.1)
     time.sleep(1)
-    end(process, sent)
+    said = end(process, sent)
     assert process.returncode != 0
-    checkout.said("snakemake", "--cores", "2", "results/smoke/summary.parquet")
+    assert "have no result" not in said
+    assert tables(checkout) == tables(finished)
+    (checkout.folder / code).write_text(whole, encoding="utf-8")
+    (checkout.folder / TABLES[0]).unlink()  # else no job would miss the fits that were interrupted
+    checkout.said("snakemake", "--cores", "2", *TABLES)
     assert tables(checkout) == tables(finished)

@@ -19,18 +19,19 @@ from typing import Any
 import pandas as pd
 import pytest
 import yaml
-from tests.workflow.conftest import SMOKE, Checkout, tables
+from tests.workflow.conftest import SMOKE, TABLES, Checkout, tables
 
 from mklearn.atomic import read_npz, read_parquet
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 FEW: dict[str, Any] = SMOKE | {
+    "descriptors": {"blocks": SMOKE["descriptors"]["blocks"]},
+    "kernels": {"gauss": {"kind": "gaussian", "bandwidth": [0.5, 2]}},
     "methods": {name: SMOKE["methods"][name] for name in ("average", "mkl-lda")},
     "protocols": {"random": {"kind": "random_per_class", "train_size": [4], "repeats": 2}},
 }
-"""The smoke study with two fits: each job starts Snakemake twice."""
-TABLES = ("results/smoke/scores.parquet", "results/smoke/summary.parquet")
+"""One job of each step and two fits: each job starts Snakemake twice."""
 IMPATIENT = Path(__file__).resolve().parents[1] / "slurm" / "impatient.py"
 FIT_MB = 200
 """Less than a fit of the smoke study and the Snakemake around it take, more than what waits for them (180 MB)."""

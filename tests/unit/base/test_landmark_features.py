@@ -17,7 +17,6 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mklearn.base import landmark_features
 from mklearn.base.landmark_features import LandmarkFeatures
@@ -425,18 +424,3 @@ def test_usps_at_few_and_at_all_landmarks(mirror: Path) -> None:
         errors.append(np.abs(grams(model, X, X) - K).max())
     assert errors[0] > errors[1] > 1e-3
     assert errors[2] < 1e-10
-
-
-@parametrize_with_checks(
-    [
-        LandmarkFeatures(n_landmarks=4),
-        LandmarkFeatures(
-            ["gaussian", "linear", {"kind": "polynomial", "degree": 2}], n_landmarks=4, landmarks="kmeans"
-        ),
-        LandmarkFeatures([{"bandwidth": 0.5}, "linear"], n_landmarks=4, landmarks="leverage", dtype="float32"),
-    ]
-)
-@pytest.mark.filterwarnings("ignore::mklearn.kernels.landmark_map.RepeatedLandmarksWarning")
-def test_scikit_learn_checks(estimator, check, monkeypatch) -> None:
-    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
-    check(estimator)

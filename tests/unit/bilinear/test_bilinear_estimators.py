@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_digits
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
 from tests.unit.bilinear.conftest import make_images
 
 from mklearn.bilinear.glram import GLRAM
@@ -54,16 +48,6 @@ def test_orthonormal_columns_with_fixed_signs(method, images):
         assert (columns[np.abs(columns).argmax(axis=0), np.arange(columns.shape[1])] > 0).all()
     again = method((3, 2), **parameters).fit(X, y)
     np.testing.assert_array_equal(again.embedding_, model.embedding_)
-
-
-@every_method
-def test_order_of_samples_and_names_of_classes_do_not_matter(method, images):
-    X, y = images
-    order = np.random.default_rng(1).permutation(len(X))
-    one = method((3, 2)).fit(X, y)
-    two = method((3, 2)).fit(X[order], np.array(["d", "a", "c", "b"])[y][order])
-    np.testing.assert_allclose(two.left_components_, one.left_components_, atol=1e-7)
-    np.testing.assert_allclose(two.embedding_, one.embedding_[order], atol=1e-6)
 
 
 @every_method
@@ -122,32 +106,6 @@ def test_iterations_equal_fits_with_that_max_iter(method, images):
         assert (model.n_iter_, model.status_) == (t, "max_iter")
     with pytest.raises(ConfigError, match="at least 1"):
         fit_iterations(method(2), X, y, 0)
-
-
-@every_method
-def test_single_precision_pickles_and_integers(method, images):
-    X, y = images
-    model = method((3, 2)).fit(X, y)
-    narrow = method((3, 2)).fit(X.astype(np.float32), y)
-    assert narrow.transform(X.astype(np.float32)).dtype == np.float32
-    np.testing.assert_allclose(narrow.left_components_, model.left_components_, atol=1e-3)
-    copy = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(copy.transform(X), model.transform(X))
-    bytes_ = np.clip(40 * X, 0, 255).astype(np.uint8)
-    kept = bytes_.copy()
-    assert method((3, 2)).fit(bytes_, y).embedding_.dtype == np.float64
-    np.testing.assert_array_equal(bytes_, kept)
-
-
-@every_method
-def test_in_a_pipeline(method):
-    digits = load_digits(n_class=5)
-    X, y = digits.data[:300], digits.target[:300]
-    pipeline = make_pipeline(method(shape=(8, 8)), KNeighborsClassifier(1))
-    name = pipeline.steps[0][0]
-    search = GridSearchCV(pipeline, {f"{name}__n_components": [1, 4]}, cv=StratifiedKFold(3)).fit(X, y)
-    assert search.best_params_ == {f"{name}__n_components": 4}
-    assert search.best_score_ > 0.9
 
 
 # ------------------------------------------------------------------------------------------------------------ errors

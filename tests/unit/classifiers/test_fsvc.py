@@ -10,7 +10,6 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.decomposition import PCA
 from sklearn.model_selection import StratifiedKFold
-from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from mklearn.classifiers import FSVC
@@ -233,10 +232,3 @@ def test_status_follows_the_gap(monkeypatch):
     found = FSVC().fit(*IRIS)
     assert found.status_ == "inaccurate"
     assert "relative duality gap is" in found.message_
-
-
-def test_grid_search_in_a_pipeline():
-    from sklearn.model_selection import GridSearchCV
-
-    search = GridSearchCV(make_pipeline(PCA(8), FSVC()), {"fsvc__power": [0.0, 0.5], "fsvc__C": [0.5, 8.0]}, cv=3)
-    assert search.fit(*WINE).best_score_ > 0.93

@@ -285,15 +285,6 @@ def test_one_kernel_is_the_single_kernel_model(digits, method, rule):
     np.testing.assert_array_equal(model.kernel_weights_, [1.0])
 
 
-@pytest.mark.parametrize("method", BOTH)
-def test_order_of_kernels_does_not_matter(digits, method):
-    K, y, K_test, _ = digits
-    shuffle = np.array([3, 0, 4, 2, 1])
-    a, b = method().fit(K, y), method().fit(K[..., shuffle], y)
-    np.testing.assert_allclose(b.kernel_weights_, a.kernel_weights_[shuffle], atol=1e-12)
-    np.testing.assert_array_equal(a.predict(K_test), b.predict(K_test[..., shuffle]))
-
-
 def test_a_kernel_given_twice_votes_twice_but_is_boosted_once(digits):
     K, y, K_test, _ = digits
     doubled, doubled_test = (

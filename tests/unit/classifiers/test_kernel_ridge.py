@@ -56,16 +56,6 @@ def test_scale_and_constants_do_not_matter(wine):
     np.testing.assert_allclose(KernelRidgeClassifier().fit(K + 7, y).decision_function(K + 7), base, atol=1e-8)
 
 
-def test_weights_choose_and_mix_kernels(wine):
-    X, y = wine
-    stack = np.stack([X[:, :5] @ X[:, :5].T, X[:, 5:] @ X[:, 5:].T, np.exp(X @ X.T / 20)], axis=-1)
-    for choice, kernel in ((1, stack[..., 1]), ([0, 2, 0], stack[..., 1]), ("uniform", stack.mean(axis=-1))):
-        mixed = KernelRidgeClassifier(kernel_weights=choice).fit(stack, y).decision_function(stack)
-        alone = KernelRidgeClassifier().fit(kernel, y).decision_function(kernel)
-        np.testing.assert_allclose(mixed, alone, atol=1e-8)
-    np.testing.assert_allclose(KernelRidgeClassifier().fit(stack, y).kernel_weights_, 1 / 3)
-
-
 def test_two_classes_have_one_score_and_names_survive(wine):
     X, y = wine
     X, names = X[y < 2], np.array(["red", "white"])[y[y < 2]]

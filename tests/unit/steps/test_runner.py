@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import logging
+import os
 import shlex
 import shutil
 import subprocess
@@ -14,7 +15,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.commands import Commands
 from tests.unit.conftest import EveryStep
+from tests.unit.every_step import PACKAGES
 
 from mklearn.atomic import read_npz, read_parquet
 from mklearn.contract.model import Strict
@@ -165,21 +168,28 @@ REPLAYED += [("fit", method) for method in ("mkl-lda-sdp", "fisherface", "svc", 
 """Steps; of fits one on kernels, on features (an embedding, a classifier) and on images."""
 
 
+@pytest.fixture(scope="module")
+def commands() -> Commands:
+    """Command lines with another PYTHONHASHSEED than that of the first run."""
+    return Commands(*PACKAGES, PYTHONHASHSEED="7")
+
+
 @pytest.mark.parametrize(("step", "method"), REPLAYED)
-def test_replaying_a_log_makes_the_same_bytes(step: str, method: str, every_step: EveryStep, tmp_path: Path) -> None:
-    """In a process of its own, with PYTHONHASHSEED and the working folder different from those of the first run."""
+def test_replaying_a_log_makes_the_same_bytes(
+    step: str, method: str, every_step: EveryStep, commands: Commands, tmp_path: Path
+) -> None:
+    """In another process and working folder than those of the first run."""
     chosen = [record for record in every_step.records if record["step"] == step]
     record = chosen[-1] if step != "fit" else next(r for r in chosen if r["spec"]["method"]["id"] == method)
-    shutil.copytree(every_step.folder / "results", tmp_path / "results")
+    shutil.copytree(every_step.folder / "results", tmp_path / "results", copy_function=os.link)
     for name in ("first.csv", "second.parquet", "labels.csv", "d.npz", "splits.csv", "pairs.csv", "pictures"):
         (tmp_path / name).symlink_to(every_step.folder / name)
     for path in record["outputs"].values():
         (tmp_path / path).unlink()
     words = shlex.split((every_step.folder / record["log"]).read_text(encoding="utf-8").splitlines()[0])
-    subprocess.run(
-        [sys.executable, *words[1:]], cwd=tmp_path, env=every_step.environment | {"PYTHONHASHSEED": "7"}, check=True,
-        capture_output=True, timeout=100,
-    )  # fmt: skip
+    assert words[:3] == ["python", "-m", "mklearn"]
+    code, said = commands.run("mklearn", *words[3:], folder=tmp_path, environment=every_step.environment)
+    assert code == 0, said
     for path in record["outputs"].values():
         _assert_same(tmp_path / path, every_step.folder / path)
 

@@ -116,19 +116,6 @@ def test_scale_of_the_kernel_scales_the_embedding(wine, constraint):
     np.testing.assert_allclose(b, a * {"rkhs": 10, "coef": 100, "sample": 1}[constraint], rtol=1e-5, atol=1e-7)
 
 
-def test_weights_choose_and_mix_kernels(wine):
-    X, y = wine
-    stack = np.stack([gaussian(X, gamma=g) for g in (2.0, 8.0, 30.0)], axis=-1)
-    alone = KernelMMC().fit(stack[..., 1], y)
-    np.testing.assert_allclose(KernelMMC(kernel_weights=1).fit(stack, y).embedding_, alone.embedding_)
-    average = KernelMMC().fit(stack.mean(axis=-1), y)
-    np.testing.assert_allclose(KernelMMC().fit(stack, y).embedding_, average.embedding_, atol=1e-9)
-    rows = np.stack([gaussian(X[:5] + 0.1, X, gamma=g) for g in (2.0, 8.0, 30.0)], axis=-1)
-    np.testing.assert_allclose(
-        KernelMMC().fit(stack, y).transform(rows), average.transform(rows.mean(axis=-1)), atol=1e-9
-    )
-
-
 def test_columns_beyond_the_positive_ones(wine):
     X, y = wine
     values = KernelMMC(len(y)).fit(gaussian(X), y).eigenvalues_

@@ -49,34 +49,10 @@ def test_transform_projects_new_rows(wine):
     np.testing.assert_allclose(model.transform(gaussian(X[:150])), model.embedding_)
 
 
-def test_order_of_samples_and_names_of_classes_do_not_matter(wine):
-    X, y = wine
-    order = np.random.default_rng(0).permutation(len(y))
-    K = gaussian(X)
-    names = np.array(["c", "a", "b"])[y]
-    a = KernelFDA().fit(K, y)
-    b = KernelFDA().fit(K[np.ix_(order, order)], names[order])
-    np.testing.assert_allclose(pdist(b.embedding_), pdist(a.embedding_[order]), atol=1e-9)
-    np.testing.assert_allclose(a.eigenvalues_, b.eigenvalues_, rtol=1e-9)
-
-
 def test_scale_of_the_kernel_does_not_matter(wine):
     X, y = wine
     K = gaussian(X)
     np.testing.assert_allclose(KernelFDA().fit(K, y).embedding_, KernelFDA().fit(1e-3 * K, y).embedding_, atol=1e-9)
-
-
-def test_weights_choose_and_mix_kernels(wine):
-    X, y = wine
-    stack = np.stack([gaussian(X, gamma=g) for g in (2.0, 8.0, 30.0)], axis=-1)
-    alone = KernelFDA().fit(stack[..., 1], y)
-    np.testing.assert_allclose(KernelFDA(kernel_weights=1).fit(stack, y).embedding_, alone.embedding_)
-    np.testing.assert_allclose(KernelFDA(kernel_weights=[0, 5, 0]).fit(stack, y).embedding_, alone.embedding_)
-    average = KernelFDA().fit(stack.mean(axis=-1), y)
-    for choice in (None, "uniform", [2, 2, 2]):
-        model = KernelFDA(kernel_weights=choice).fit(stack, y)
-        np.testing.assert_allclose(model.embedding_, average.embedding_, atol=1e-8)
-        np.testing.assert_allclose(model.kernel_weights_, 1 / 3)
 
 
 def test_kernel_specs_compute_the_kernels_and_those_of_new_samples():

@@ -175,16 +175,6 @@ def test_weights_compensate_scales_of_single_kernels(beta_step):
     np.testing.assert_allclose(scaled.objective_history_, history, rtol=1e-6)
 
 
-def test_order_of_samples_and_of_kernels_does_not_matter():
-    kernels = gaussian_kernels(7)
-    rng = np.random.default_rng(0)
-    order, shuffle = rng.permutation(36), np.array([2, 0, 1])
-    a = MKLDR().fit(kernels, LABELS)
-    b = MKLDR().fit(kernels[np.ix_(order, order)][..., shuffle], LABELS[order])
-    np.testing.assert_allclose(b.kernel_weights_, a.kernel_weights_[shuffle], atol=1e-8)
-    np.testing.assert_allclose(pdist(b.embedding_), pdist(a.embedding_[order]), rtol=1e-6)
-
-
 def test_a_kernel_given_twice_shares_its_weight():
     kernels = gaussian_kernels(8)
     a = MKLDR(init="orthonormal").fit(kernels, LABELS)

@@ -56,13 +56,6 @@ def test_kernel_pca_of_the_linear_kernel_is_pca(wine: np.ndarray) -> None:
     np.testing.assert_allclose(np.abs(kernel.transform(test @ train.T)), np.abs(linear.transform(test)), atol=1e-6)
 
 
-def test_kernel_pca_of_specs_and_weights(wine: np.ndarray) -> None:
-    specs = [{"kind": "gaussian", "bandwidth": b} for b in (0.5, 2.0)]
-    both = KernelPCA(2, kernels=specs, kernel_weights=1).fit(wine)
-    one = KernelPCA(2, kernels=specs[1:]).fit(wine)
-    np.testing.assert_allclose(both.transform(wine[:5] + 1), one.transform(wine[:5] + 1), atol=1e-10)
-
-
 @pytest.mark.parametrize(
     ("model", "X", "error", "message"),
     [
