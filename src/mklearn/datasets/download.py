@@ -297,7 +297,8 @@ def _public_url(url: str) -> str:
         parts = urlsplit(url)
     except ValueError:
         return "a malformed address"
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    public = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    return public.encode("utf-8", "backslashreplace").decode("utf-8")  # a variable may hold bytes that are no text
 
 
 def _failure_message(file: FileSpec, target: Path, mirror: str | None, failures: list[str]) -> str:

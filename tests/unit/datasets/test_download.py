@@ -324,12 +324,14 @@ def test_a_source_that_fails_in_any_way_gives_way_to_the_next(
     "mirror", ["http://[::1", "http://user:secret@[x", "https://" + "a" * 70 + ".example", "http://\udcff"]
 )
 def test_a_malformed_mirror_gives_way_to_upstream(
-    server: Server, tmp_path: Path, mirror: str, monkeypatch: pytest.MonkeyPatch
+    server: Server, tmp_path: Path, mirror: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("INFO")
     monkeypatch.setenv("MKLEARN_MIRROR", mirror)
     assert get(entry(server, "good", mirror="faces/x.bin"), tmp_path / "x.bin").origin == "upstream"
     (tmp_path / "x.bin").unlink()
     refused(entry(server, "missing", mirror="faces/x.bin"), tmp_path / "x.bin", "mirror:faces/x.bin: ", "404")
+    assert caplog.text.encode("utf-8")
 
 
 def test_content_that_the_server_compresses_is_unpacked(server: Server, tmp_path: Path) -> None:
