@@ -461,7 +461,8 @@ def lpp_graph(d2: ArrayLike, k: int = 5) -> GraphPair:
     k = _neighbour_count("k", k)
     (d,) = _distance_list([d2])
     n = d.shape[0]
-    rows, columns = np.nonzero(_either(sparse.csr_array(_nearest(d, ~np.eye(n, dtype=bool), k))).toarray())
+    near = _nearest(d, ~np.eye(n, dtype=bool), k)
+    rows, columns = np.nonzero(near | near.T)
     return _lpp_pair(rows, columns, d[rows, columns], n)
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from mklearn.atomic import atomic_path, file_content
+from mklearn.atomic import atomic_path, file_content, reason_of
 from mklearn.errors import DamagedFile, DataError
 from mklearn.extras import require
 
@@ -287,8 +287,7 @@ def _loaded(path: object, archive: bytes) -> dict[str, Any]:
     except MemoryError:
         raise
     except Exception as error:  # bytes that are no archive of skops raise errors of many kinds
-        reason = type(error).__name__ if " object at 0x" in str(error) else error  # of a header that is no literal
-        raise DataError(f"{path}: not a model of mklearn: its content is not readable ({reason})") from error
+        raise DataError(f"{path}: not a model of mklearn: its content is not readable ({reason_of(error)})") from error
     return held
 
 

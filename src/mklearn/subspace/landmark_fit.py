@@ -37,8 +37,7 @@ class LandmarkFit(LandmarkInput):
             return super().fit(X, y)  # type: ignore[misc]
         labels = self._fit_landmarks(X, y)
         self._keep_labels(y if labels is None else labels)  # type: ignore[attr-defined]
-        assert self.landmark_features_ is not None
-        self.embedding_ = self._outputs(self.landmark_features_, X)
+        self.embedding_ = self._project(X)
         return self
 
     def fit_moments(self, features: LandmarkFeatures, moments: Moments) -> Self:

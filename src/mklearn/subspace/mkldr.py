@@ -144,6 +144,7 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
     status_ : {"converged", "max_iter", "uniform"}
         "converged": f no longer changes, or the weights are optimal for their own A. "uniform": not learned.
     graph_ : GraphPair
+        With landmarks only of the graphs that join samples, not of "lda" and "pca".
     kernel_weights_, kernel_ids_, coefficients_, embedding_, classes_, n_features_in_
         As for `mklearn.subspace.kfd.KernelFDA`; ``classes_`` with labels only.
 
@@ -237,6 +238,8 @@ class MKLDR(LandmarkFit, RatioTraceEmbedding):
         self.graph_ = graph
 
     def _fit_moments(self, data: LandmarkMoments) -> None:
+        if hasattr(self, "graph_"):  # of another fit
+            del self.graph_
         if self.graph == "lda":
             problem, p = data.problem(), self._wanted_of_classes(data)
         elif self.graph == "pca":

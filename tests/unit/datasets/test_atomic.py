@@ -147,6 +147,14 @@ def test_a_header_that_claims_more_than_the_file_has_takes_no_memory(tmp_path: P
     }
 
 
+def test_a_header_that_is_no_literal_is_refused_without_the_address_of_an_object(tmp_path: Path) -> None:
+    write_npz(tmp_path / "good.npz", a=np.zeros(3))
+    with zipfile.ZipFile(tmp_path / "good.npz") as good, zipfile.ZipFile(tmp_path / "bad.npz", "w") as bad:
+        bad.writestr("a.npy", good.read("a.npy").replace(b"'descr': '<f8'", b"'descr': Nothi "))
+    with pytest.raises(DataError, match=r"bad\.npz: not a readable NPZ file \(ValueError\)"):
+        read_npz(tmp_path / "bad.npz")
+
+
 def test_parquet_round_trip_bytes_and_damage(tmp_path: Path) -> None:
     frame = pd.DataFrame({"id": ["a", "b"], "k": pd.array([1, None], dtype="Int64"), "v": [0.5, np.nan]}, index=[5, 9])
     write_parquet(tmp_path / "a.parquet", frame, {"spec": {"b": [1, 2], "a": "é"}})

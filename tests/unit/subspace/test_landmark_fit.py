@@ -186,6 +186,12 @@ def test_mistakes_are_one_sentence(model: Any, kind: type[Exception], sentence: 
         model.fit(X, Y)
 
 
+def test_a_graph_between_samples_does_not_outlive_its_fit():
+    model = MKLDR(kernels=KERNELS, graph="lde", landmarks=9).fit(X, Y)
+    assert model.graph_.n == len(X)
+    assert not hasattr(model.set_params(graph="lda").fit(X, Y), "graph_")
+
+
 def test_mistakes_in_moments_and_in_what_needs_kernel_matrices():
     features = LandmarkFeatures(KERNELS, n_landmarks=9).fit(X, Y)
     unlabelled = Moments().partial_fit(features.transform(X))
