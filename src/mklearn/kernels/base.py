@@ -30,7 +30,7 @@ from mklearn.kernels.identity_like import (
     off_diagonal_mass,
 )
 from mklearn.kernels.normalise import KernelCentring, scale_to_centred_trace, unit_diagonal
-from mklearn.kernels.psd import PSDPolicy, PSDRepair, psd_repair, spectrum_curve
+from mklearn.kernels.psd import PSDPolicy, PSDRepair, repair_of, spectrum_curve
 
 Normalise = Literal["none", "unit_diagonal", "centred_trace"]
 
@@ -69,6 +69,7 @@ class Kernel(ABC):
     identity_like_ : bool
         Off-diagonal mass below a tenth, or a diagonal shift above a tenth of the mean diagonal.
     repair_ : PSDRepair
+        Its ``kernel`` is `kernel_train_`.
     info_ : dict
         Parameters, fitted values and diagnostics as numbers, strings and booleans, and ``spectrum``: the eigenvalues
         before repair as in `mklearn.kernels.psd.spectrum_curve`.
@@ -127,7 +128,10 @@ class Kernel(ABC):
 
     @abstractmethod
     def kernel_function(self, blocks: Sequence[Array]) -> Array:
-        """Compute the kernel elementwise from validated blocks, each (m, n)."""
+        """Compute the kernel elementwise from validated blocks, each (m, n).
+
+        Return one of the blocks, or a new matrix, to which `fit` writes.
+        """
 
     def parameter_info(self) -> dict[str, Any]:
         """Return the parameters of the kernel function, as fitted, for `info_`."""
@@ -176,24 +180,28 @@ class Kernel(ABC):
         self._diagonal = np.diagonal(kernel).copy()
         if self.normalise == "unit_diagonal":
             kernel = unit_diagonal(kernel)
+        if any(np.may_share_memory(kernel, block) for block in training):
+            kernel = kernel.copy()  # from here on it is changed in place
         self._centring = KernelCentring() if self.centre else None
         if self._centring is not None:
-            kernel = self._centring.fit_transform(kernel)
+            kernel = self._centring.fit_transform(kernel, out=kernel)
         if is_psd and not spectrum:
-            self.repair_ = PSDRepair.unneeded(kernel)
+            repair = PSDRepair.unneeded(kernel)
         else:
-            self.repair_ = psd_repair(kernel, self.psd, spectrum=spectrum)
-        kernel = self.repair_.kernel
+            repair = repair_of(kernel, self.psd, spectrum=spectrum)
+        kernel = repair.kernel
+        mean_diagonal = float(np.trace(kernel, dtype=np.float64)) / self.n_train_ - repair.shift
         self.divisor_ = 1.0
         if self.normalise == "centred_trace":
-            kernel, self.divisor_ = scale_to_centred_trace(kernel)
+            kernel, self.divisor_ = scale_to_centred_trace(kernel, out=kernel)
 
         self.kernel_train_: Array = kernel
-        if self.centre and self.repair_.shift == 0:
+        self.repair_ = replace(repair, kernel=kernel)
+        if self.centre and repair.shift == 0:
             self.off_diagonal_mass_ = centred_off_diagonal_mass(kernel)
         else:
             self.off_diagonal_mass_ = off_diagonal_mass(kernel)
-        self._flag_identity_like()
+        self._flag_identity_like(mean_diagonal)
         self.info_ = self._collect_info()
         return self
 
@@ -271,18 +279,18 @@ class Kernel(ABC):
             columns.append(values[:, None])
         return self.kernel_function(columns)[:, 0]
 
-    def _flag_identity_like(self) -> None:
-        repair = self.repair_
-        mean_diagonal = float(np.trace(repair.kernel, dtype=np.float64)) / self.n_train_ - repair.shift
+    def _flag_identity_like(self, mean_diagonal: float) -> None:
+        """Set `identity_like_` and warn; the mean diagonal is that before repair and scaling."""
+        shift = self.repair_.shift
         little = self.n_train_ > 2 and self.off_diagonal_mass_ < IDENTITY_LIKE_BELOW
-        shifted = repair.shift > IDENTITY_LIKE_SHIFT * mean_diagonal
+        shifted = shift > IDENTITY_LIKE_SHIFT * mean_diagonal
         self.identity_like_ = bool(little or shifted)
         if not self.identity_like_:
             return
         reason = (
             f"only {self.off_diagonal_mass_:.2%} of its centred squared norm lies off the diagonal"
             if little
-            else f"the diagonal shift added {repair.shift:.3g} to a mean diagonal of {mean_diagonal:.3g}"
+            else f"the diagonal shift added {shift:.3g} to a mean diagonal of {mean_diagonal:.3g}"
         )
         remedy = "a wider bandwidth" if little else "psd='clip'"
         warnings.warn(

@@ -64,7 +64,9 @@ def squared_euclidean(X: ArrayLike, Y: ArrayLike | None = None) -> Array:
             np.maximum(block, 0, out=distances[part])
     if same:
         np.fill_diagonal(distances, 0)
-    return _representable(distances, dtype)
+    # a squared distance is at most twice the sum of the squared norms
+    is_finite = 2 * (float(norms.max()) + float(other_norms.max())) < np.finfo(dtype).max
+    return distances if is_finite else _representable(distances, dtype)
 
 
 def chi2_distance(X: ArrayLike, Y: ArrayLike | None = None) -> Array:

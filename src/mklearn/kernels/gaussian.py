@@ -9,6 +9,7 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mklearn.errors import DataError
 from mklearn.kernels.bandwidth import BandwidthRule, bandwidth_of
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.checks import (
@@ -75,7 +76,7 @@ class GaussianKernel(Kernel):
         }
 
 
-def gaussian_kernel(d2: ArrayLike, gamma: float) -> Array:
+def gaussian_kernel(d2: ArrayLike, gamma: float, *, out: Array | None = None) -> Array:
     """Compute the Gaussian kernel ``exp(-d2 / gamma)`` of squared distances.
 
     Parameters
@@ -84,6 +85,9 @@ def gaussian_kernel(d2: ArrayLike, gamma: float) -> Array:
         Squared distances, >= 0.
     gamma : float
         Bandwidth, > 0, in the units of `d2`: the distances are divided by it (not by ``2 gamma^2``).
+    out : ndarray, shape (n, m), optional
+        Where the kernel is written to; may be `d2`, which then needs no memory for a second matrix. Default: a new
+        array.
 
     Returns
     -------
@@ -95,19 +99,22 @@ def gaussian_kernel(d2: ArrayLike, gamma: float) -> Array:
     ConfigError
         `gamma` is not a positive finite number.
     DataError
-        `d2` is not a finite matrix of non-negative numbers.
+        `d2` is not a finite matrix of non-negative numbers, or `out` has another shape or dtype.
 
     References
     ----------
     MKMMC (Gu and Zhou), section 4, and MKL-DR (Lin, Liu and Fuh, NIPS 2008), equation 8, use this form.
     """
     gamma = positive_number(gamma, "gamma")
-    return _exponential(check_nonnegative(as_float_matrix(d2, "d2"), "d2"), gamma)
+    distances = check_nonnegative(as_float_matrix(d2, "d2"), "d2")
+    if out is not None and (out.shape, out.dtype) != (distances.shape, distances.dtype):
+        raise DataError(f"`out` is {out.dtype} {out.shape}; the kernel is {distances.dtype} {distances.shape}")
+    return _exponential(distances, gamma, out)
 
 
-def _exponential(d2: Array, gamma: float) -> Array:
+def _exponential(d2: Array, gamma: float, out: Array | None = None) -> Array:
     """Compute ``exp(-d2 / gamma)`` of valid distances."""
-    kernel = np.empty_like(d2)
+    kernel = np.empty_like(d2) if out is None else out
     for part in cached_rows(d2):
         np.divide(d2[part], d2.dtype.type(-gamma), out=kernel[part])
         np.exp(kernel[part], out=kernel[part])

@@ -35,10 +35,13 @@ class KernelCentring:
         self._fit(as_square_symmetric(K_train, "the training kernel"))
         return self
 
-    def fit_transform(self, kernel: Array) -> Array:
-        """Fit to a valid training kernel, which is not checked again; return it centred, a new symmetric array."""
+    def fit_transform(self, kernel: Array, *, out: Array | None = None) -> Array:
+        """Fit to a valid training kernel, which is not checked again; return it centred, a symmetric array.
+
+        It is written to `out`, which may be `kernel` itself; without it, to a new array.
+        """
         self._fit(kernel)
-        centred = np.empty_like(kernel)
+        centred = np.empty_like(kernel) if out is None else out
         # half of the total mean belongs to the row and half to the column, so that the sum of both is symmetric
         shares = (self.column_means_ - self.mean_ / 2).astype(kernel.dtype)
         for part in cached_rows(kernel):
@@ -129,7 +132,7 @@ def centred_trace(K: ArrayLike, sample_weight: ArrayLike | None = None) -> float
     return _centred_trace(kernel)
 
 
-def scale_to_centred_trace(K: ArrayLike) -> tuple[Array, float]:
+def scale_to_centred_trace(K: ArrayLike, *, out: Array | None = None) -> tuple[Array, float]:
     """Divide a training kernel by its centred trace, so that wide and narrow kernels contribute alike to a sum.
 
     Rows of new samples are divided by the same number.
@@ -137,6 +140,8 @@ def scale_to_centred_trace(K: ArrayLike) -> tuple[Array, float]:
     Parameters
     ----------
     K : array_like, shape (n, n)
+    out : ndarray, shape (n, n), optional
+        Where the result is written to; may be `K`. Default: a new array.
 
     Returns
     -------
@@ -160,7 +165,7 @@ def scale_to_centred_trace(K: ArrayLike) -> tuple[Array, float]:
             "kernel is not positive semidefinite), so it can't be scaled to unit variance; leave it out or choose "
             "another bandwidth"
         )
-    return kernel / kernel.dtype.type(divisor), divisor
+    return np.divide(kernel, kernel.dtype.type(divisor), out=out), divisor
 
 
 def _centred_trace(kernel: Array) -> float:

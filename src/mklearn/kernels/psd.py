@@ -5,7 +5,7 @@ Kernels of distances that are not Euclidean (point sets, or a user's own matrix)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -112,15 +112,21 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip", *, spectrum: bool = Tru
     """
     check_choice(policy, "psd", get_args(PSDPolicy))
     symmetric = as_square_symmetric(K, "the kernel")
+    repair = repair_of(symmetric, policy, spectrum=spectrum)
+    return replace(repair, kernel=symmetric.copy()) if repair.kernel is symmetric else repair
+
+
+def repair_of(symmetric: Array, policy: PSDPolicy, *, spectrum: bool) -> PSDRepair:
+    """Compute `psd_repair` of a valid policy and kernel, which are not checked; without a repair it is not copied."""
     if policy == "none" and not spectrum:
-        return PSDRepair.unneeded(symmetric.copy())
+        return PSDRepair.unneeded(symmetric)
     dtype = symmetric.dtype
     kernel = symmetric.astype(np.float64, copy=False)
     n = kernel.shape[0]
     tolerance = max(1e-10, n * float(np.finfo(dtype).eps))
 
     if not spectrum and _has_cholesky_factor(kernel, tolerance):
-        return PSDRepair.unneeded(symmetric.copy())
+        return PSDRepair.unneeded(symmetric)
 
     import scipy.linalg
 
@@ -131,7 +137,7 @@ def psd_repair(K: ArrayLike, policy: PSDPolicy = "clip", *, spectrum: bool = Tru
     mass = float(np.abs(values[negative]).sum() / np.abs(values).sum()) if size else 0.0
     measured = (smallest, smallest / size if size else 0.0, int(negative.sum()), mass, values[::-1])
     if not negative.any() or policy == "none":
-        return PSDRepair(symmetric.copy(), *measured)
+        return PSDRepair(symmetric, *measured)
     if policy == "shift":
         shifted = kernel.copy()
         shifted[np.diag_indices(n)] -= smallest

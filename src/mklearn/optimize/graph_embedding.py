@@ -39,6 +39,7 @@ from scipy.linalg.blas import dsyrk
 
 from mklearn.errors import NotApplicable
 from mklearn.graphs import ClassStructure, GraphPair, LaplacianOperator
+from mklearn.kernels.checks import cached_rows
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
 from mklearn.optimize.low_rank_trace_ratio import low_rank_trace_ratio
 from mklearn.optimize.trace_ratio import trace_ratio
@@ -198,8 +199,9 @@ def _lda_factors(K: Array, classes: ClassStructure) -> tuple[Array, Array]:
     between-class scatter 2 K (P - J) K: (I-J)GG'(I-J) = P - J for G, class indicators over root counts.
     """
     means = classes.means(K)
-    B = means[classes.codes]
-    np.subtract(K, B, out=B)
+    B = np.empty_like(K)
+    for part in cached_rows(K):
+        np.subtract(K[part], means[classes.codes[part]], out=B[part])
     shares = classes.counts / classes.n
     F = np.sqrt(2.0) * (means - shares @ means).T * np.sqrt(classes.counts)
     return B, F
@@ -299,10 +301,13 @@ def _cross_traces(kernels: Matrices, operator: Any) -> Array:
     """Compute <K_m, L K_n>_F for all pairs, from blocks of rows of all kernels that stay in the cache."""
     M, n = len(kernels), len(kernels[0])
     traces = np.zeros((M, M))
+    rows, products = np.empty((2, M, min(_ROWS, n), n))
     for start in range(0, n, _ROWS):
-        rows = np.stack([np.asarray(K[start : start + _ROWS], dtype=np.float64) for K in kernels])
-        products = np.stack([operator.apply(block.T).T for block in rows])  # rows of K L
-        traces += rows.reshape(M, -1) @ products.reshape(M, -1).T
+        used = slice(min(_ROWS, n - start))
+        for m, K in enumerate(kernels):
+            rows[m, used] = K[start : start + _ROWS]
+            products[m, used] = operator.apply(rows[m, used].T).T  # rows of K L
+        traces += rows[:, used].reshape(M, -1) @ products[:, used].reshape(M, -1).T
     return symmetrized(traces)
 
 

@@ -146,7 +146,9 @@ def test_a_shift_is_flagged_if_it_adds_much() -> None:
 def test_measures_of_features_need_no_checks(kernel: Kernel, measure: Any, dtype: type) -> None:
     """Kernels of `psd_measures` have no eigenvalue to repair, and are symmetric without being made so."""
     P = measure(features(40).astype(dtype))
+    before = P.copy()
     trusted = copy.copy(kernel).fit(P, spectrum=False, measured=True)
+    np.testing.assert_array_equal(P, before)
     checked = copy.copy(kernel).fit(P, spectrum=True)
     np.testing.assert_array_equal(trusted.kernel_train_, checked.kernel_train_)
     np.testing.assert_array_equal(trusted.kernel_train_, trusted.kernel_train_.T)

@@ -24,6 +24,21 @@ def test_gaussian_divides_by_gamma_not_by_two_gamma_squared() -> None:
     assert gaussian_kernel(np.ones((2, 2), dtype=np.float32), 2.0).dtype == np.float32
 
 
+def test_gaussian_overwrites_what_it_is_told_to() -> None:
+    distances = squared_euclidean(np.random.default_rng(0).random((30, 4)))
+    expected = gaussian_kernel(distances, 0.5)
+    before = distances.copy()
+    other = np.empty_like(distances)
+    assert gaussian_kernel(distances, 0.5, out=other) is other
+    np.testing.assert_array_equal(distances, before)
+    assert gaussian_kernel(distances, 0.5, out=distances) is distances
+    np.testing.assert_array_equal(distances, expected)
+    np.testing.assert_array_equal(other, expected)
+    for wrong in (np.empty((30, 29)), np.empty((30, 30), dtype=np.float32)):
+        with pytest.raises(DataError, match=r"^`out` is float\d\d \(30, \d\d\); the kernel is float64 \(30, 30\)$"):
+            gaussian_kernel(before, 0.5, out=wrong)
+
+
 @settings(max_examples=30)
 @given(
     seed=st.integers(0, 1000), gamma=st.floats(0.05, 50), measure=st.sampled_from([squared_euclidean, chi2_distance])
