@@ -1,10 +1,12 @@
 """What 1,000 landmarks give up and gain against kernel matrices: MKL-DR on USPS, three Gaussians, 1-NN.
 
-CPU seconds of `fit` on one thread, on the same samples: landmarks in double and in single precision, kernel matrices.
+CPU seconds of `fit` on one thread, on the same samples: landmarks in double and in single precision, these without the
+features of small eigenvalues, and kernel matrices.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -24,7 +26,12 @@ from mklearn.subspace.mkldr import MKLDR
 
 KERNELS = {name: {"view": name} for name in ("pixels", "means", "hog")}
 L = 1_000
-LANDMARKS = {"double": {"n": L}, "single": {"n": L, "dtype": "float32"}}
+LANDMARKS = {
+    "double": {"n": L},
+    "single": {"n": L, "dtype": "float32"},
+    "fewer features": {"n": L, "dtype": "float32", "rank_tolerance": 3e-4},
+}
+TIMES_AS_FAST = {"double": 10, "single": 10, "fewer features": 20}
 
 
 @pytest.fixture(scope="module")
@@ -45,20 +52,20 @@ def fitted(views: Views, y: NDArray[np.int64], train: NDArray[np.intp], landmark
         return model, process_time() - start
 
 
-def unavoidable_seconds(n: int, steps: int, dtype: str) -> float:
+def unavoidable_seconds(n: int, ranks: Sequence[int], steps: int, dtype: str) -> float:
     """CPU seconds of what remains of `fit` if nothing but LAPACK and products of whole matrices took time.
 
-    Per kernel the eigenvectors among landmarks and their product with the kernel values; the scatter of D = 3 l
-    features; their inverse Gram matrix; one Cholesky factorisation of D x D for each A-step.
+    Per kernel the eigenvectors among landmarks and the product of the first of them with the kernel values; the scatter
+    of D features; their inverse Gram matrix; one Cholesky factorisation of D x D for each A-step.
     """
     rng = np.random.default_rng(0)
     Z, values = rng.normal(size=(L, 50)), rng.normal(size=(n, L)).astype(dtype)
-    features = rng.normal(size=(n, len(KERNELS) * L)).astype(dtype)
+    features = rng.normal(size=(n, sum(ranks))).astype(dtype)
     symmetric = np.asfortranarray(features.T.astype(np.float64) @ features)
     with threadpool_limits(1):
         start = process_time()
-        for _ in KERNELS:
-            values @ eigh(Z @ Z.T)[1].astype(dtype)
+        for rank in ranks:
+            values @ eigh(Z @ Z.T)[1][:, :rank].astype(dtype)
         (blas.dsyrk if dtype == "float64" else blas.ssyrk)(1.0, features.T)
         factor, _ = dpotrf(symmetric, lower=True)
         dpotri(factor, lower=True)
@@ -88,10 +95,10 @@ def test_landmarks_are_as_accurate_as_the_dense_method(usps, record_property) ->
 
 @pytest.mark.benchmark
 @pytest.mark.timeout(3600)
-def test_landmarks_are_ten_times_as_fast_as_the_dense_method(usps, record_property) -> None:
+def test_landmarks_are_ten_to_twenty_times_as_fast_as_the_dense_method(usps, record_property) -> None:
     """With as many training samples as the standard split, 7,291.
 
-    Beside each precision the products and factorisations that it can't do without: `unavoidable_seconds`.
+    Beside each the products and factorisations that it can't do without: `unavoidable_seconds`.
     """
     views, y = usps
     order = np.random.default_rng(0).permutation(len(y))
@@ -105,8 +112,9 @@ def test_landmarks_are_ten_times_as_fast_as_the_dense_method(usps, record_proper
         print(f"\n{name}: {taken:.1f} s, {accuracy:.2f} %, {len(model.history_)} half-steps")
         if landmarks:
             steps = sum(half_step["step"] == "a" for half_step in model.history_)
-            floor = unavoidable_seconds(len(train), steps, landmarks.get("dtype", "float64"))
+            ranks = model.landmark_features_.ranks_
+            floor = unavoidable_seconds(len(train), ranks, steps, landmarks.get("dtype", "float64"))
             record_property(f"{name}, unavoidable", floor)
-            print(f"unavoidable: {floor:.1f} s")
-    for name in LANDMARKS:
-        assert found["dense"] >= 10 * found[name]
+            print(f"{sum(ranks)} features; unavoidable: {floor:.1f} s")
+    for name, times in TIMES_AS_FAST.items():
+        assert found["dense"] >= times * found[name]

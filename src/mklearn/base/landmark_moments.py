@@ -20,7 +20,13 @@ from mklearn.optimize.validation import symmetrized
 
 Array = NDArray[np.floating[Any]]
 
-_SETTINGS = {"n": "n_landmarks", "how": "landmarks", "dtype": "dtype", "seed": "random_state"}
+_SETTINGS = {
+    "n": "n_landmarks",
+    "how": "landmarks",
+    "dtype": "dtype",
+    "rank_tolerance": "rank_tolerance",
+    "seed": "random_state",
+}
 # Centred traces below this, relative to the uncentred ones, are rounding: see `scale_to_centred_trace`.
 _CONSTANT = 1e-12
 
@@ -33,8 +39,8 @@ def landmark_features(kernels: Any, landmarks: Any) -> LandmarkFeatures:
     kernels
         As for `LandmarkFeatures`.
     landmarks : int or mapping
-        The number of landmarks, or a mapping with "n" and optionally "how", "dtype" and "seed": ``n_landmarks``,
-        ``landmarks``, ``dtype`` and ``random_state`` of `LandmarkFeatures`.
+        The number of landmarks, or a mapping with "n" and optionally "how", "dtype", "rank_tolerance" and "seed":
+        ``n_landmarks``, ``landmarks``, ``dtype``, ``rank_tolerance`` and ``random_state`` of `LandmarkFeatures`.
 
     Raises
     ------

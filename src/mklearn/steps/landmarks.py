@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mklearn.artefacts import read_arrays, read_table, write_arrays
 from mklearn.base.landmark_features import LandmarkFeatures
+from mklearn.base.landmark_moments import landmark_features
 from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import DataError, NotApplicable
@@ -62,10 +63,7 @@ def landmarks(
     seconds = []
     for split, sample in zip(progress(drawn, len(drawn), "landmarks: split"), samples, strict=True):
         own = {name: each[np.searchsorted(rows, sample)] for name, each in views.items()}
-        made = LandmarkFeatures(
-            kernels, spec.landmarks.most, spec.landmarks.how, dtype=spec.landmarks.dtype,
-            random_state=spec.seed,
-        )  # fmt: skip
+        made = landmark_features(kernels, spec.landmarks.settings(spec.seed))
         started = time.process_time()
         try:
             with logged_warnings(split.name):

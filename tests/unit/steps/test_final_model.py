@@ -82,7 +82,7 @@ STUDY: dict[str, Any] = {
             "kind": "kernel_fda",
             "kernel_weights": "best_single",
             "kernels": ["gauss-*", "square"],
-            "landmarks": {"n": 9, "how": "kmeans"},
+            "landmarks": {"n": 9, "how": "kmeans", "rank_tolerance": 0.01},
         },
     },
     "protocols": {"folds": {"kind": "k_fold", "folds": 2}},

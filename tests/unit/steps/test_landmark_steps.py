@@ -21,6 +21,7 @@ from mklearn.datasets.splits import Split
 from mklearn.errors import DataError
 from mklearn.steps import solve as solve_step
 from mklearn.steps.blocks import read_blocks
+from mklearn.steps.landmarks import read_landmarks
 from mklearn.steps.moments import read_moments
 from mklearn.steps.solve import read_solution
 from mklearn.subspace.kfd import KernelFDA
@@ -92,6 +93,15 @@ def test_the_number_of_blocks_changes_nothing(made: Made, kind: str) -> None:
         pd.testing.assert_frame_equal(frames[k], frames[0])
         np.testing.assert_allclose(weights[k], weights[0], rtol=1e-9)
         np.testing.assert_allclose(sums[k], sums[0], rtol=0, atol=1e-10 * np.abs(sums[0]).max())
+
+
+def test_features_of_small_eigenvalues_are_left_out(made: Made) -> None:
+    widths = []
+    for name, changes in (("every", {}), ("fewer", {"rank_tolerance": 0.05})):
+        jobs = made(name)
+        jobs.run(spec_of(**METHODS["mkl_dr"] | {"landmarks": {"n": 30, **changes}}), 1)
+        widths.append([features.ranks_.sum() for features in read_landmarks(jobs.files["landmarks"])])
+    assert all(fewer < 0.8 * every for every, fewer in zip(*widths, strict=True)), widths
 
 
 def test_the_ridge_is_the_one_that_the_folds_choose(made: Made) -> None:

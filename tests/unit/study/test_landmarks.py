@@ -61,8 +61,12 @@ def test_methods_on_the_same_kernels_and_landmarks_share_their_moments() -> None
 
 
 @pytest.mark.parametrize(
-    "other", [{"n": 31}, {"n": 30, "how": "kmeans"}, {"n": 30, "how": "leverage"}, {"n": 30, "dtype": "float32"}]
-)
+    "other",
+    [
+        {"n": 31}, {"n": 30, "how": "kmeans"}, {"n": 30, "how": "leverage"}, {"n": 30, "dtype": "float32"},
+        {"n": 30, "rank_tolerance": 1e-3},
+    ],
+)  # fmt: skip
 def test_other_landmarks_are_another_set_and_another_fit(other: dict[str, Any]) -> None:
     plans = [one_method(landmarks=value) for value in (30, {"n": 30}, other)]
     sets = [[*plan.landmark_sets] for plan in plans]
@@ -157,8 +161,10 @@ def test_a_missing_package_is_known_before_the_run(monkeypatch: pytest.MonkeyPat
         ({"landmarks": {"n": 3, "how": "grid"}}, "methods.m.landmarks.how: invalid value 'grid'"),
         ({"landmarks": {"how": "kmeans"}}, "methods.m.landmarks.n"),
         ({"landmarks": {"n": 3, "seed": 1}}, "methods.m.landmarks.seed: unknown key 'seed'. Valid keys: dtype, how, n"),
+        ({"landmarks": {"n": 3, "rank_tolerance": 1}}, "methods.m.landmarks.rank_tolerance: invalid value 1"),
         ({"landmarks": {"n": [3, 0]}}, "methods.m.landmarks.n[1]: invalid value 0: should be greater than or equal"),
         ({"landmarks": {"n": [3, 9], "how": "kmeans"}}, "centres of k-means for one number are not among those"),
+        ({"landmarks": {"n": [3, 9], "rank_tolerance": 1e-3}}, "give one number, or no `rank_tolerance`"),
         ({"kind": "kernel_svc"}, "methods.m.landmarks: unknown key"),
     ],
 )  # fmt: skip

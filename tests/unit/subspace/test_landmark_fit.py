@@ -146,6 +146,17 @@ def test_single_precision_is_close():
     assert (single.predict(X[600:]) == double.predict(X[600:])).mean() > 0.99
 
 
+def test_features_of_small_eigenvalues_can_be_left_out():
+    """Half of the features, and at most one point of accuracy less."""
+    X, y = load_digits(return_X_y=True)
+    every, fewer = (
+        MKLDR(kernels=KERNELS, landmarks={"n": 300, "rank_tolerance": tolerance}).fit(X[:1200], y[:1200])
+        for tolerance in (None, 1e-4)
+    )
+    assert fewer.landmark_features_.ranks_.sum() < 0.6 * every.landmark_features_.ranks_.sum()
+    assert fewer.score(X[1200:], y[1200:]) > every.score(X[1200:], y[1200:]) - 0.01
+
+
 def test_it_is_an_estimator_like_any_other():
     X, y = load_digits(return_X_y=True)
     model = MKLDR(kernels=KERNELS, landmarks=40)
