@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.svm import LinearSVC
 
 from mklearn.base.kernel_input import KernelInput, fixed_weights
-from mklearn.base.parameters import POSITIVE, one_of
+from mklearn.base.landmark_features import LandmarkFeatures
+from mklearn.base.landmark_input import LandmarkInput
+from mklearn.base.landmark_moments import LandmarkMoments
+from mklearn.base.moments import Moments
+from mklearn.base.parameters import POSITIVE, fit_context, one_of
 from mklearn.classifiers.combined_svc import CombinedSVC, CScale
 from mklearn.classifiers.kernel_classifier import WeightedKernelClassifier
+from mklearn.errors import ConfigError, NotApplicable
 from mklearn.kernels.stack import KernelStack
+from mklearn.optimize.landmark_embedding import per_feature
 
 
-class KernelSVC(CombinedSVC, WeightedKernelClassifier):
+class KernelSVC(LandmarkInput, CombinedSVC, WeightedKernelClassifier):
     """scikit-learn's support vector classifier on a fixed combination of kernels, one class against one.
 
     Parameters
@@ -29,6 +36,9 @@ class KernelSVC(CombinedSVC, WeightedKernelClassifier):
     C_scale : {"variance", "none"}
         "variance": C is for a kernel whose centred trace tr(K)/n - 1'K1/n^2, the variance in feature space, is 1, so
         that decisions do not depend on the scale of K. "none": C bounds the dual variables for the kernel as it is.
+    landmarks : int or mapping, optional
+        Learn from explicit features of so many landmarks, as in `mklearn.subspace.KernelFDA`, without sample weights:
+        scikit-learn's linear machine on them, for more samples than kernel matrices take. See the notes.
 
     Attributes
     ----------
@@ -36,9 +46,9 @@ class KernelSVC(CombinedSVC, WeightedKernelClassifier):
     kernel_ids_ : tuple of str
     classes_ : array of shape (n_classes,)
     svc_ : SVC
-        Fitted to the samples whose weight is not 0.
+        Fitted to the samples whose weight is not 0. With landmarks a `sklearn.svm.LinearSVC`.
     support_ : array of int
-        Positions of the support vectors among the training samples.
+        Positions of the support vectors among the training samples. Not with landmarks.
     n_features_in_ : int
 
     Raises
@@ -48,7 +58,7 @@ class KernelSVC(CombinedSVC, WeightedKernelClassifier):
     NotApplicable
         One class only, or a constant kernel.
     ConfigError
-        Invalid kernel weights or specs.
+        Invalid kernel weights or specs; with landmarks sample weights, or `fit_moments`.
 
     References
     ----------
@@ -60,6 +70,11 @@ class KernelSVC(CombinedSVC, WeightedKernelClassifier):
 
     Of classes with equally many votes, the one with the larger decision values is predicted (``break_ties``). There are
     no probabilities: scikit-learn's would come from another cross-validation.
+
+    With landmarks the loss is the squared hinge, each class is separated from the rest, and the intercept is penalised
+    with the coefficients: what scikit-learn solves in a time that grows with n. The machine needs the features of all
+    samples in memory, n D numbers in double precision and as many again while it learns. Without that memory see
+    `KernelRidgeClassifier`, which needs their moments only.
 
     Examples
     --------
@@ -74,7 +89,9 @@ class KernelSVC(CombinedSVC, WeightedKernelClassifier):
         "kernel_weights": "no_validation",
         "C": [POSITIVE],
         "C_scale": [one_of(CScale)],
+        **LandmarkInput._parameter_constraints,
     }
+    _needs_labels = True
 
     def __init__(
         self,
@@ -83,11 +100,62 @@ class KernelSVC(CombinedSVC, WeightedKernelClassifier):
         kernel_weights: Any = None,
         C: float = 10.0,
         C_scale: CScale = "variance",
+        landmarks: Any = None,
     ) -> None:
         self.kernels = kernels
         self.kernel_weights = kernel_weights
         self.C = C
         self.C_scale = C_scale
+        self.landmarks = landmarks
+
+    @fit_context
+    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the classifier; see `WeightedKernelClassifier.fit`."""
+        self.landmark_features_ = None
+        if self.landmarks is None:
+            return super().fit(X, y, sample_weight)
+        if sample_weight is not None:
+            raise ConfigError("a machine on landmark features takes no sample weights: set landmarks=None")
+        self._fit_landmarks(X, y)
+        return self
+
+    def fit_moments(self, features: LandmarkFeatures, moments: Moments) -> Self:
+        """Raise `ConfigError`: the hinge loss is not a function of moments."""
+        raise ConfigError("a support vector machine needs samples, which are not among their moments: call fit")
+
+    def decision_function(self, X: Any) -> NDArray[np.floating]:
+        """Compute decision values; see `mklearn.classifiers.combined_svc.CombinedSVC.decision_function`."""
+        features = getattr(self, "landmark_features_", None)
+        if features is None:
+            return super().decision_function(X)
+        values = self._outputs(features, X)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict class labels, shape (m,)."""
+        if getattr(self, "landmark_features_", None) is None:
+            return super().predict(X)
+        values = self.decision_function(X)
+        return self.classes_[(values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)]
+
+    def _fit_moments(self, data: LandmarkMoments) -> None:
+        weights = fixed_weights(self.kernel_weights, data.n_kernels)
+        root = per_feature(np.sqrt(weights), data.features.blocks_)
+        variance = float((root * data.scale) ** 2 @ data.moments.squares) / data.moments.n_samples_
+        if not variance > 0:
+            raise NotApplicable("the combined kernel is constant over the samples: no class can be discriminated")
+        features = data.scaled_features()
+        features *= root
+        bound = self.C / variance if self.C_scale == "variance" else self.C
+        self.svc_ = LinearSVC(C=bound, random_state=0, max_iter=10_000).fit(features, data.labels)
+        self._set_coefficients(data, root[:, None] * self.svc_.coef_.T)
+        self.intercept_ = self.svc_.intercept_
+        self.kernel_weights_ = weights
+        for name in ("support_", "_kept_"):  # of another fit
+            self.__dict__.pop(name, None)
+
+    def _shifted(self, products: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+        return super()._shifted(products).astype(np.float64) + self.intercept_
 
     def _weights(self, stack: KernelStack, codes: NDArray[np.intp]) -> NDArray[np.floating[Any]]:
         return fixed_weights(self.kernel_weights, len(stack))
