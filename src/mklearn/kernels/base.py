@@ -29,7 +29,7 @@ from mklearn.kernels.identity_like import (
     centred_off_diagonal_mass,
     off_diagonal_mass,
 )
-from mklearn.kernels.normalise import KernelCentring, scale_to_centred_trace, unit_diagonal
+from mklearn.kernels.normalise import KernelCentring, divided_by_trace, scale_to_centred_trace, unit_diagonal
 from mklearn.kernels.psd import PSDPolicy, PSDRepair, repair_of, spectrum_curve
 
 Normalise = Literal["none", "unit_diagonal", "centred_trace"]
@@ -133,23 +133,29 @@ class Kernel(ABC):
         Return one of the blocks, or a new matrix, to which `fit` writes.
         """
 
+    def kernel_function_in_place(self, blocks: Sequence[Array]) -> Array:
+        """Compute `kernel_function`; a subclass may write it over the blocks."""
+        return self.kernel_function(blocks)
+
     def parameter_info(self) -> dict[str, Any]:
         """Return the parameters of the kernel function, as fitted, for `info_`."""
         return {}
 
-    def fit(self, *blocks: ArrayLike, spectrum: bool = True, measured: bool = False) -> Self:
+    def fit(self, *blocks: ArrayLike, spectrum: bool = True, measured: bool = False, overwrite: bool = False) -> Self:
         """Fit on the pairwise matrices among the training samples.
 
         Parameters
         ----------
         *blocks : array_like, shape (n, n)
-            Distances, inner products or kernel values, one matrix for each of `inputs`. Not changed.
+            Distances, inner products or kernel values, one matrix for each of `inputs`. Changed by `overwrite` only.
         spectrum : bool
             Whether eigenvalues are computed for `info_` where they are not needed: of a kernel that is positive
             semidefinite, and with ``psd="none"``.
         measured : bool
             Whether `mklearn.kernels.distances.MEASURES` computed the matrices from features. They are then not checked
             again, and without `spectrum` a kernel of `psd_measures` is not tested for negative eigenvalues.
+        overwrite : bool
+            Whether the kernel may be written over the matrices: it then takes no memory of its own.
 
         Returns
         -------
@@ -173,14 +179,14 @@ class Kernel(ABC):
         ]
         self.n_train_ = len(training[0])
         self.fit_parameters(training)
-        kernel = self.kernel_function(training)
+        kernel = self.kernel_function_in_place(training) if overwrite else self.kernel_function(training)
         is_psd = measured and self.psd_measures.issuperset(measure for _, measure in self.inputs)
         if not is_psd:  # the kernel function may be another package's
             kernel = as_square_symmetric(kernel, "the kernel")
         self._diagonal = np.diagonal(kernel).copy()
         if self.normalise == "unit_diagonal":
             kernel = unit_diagonal(kernel)
-        if any(np.may_share_memory(kernel, block) for block in training):
+        if not overwrite and any(np.may_share_memory(kernel, block) for block in training):
             kernel = kernel.copy()  # from here on it is changed in place
         self._centring = KernelCentring() if self.centre else None
         if self._centring is not None:
@@ -193,7 +199,10 @@ class Kernel(ABC):
         mean_diagonal = float(np.trace(kernel, dtype=np.float64)) / self.n_train_ - repair.shift
         self.divisor_ = 1.0
         if self.normalise == "centred_trace":
-            kernel, self.divisor_ = scale_to_centred_trace(kernel, out=kernel)
+            if self.centre and repair.shift == 0 and repair.vectors is None:  # the mean is 0
+                kernel, self.divisor_ = divided_by_trace(kernel, mean_diagonal, out=kernel)
+            else:
+                kernel, self.divisor_ = scale_to_centred_trace(kernel, out=kernel)
 
         self.kernel_train_: Array = kernel
         self.repair_ = replace(repair, kernel=kernel)

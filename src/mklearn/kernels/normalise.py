@@ -156,7 +156,11 @@ def scale_to_centred_trace(K: ArrayLike, *, out: Array | None = None) -> tuple[A
     """
     kernel = as_float_matrix(K, "the kernel")
     check_square(kernel, "the kernel")
-    divisor = _centred_trace(kernel)
+    return divided_by_trace(kernel, _centred_trace(kernel), out)
+
+
+def divided_by_trace(kernel: Array, divisor: float, out: Array | None) -> tuple[Array, float]:
+    """Return `scale_to_centred_trace` of a valid kernel whose centred trace is known."""
     size = float(np.abs(np.diagonal(kernel)).max())
     # 1e-12: below this the difference of the two means is rounding error
     if divisor <= 1e-12 * size or size == 0:

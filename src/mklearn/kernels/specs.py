@@ -404,7 +404,7 @@ class StackTransform(FeatureKernels):
             with _error_prefix(entry.id):
                 features = source.training_features()
                 blocks = [MEASURES[measure](features) for _, measure in entry.kernel.inputs]
-                entry.kernel.fit(*blocks, spectrum=False, measured=True)
+                entry.kernel.fit(*blocks, spectrum=False, measured=True, overwrite=True)
                 del blocks  # kernels need the memory
                 kernel, completion = entry.kernel.kernel_train_, None
                 if source.selected.completes:

@@ -155,6 +155,9 @@ def test_measures_of_features_need_no_checks(kernel: Kernel, measure: Any, dtype
     assert checked.repair_.n_negative == 0
     assert trusted.off_diagonal_mass_ == checked.off_diagonal_mass_
     assert trusted.kernel_train_.dtype == dtype
+    overwriting = copy.copy(kernel).fit(P, spectrum=False, measured=True, overwrite=True)
+    np.testing.assert_array_equal(overwriting.kernel_train_, trusted.kernel_train_)
+    assert overwriting.info_ == trusted.info_
 
 
 def test_other_kernels_are_repaired_whatever_they_are_computed_from() -> None:
