@@ -84,7 +84,7 @@ def test_mkldr_is_near_its_factorisations(record_property) -> None:
     for name, ratio in ratios.items():
         record_property(name, round(ratio, 2))
     print(f"\n{ratios}")
-    assert ratios["precomputed"] <= 1.3
+    assert ratios["precomputed"] <= 1.35
     assert ratios["features"] <= 1.3
 
 
