@@ -175,6 +175,8 @@ class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
         tolerance = RANK_TOLERANCE[self.dtype]
         if self.rank_tolerance is not None:
             tolerance = nonnegative_number(self.rank_tolerance, "rank_tolerance")
+            if tolerance >= 1:
+                raise ConfigError(f"invalid value {tolerance} for `rank_tolerance`: 1 or more leaves no eigenvalue")
         if self._is_precomputed:
             raise ConfigError(
                 "kernels='precomputed': landmarks need kernels of features, which can be computed between any samples; "

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.kernel_input import KernelInput, fixed_weights
 from mklearn.base.landmark_input import LandmarkInput
 from mklearn.base.landmark_moments import LandmarkMoments
-from mklearn.base.parameters import POSITIVE, fit_context
+from mklearn.base.parameters import POSITIVE
 from mklearn.classifiers.class_scores import ClassScores
-from mklearn.classifiers.kernel_classifier import WeightedKernelClassifier, variance_of
-from mklearn.errors import ConfigError, DataError
+from mklearn.classifiers.kernel_classifier import variance_of
+from mklearn.classifiers.landmark_classifier import LandmarkClassifier
+from mklearn.errors import DataError
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.landmark_ridge import landmark_ridge
 
 
-class KernelRidgeClassifier(LandmarkInput, ClassScores, WeightedKernelClassifier):
+class KernelRidgeClassifier(ClassScores, LandmarkClassifier):
     """Kernel ridge regression on class indicators; predicts the class of the largest output.
 
     With K = sum_m beta_m K_m, Y the one-hot labels and H = I - 11'/n,
@@ -71,7 +72,6 @@ class KernelRidgeClassifier(LandmarkInput, ClassScores, WeightedKernelClassifier
         "alpha": [POSITIVE],
         **LandmarkInput._parameter_constraints,
     }
-    _needs_labels = True
 
     def __init__(
         self,
@@ -85,17 +85,6 @@ class KernelRidgeClassifier(LandmarkInput, ClassScores, WeightedKernelClassifier
         self.kernel_weights = kernel_weights
         self.alpha = alpha
         self.landmarks = landmarks
-
-    @fit_context
-    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the classifier; see `WeightedKernelClassifier.fit`."""
-        self.landmark_features_ = None
-        if self.landmarks is None:
-            return super().fit(X, y, sample_weight)
-        if sample_weight is not None:
-            raise ConfigError("sample weights are not among the moments of landmark features: set landmarks=None")
-        self._fit_landmarks(X, y)
-        return self
 
     def _fit_weighted(
         self, stack: KernelStack, codes: NDArray[np.intp], sample_weight: NDArray[np.float64] | None
@@ -135,9 +124,6 @@ class KernelRidgeClassifier(LandmarkInput, ClassScores, WeightedKernelClassifier
         self.intercept_ = counts / problem.n - data.moments.mean @ self.coefficients_ + self.offset_
         self.ridge_amount_ = amount
         self.kernel_weights_ = weights
-
-    def _shifted(self, products: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-        return super()._shifted(products).astype(np.float64) + self.intercept_
 
     def class_scores(self, X: Any) -> NDArray[np.float64]:
         """Compute the outputs f, shape (m, n_classes), with rows that sum to 1.

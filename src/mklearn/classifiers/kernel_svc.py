@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 
 from mklearn.base.kernel_input import KernelInput, fixed_weights
@@ -13,15 +13,15 @@ from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.landmark_input import LandmarkInput
 from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.base.moments import Moments
-from mklearn.base.parameters import POSITIVE, fit_context, one_of
+from mklearn.base.parameters import POSITIVE, one_of
 from mklearn.classifiers.combined_svc import CombinedSVC, CScale
-from mklearn.classifiers.kernel_classifier import WeightedKernelClassifier
+from mklearn.classifiers.landmark_classifier import LandmarkClassifier
 from mklearn.errors import ConfigError, NotApplicable
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.landmark_embedding import per_feature
 
 
-class KernelSVC(LandmarkInput, CombinedSVC, WeightedKernelClassifier):
+class KernelSVC(CombinedSVC, LandmarkClassifier):
     """scikit-learn's support vector classifier on a fixed combination of kernels, one class against one.
 
     Parameters
@@ -73,7 +73,7 @@ class KernelSVC(LandmarkInput, CombinedSVC, WeightedKernelClassifier):
 
     With landmarks the loss is the squared hinge, each class is separated from the rest, and the intercept is penalised
     with the coefficients: what scikit-learn solves in a time that grows with n. The machine needs the features of all
-    samples in memory, n D numbers in double precision and as many again while it learns. Without that memory see
+    samples in memory, n D numbers in double precision, and three times that while it learns. Without that memory see
     `KernelRidgeClassifier`, which needs their moments only.
 
     Examples
@@ -91,7 +91,6 @@ class KernelSVC(LandmarkInput, CombinedSVC, WeightedKernelClassifier):
         "C_scale": [one_of(CScale)],
         **LandmarkInput._parameter_constraints,
     }
-    _needs_labels = True
 
     def __init__(
         self,
@@ -107,17 +106,6 @@ class KernelSVC(LandmarkInput, CombinedSVC, WeightedKernelClassifier):
         self.C = C
         self.C_scale = C_scale
         self.landmarks = landmarks
-
-    @fit_context
-    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the classifier; see `WeightedKernelClassifier.fit`."""
-        self.landmark_features_ = None
-        if self.landmarks is None:
-            return super().fit(X, y, sample_weight)
-        if sample_weight is not None:
-            raise ConfigError("a machine on landmark features takes no sample weights: set landmarks=None")
-        self._fit_landmarks(X, y)
-        return self
 
     def fit_moments(self, features: LandmarkFeatures, moments: Moments) -> Self:
         """Raise `ConfigError`: the hinge loss is not a function of moments."""
@@ -153,9 +141,6 @@ class KernelSVC(LandmarkInput, CombinedSVC, WeightedKernelClassifier):
         self.kernel_weights_ = weights
         for name in ("support_", "_kept_"):  # of another fit
             self.__dict__.pop(name, None)
-
-    def _shifted(self, products: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-        return super()._shifted(products).astype(np.float64) + self.intercept_
 
     def _weights(self, stack: KernelStack, codes: NDArray[np.intp]) -> NDArray[np.floating[Any]]:
         return fixed_weights(self.kernel_weights, len(stack))

@@ -52,8 +52,8 @@ class Landmarks(Strict):
     dtype: Literal["float64", "float32"] = "float64"
     """Precision of the features; sums over samples are in double precision."""
     rank_tolerance: Annotated[float, Field(ge=0, lt=1)] | None = None
-    """Eigenvalues of a kernel among its landmarks up to this share of the largest are left out: 3e-4 may leave half of
-    the features, and an eighth of the time to learn from them. By default only rounding errors are."""
+    """Eigenvalues of a kernel among its landmarks up to this share of the largest are left out: fewer features
+    take less time to learn from, and show the method less. By default only rounding errors are left out."""
 
     @model_validator(mode="after")
     def _numbers_are_nested(self) -> Landmarks:
@@ -69,7 +69,7 @@ class Landmarks(Strict):
             )
         return self
 
-    def settings(self, seed: int) -> dict[str, Any]:
+    def parameter(self, seed: int) -> dict[str, Any]:
         """Return the estimators' parameter ``landmarks``, with the largest number of landmarks."""
         found = {"n": self.most, "how": self.how, "dtype": self.dtype, "seed": seed}
         return found if self.rank_tolerance is None else found | {"rank_tolerance": self.rank_tolerance}

@@ -127,7 +127,7 @@ def _parameters_on_landmarks(
     method, settings = spec.method, spec.landmarks
     assert settings is not None
     assert isinstance(spec.evaluation.inner_folds, int)
-    landmarks = settings.settings(spec.seed)
+    landmarks = settings.parameter(spec.seed)
     grid, number = candidates(method, len(spec.kernels)), 0
     if len(grid) > 1:
         own = {key: features[key] for key in spec.descriptors}

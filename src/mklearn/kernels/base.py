@@ -155,7 +155,8 @@ class Kernel(ABC):
             Whether `mklearn.kernels.distances.MEASURES` computed the matrices from features. They are then not checked
             again, and without `spectrum` a kernel of `psd_measures` is not tested for negative eigenvalues.
         overwrite : bool
-            Whether the kernel may be written over the matrices: it then takes no memory of its own.
+            Whether the kernel may be written over the matrices, which saves the memory of one. Kernels that are
+            neither Gaussian nor the matrices themselves take new memory all the same.
 
         Returns
         -------
@@ -289,7 +290,7 @@ class Kernel(ABC):
         return self.kernel_function(columns)[:, 0]
 
     def _flag_identity_like(self, mean_diagonal: float) -> None:
-        """Set `identity_like_` and warn; the mean diagonal is that before repair and scaling."""
+        """Set `identity_like_` and warn, given the mean diagonal before a diagonal shift and before scaling."""
         shift = self.repair_.shift
         little = self.n_train_ > 2 and self.off_diagonal_mass_ < IDENTITY_LIKE_BELOW
         shifted = shift > IDENTITY_LIKE_SHIFT * mean_diagonal

@@ -63,7 +63,7 @@ def landmarks(
     seconds = []
     for split, sample in zip(progress(drawn, len(drawn), "landmarks: split"), samples, strict=True):
         own = {name: each[np.searchsorted(rows, sample)] for name, each in views.items()}
-        made = landmark_features(kernels, spec.landmarks.settings(spec.seed))
+        made = landmark_features(kernels, spec.landmarks.parameter(spec.seed))
         started = time.process_time()
         try:
             with logged_warnings(split.name):

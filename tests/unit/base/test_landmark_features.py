@@ -343,6 +343,7 @@ def test_all_kernels_linear_need_no_landmarks(digits) -> None:
         ({"landmarks": "random"}, ConfigError, r"invalid value 'random' for `landmarks`: expected one of random_per"),
         ({"dtype": "float16"}, ConfigError, "invalid value 'float16' for `dtype`: expected one of float64, float32"),
         ({"rank_tolerance": -1.0}, ConfigError, "invalid value -1.0 for `rank_tolerance`"),
+        ({"rank_tolerance": 1.0}, ConfigError, "invalid value 1.0 for `rank_tolerance`: 1 or more leaves no"),
         ({"kernels": "precomputed"}, ConfigError, "kernels='precomputed': landmarks need kernels of features"),
         ({"kernels": {"lbp": "gaussian"}}, DataError, "X has no view 'lbp': its views are 'pixels', 'hog'"),
         ({"kernels": {"hog": {"bandwith": 1}}}, ConfigError, "unknown key 'bandwith'"),
