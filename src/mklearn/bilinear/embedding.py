@@ -15,11 +15,18 @@ from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
 from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, at_least, fit_context
 from mklearn.base.validation import checked_array, checked_labels
 from mklearn.bilinear.alternation import Alternation, Problem, Side, alternate, starting_projection
+from mklearn.cards import Refit
 from mklearn.errors import ConfigError, DataError, NotApplicable
 
 Array = NDArray[np.floating]
 
 _DEFAULT_SIZE = 10
+REFIT = Refit(
+    "mklearn.bilinear.path:fit_path",
+    at_most="image_side",
+    iterations_path="mklearn.bilinear.path:fit_iterations",
+)
+"""How studies fit these estimators for several numbers of components."""
 
 
 class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

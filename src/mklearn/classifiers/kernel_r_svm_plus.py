@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from mklearn.cards import MethodCard, Refit
 from mklearn.classifiers.kernel_pca_classifier import ComponentCount, KernelPCAClassifier
 from mklearn.classifiers.one_vs_one import OneVsOneLinear
 from mklearn.classifiers.r_svm_plus import RSVMPlus
 
 
+@MethodCard(
+    kind="kernel_r_svm_plus",
+    title="Kernel R-SVM+ (reconstruction)",
+    reference="Do, Kalousis 2013",
+    advice="To compare with kernel_fsvc.",
+    tuned=("n_components", "C", "lam"),
+    refit=Refit("mklearn.classifiers.kernel_pca_classifier:fit_path"),
+)
 class KernelRSVMPlus(KernelPCAClassifier):
     """R-SVM+, our reconstruction, on leading kernel principal components: their axes are the features it weights.
 

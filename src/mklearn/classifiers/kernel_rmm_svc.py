@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
+from mklearn.cards import MethodCard, Refit
 from mklearn.classifiers.kernel_pca_classifier import ComponentCount, KernelPCAClassifier
 from mklearn.classifiers.one_vs_one import OneVsOneLinear
 from mklearn.classifiers.rmm_svc import RMMSVC
 
 
+@MethodCard(
+    kind="kernel_rmm_svc",
+    title="Kernel RMM",
+    reference="Shivaswamy, Jebara 2010",
+    advice="To compare with kernel_fsvc.",
+    tuned=("n_components", "C", "B"),
+    refit=Refit("mklearn.classifiers.kernel_pca_classifier:fit_path"),
+)
 class KernelRMMSVC(KernelPCAClassifier):
     """Relative margin machine on leading kernel principal components; with all of them its kernel version.
 

@@ -1,23 +1,22 @@
-"""Base classes of the methods of a study file: which inputs they take, how their components are swept.
+"""Bases of the models of methods: which inputs they take, how their components are swept.
 
-A method is an estimator and, beside it, its model: a subclass of these with the fields that a study file may set. The
-models import neither numpy nor scikit-learn, because every job of a run parses the study again.
+The model of a method is made from its entry in the registry, see :mod:`mklearn.study.generated_models`. Its own fields
+are the estimator's parameters; those of these bases are the same for all methods of a kind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 
+from mklearn.cards import CONCATENATED, FEATURES, IMAGES, KERNELS, Input, Refit
 from mklearn.contract.fit_spec import (
     Components,
     FeatureScaling,
     Implementation,
     InnerFolds,
-    InputKind,
     KernelChoice,
     Landmarks,
 )
@@ -35,32 +34,8 @@ Tuned = Annotated[Value | Annotated[list[Value], Field(min_length=1)], Candidate
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=1)]
-Share = Annotated[float, Field(ge=0, le=1)]
-Scaling = Literal["total", "within", "unit", "orthonormal"]
-TradeOff = Tuned[Literal["trace_ratio"] | Positive]
 KernelWeights = Annotated[dict[Slug, NonNegative], Field(min_length=1)]
 """Weights by kernel; kernels that are not named get 0."""
-
-
-@dataclass(frozen=True)
-class Input:
-    """One named input of a method.
-
-    Attributes
-    ----------
-    kind : {"kernels", "features", "images"}
-    field : str or None
-        Field of the model that names the descriptor of an input of kind features; None: the input's own name.
-    training_only : bool
-        Whether the input exists for training samples only, such as privileged features.
-    several : bool
-        Whether the field names several descriptors, a list or ``all``: their features are put side by side.
-    """
-
-    kind: InputKind
-    field: str | None = None
-    training_only: bool = False
-    several: bool = False
 
 
 class Method(Registered):
@@ -70,8 +45,9 @@ class Method(Registered):
         {"label", "inner_folds", "time_limit", "components", "sizes", "iterations_at", "protocols"}
     )
     inputs: ClassVar[Mapping[str, Input]]
-    """Inputs by name. The first is ``X`` of the estimator; the others are keyword arguments of the same name of its
-    ``fit`` and, unless they are for training only, of its ``transform``, ``predict`` and ``decision_function``."""
+    """Inputs by name, see :class:`mklearn.cards.MethodCard`."""
+    weights_are_learned: ClassVar[bool] = False
+    """Whether the estimator learns kernel weights, unless its parameter ``kernel_weights`` says otherwise."""
 
     label: str | None = None
     """Name in tables and figures; by default the method's key."""
@@ -108,7 +84,7 @@ class Method(Registered):
 
     def learns_weights(self) -> bool:
         """Return whether it learns kernel weights: a report then says whether they paid."""
-        return False
+        return self.weights_are_learned and getattr(self, "kernel_weights", "learned") == "learned"
 
     def component_choice(self) -> Components | None:
         """Return how the number of components is chosen; None: as the study says, or else :meth:`usual_choice`."""
@@ -155,11 +131,44 @@ class Classifier(Method):
         return Implementation(implementation="mklearn.evaluation.sweeps:Predictions")
 
 
+class RefittedClassifier(Classifier):
+    """Classifiers on components: a list of ``n_components`` is swept, with the common work of all fits done once."""
+
+    refit: ClassVar[Refit]
+
+    def swept_sizes(self) -> list[int]:
+        """Return the numbers of components to sweep; none for a single one, or a list with "all" in it."""
+        listed = getattr(self, "n_components", None)
+        return [] if not isinstance(listed, list) or "all" in listed else sorted(set(listed))
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the estimator's parameters, without components that are swept."""
+        return self._without_swept(super().parameters())
+
+    def grid(self) -> dict[str, list[Any]]:
+        """Return the candidate values, without components that are swept."""
+        return self._without_swept(super().grid())
+
+    def _without_swept(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in parameters.items() if name != "n_components" or not self.swept_sizes()}
+
+    def sweep(self) -> Implementation:
+        """Return the sweep over numbers of components."""
+        if not self.swept_sizes():
+            return super().sweep()
+        parameters = {"sizes": self.swept_sizes(), "path": self.refit.path}
+        return Implementation(implementation="mklearn.evaluation.sweeps:RefitPredictions", parameters=parameters)
+
+    def component_choice(self) -> Components | None:
+        """Return the best: fewer components are another classifier, not a part of the same one."""
+        return "best"
+
+
 class KernelMethod(Method):
     """Methods on kernels."""
 
     bookkeeping: ClassVar[frozenset[str]] = Method.bookkeeping | {"kernels"}
-    inputs: ClassVar[Mapping[str, Input]] = {"kernels": Input("kernels")}
+    inputs: ClassVar[Mapping[str, Input]] = KERNELS
 
     kernels: Literal["all", "each", "all_but_each"] | Annotated[list[NamePattern], Field(min_length=1)] = "all"
     """The kernels it takes: all; these (``gauss-*`` stands for several); ``each``: it is run once for every kernel; or
@@ -177,6 +186,9 @@ class LandmarkMethod(KernelMethod):
     method learns from the features that these samples give, in place of kernels among all samples: its time grows with
     the number of samples, its memory does not. By default kernels among all samples."""
 
+    unsuited: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """Values of its other fields that need kernels among all samples."""
+
     def landmarks_spec(self) -> Landmarks | None:
         """Return the landmarks with all their settings; None without landmarks."""
         return Landmarks(n=self.landmarks) if isinstance(self.landmarks, int) else self.landmarks
@@ -184,7 +196,14 @@ class LandmarkMethod(KernelMethod):
     def needs_kernels(self) -> str:
         """Return what of its other fields needs kernels among all samples; empty if it can learn from landmarks."""
         choice = self.kernel_choice()
-        return f"kernel_weights: {choice}" if choice in ("cv_accuracy", "oracle_single") else ""
+        if choice in ("cv_accuracy", "oracle_single"):
+            return f"kernel_weights: {choice}"
+        if getattr(self, "sizes", None) is not None:
+            return "sizes"
+        found = [
+            f"{name}: {getattr(self, name)}" for name, values in self.unsuited.items() if getattr(self, name) in values
+        ]
+        return found[0] if found else ""
 
 
 class FixedCombination(KernelMethod):
@@ -230,7 +249,7 @@ class ScaledFeatures(Method):
 class DescriptorMethod(Method):
     """Methods on the features of one descriptor, or of several side by side."""
 
-    inputs: ClassVar[Mapping[str, Input]] = {"features": Input("features", field="descriptor")}
+    inputs: ClassVar[Mapping[str, Input]] = FEATURES
 
     descriptor: Slug | Annotated[list[Slug], Field(min_length=1)] = "pixels"
     """The descriptor whose features it takes; of several, they are put side by side."""
@@ -243,7 +262,7 @@ class FeatureMethod(ScaledFeatures, DescriptorMethod):
 class ConcatenationMethod(ScaledFeatures):
     """Methods on the features of several descriptors side by side."""
 
-    inputs: ClassVar[Mapping[str, Input]] = {"features": Input("features", "descriptors", several=True)}
+    inputs: ClassVar[Mapping[str, Input]] = CONCATENATED
 
     descriptors: Literal["all"] | Annotated[list[Slug], Field(min_length=1)] = "all"
     """The descriptors whose features it takes: all of the data set, or these."""
@@ -257,7 +276,36 @@ class ConcatenationMethod(ScaledFeatures):
         return names
 
 
-class ImageMethod(Method):
-    """Methods on images as matrices."""
+class RefittedMethod(Projection):
+    """Methods that can be fitted anew for each number of components."""
 
-    inputs: ClassVar[Mapping[str, Input]] = {"images": Input("images")}
+    refit: ClassVar[Refit]
+
+    sizes: Annotated[list[Count], Field(min_length=1)] | None = None
+    """Numbers of components, each with its own fit as in the paper; those above the number of classes are left out. By
+    default one fit, whose leading components are swept."""
+
+    def sweep(self) -> Implementation:
+        """Return the sweep over leading components, or over ``sizes`` with their common work done once."""
+        if self.sizes is None:
+            return super().sweep()
+        parameters = {"sizes": list(self.sizes), "at_most": self.refit.at_most, "path": self.refit.path}
+        return Implementation(implementation="mklearn.evaluation.sweeps:Refit", parameters=parameters)
+
+
+class ImageMethod(RefittedMethod):
+    """Methods on images as matrices: projections of the rows and of the columns, for each number l1 = l2."""
+
+    inputs: ClassVar[Mapping[str, Input]] = IMAGES
+
+    sizes: list[Count] = Field(default=list(range(1, 21)), min_length=1)
+    """Numbers of components l1 = l2 to sweep."""
+    iterations_at: list[Count] = Field(default=[])
+    """Numbers of components l1 = l2 at which accuracy after each iteration is recorded, for the figure."""
+
+    def iterations(self) -> Implementation | None:
+        """Return the function that fits 1, 2, ... ``max_iter`` iterations at the cost of one fit."""
+        if not self.iterations_at:
+            return None
+        parameters = {"sizes": list(self.iterations_at)}
+        return Implementation(implementation=self.refit.iterations_path, parameters=parameters)

@@ -16,10 +16,10 @@ from mklearn.classifiers import (
     KernelSVC,
     RSVMPlus,
     RSVMPlusMu,
-    models,
 )
 from mklearn.classifiers.fsvc import RegularSimplexWarning
 from mklearn.classifiers.kernel_pca_classifier import fit_path
+from mklearn.study.registry import registered
 from mklearn.subspace import KernelPCA
 
 X, y = load_wine(return_X_y=True)
@@ -97,16 +97,16 @@ def test_path_over_components_equals_fits_of_their_own(solver):
 
 def test_a_list_of_components_is_swept():
     common = {"kind": "kernel_fsvc", "C": [1.0, 8.0]}
-    swept = models.KernelFSVC.model_validate(common | {"n_components": [20, 5, 5]})
+    swept = registered("methods")["kernel_fsvc"].model_validate(common | {"n_components": [20, 5, 5]})
     assert swept.sweep().parameters["sizes"] == [5, 20]
     assert swept.grid() == {"C": [1.0, 8.0]}
     assert "n_components" not in swept.parameters()
     assert swept.component_choice() == "best"
     for fixed in (20, "all"):
-        alone = models.KernelFSVC.model_validate(common | {"n_components": fixed})
+        alone = registered("methods")["kernel_fsvc"].model_validate(common | {"n_components": fixed})
         assert alone.sweep().implementation == "mklearn.evaluation.sweeps:Predictions"
         assert alone.parameters()["n_components"] == fixed
-    mixed = models.KernelFSVC.model_validate(common | {"n_components": [5, "all"]})
+    mixed = registered("methods")["kernel_fsvc"].model_validate(common | {"n_components": [5, "all"]})
     assert mixed.grid() == {"n_components": [5, "all"], "C": [1.0, 8.0]}
 
 
