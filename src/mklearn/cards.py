@@ -112,6 +112,25 @@ class Refit:
     iterations_path: str = ""
 
 
+@dataclass(frozen=True)
+class Part:
+    """A parameter of a method that is an estimator itself: any registered one of a class.
+
+    Attributes
+    ----------
+    of : type
+        The class.
+    without : sequence of str
+        Parameters of such estimators that the method sets itself.
+    default : str
+        Kind of the estimator, if a study names none.
+    """
+
+    of: type
+    without: Sequence[str]
+    default: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class MethodCard(Card):
     """What is told of a method.
@@ -124,6 +143,8 @@ class MethodCard(Card):
     tuned : sequence of str
         Parameters of which a study can give a list: inner cross-validation chooses from it. Candidates are tried in the
         order of the first parameter's values, then of the next one's; of equally good ones the first is chosen.
+    parts : mapping of str to Part
+        Parameters that are estimators themselves.
     learns_weights : bool
         Whether it learns kernel weights: a report then says whether they paid.
     needs_kernels : mapping of str to values
@@ -134,6 +155,7 @@ class MethodCard(Card):
 
     inputs: Mapping[str, Input] = field(default_factory=lambda: KERNELS)
     tuned: Sequence[str] = ()
+    parts: Mapping[str, Part] = field(default_factory=dict)
     learns_weights: bool = False
     needs_kernels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     refit: Refit | None = None

@@ -6,6 +6,7 @@ are the estimator's parameters; those of these bases are the same for all method
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
@@ -20,7 +21,7 @@ from mklearn.contract.fit_spec import (
     KernelChoice,
     Landmarks,
 )
-from mklearn.contract.model import NamePattern, Registered, Slug
+from mklearn.contract.model import NamePattern, Registered, Slug, Strict
 
 Value = TypeVar("Value")
 
@@ -36,6 +37,25 @@ NonNegative = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=1)]
 KernelWeights = Annotated[dict[Slug, NonNegative], Field(min_length=1)]
 """Weights by kernel; kernels that are not named get 0."""
+
+
+def tuned_lists(model: Strict) -> dict[str, list[Any]]:
+    """Return the candidate values of each tuned field that has a list."""
+    fields = type(model).model_fields.items()
+    tuned = [name for name, field in fields if any(isinstance(entry, Candidates) for entry in field.metadata)]
+    return {name: list(getattr(model, name)) for name in tuned if isinstance(getattr(model, name), list)}
+
+
+class MethodPart(Strict):
+    """An estimator that is a parameter of a method: its class, and the parameters that a study may set."""
+
+    implementation: ClassVar[str]
+
+    def candidates(self) -> list[dict[str, Any]]:
+        """Return the estimator as a mapping, for each combination of its tuned parameters."""
+        lists = tuned_lists(self)
+        given = {"implementation": self.implementation} | self.model_dump(exclude={"kind", *lists})
+        return [given | dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
 
 
 class Method(Registered):
@@ -65,14 +85,19 @@ class Method(Registered):
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters that the estimator is called with, without those that the grid chooses."""
-        fields = {*self.bookkeeping, "datasets", "kind", *self.descriptor_fields().values(), *self.grid()}
-        return self.model_dump(exclude=fields)
+        parts = self._part_candidates()
+        others = {"datasets", "kind", *self.descriptor_fields().values(), *parts, *tuned_lists(self)}
+        single = {name: candidates[0] for name, candidates in parts.items() if len(candidates) == 1}
+        return self.model_dump(exclude=others | self.bookkeeping) | single
 
     def grid(self) -> dict[str, list[Any]]:
-        """Return the candidate values of each tuned field that has a list."""
-        fields = type(self).model_fields.items()
-        tuned = [name for name, field in fields if any(isinstance(entry, Candidates) for entry in field.metadata)]
-        return {name: list(getattr(self, name)) for name in tuned if isinstance(getattr(self, name), list)}
+        """Return the candidate values of each tuned parameter that has several."""
+        several = {name: candidates for name, candidates in self._part_candidates().items() if len(candidates) > 1}
+        return tuned_lists(self) | several
+
+    def _part_candidates(self) -> dict[str, list[dict[str, Any]]]:
+        values = ((name, getattr(self, name)) for name in type(self).model_fields)
+        return {name: value.candidates() for name, value in values if isinstance(value, MethodPart)}
 
     def kernel_choice(self) -> KernelChoice | None:
         """Return how evaluation chooses among the kernels; None: the method takes all of them."""

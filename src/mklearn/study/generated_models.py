@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from mklearn.cards import Input, Refit
+from mklearn.cards import Input, Refit, own_entries
 from mklearn.contract import method
 from mklearn.contract.method import Method, Tuned
 
@@ -37,7 +37,7 @@ def annotation(schema: Mapping[str, Any]) -> Any:
 def method_model(entry: Mapping[str, Any]) -> type[Method]:
     """Return the model of a method."""
     bases = tuple(getattr(method, name) for name in entry["bases"])
-    made: type[Method] = generated_model(entry, bases)
+    made: type[Method] = generated_model(entry, bases, {name: _part(part) for name, part in entry["parts"].items()})
     made.inputs = {name: Input(**given) for name, given in entry["inputs"].items()}
     made.weights_are_learned = entry["learns_weights"]
     if issubclass(made, method.LandmarkMethod):
@@ -47,17 +47,28 @@ def method_model(entry: Mapping[str, Any]) -> type[Method]:
     return made
 
 
-def generated_model(entry: Mapping[str, Any], bases: tuple[type[Any], ...]) -> Any:
-    """Return a model with the fields of an entry of the registry, beside those of its bases."""
+def _part(part: Mapping[str, Any]) -> Any:
+    """Return type and default of a parameter that is one of several estimators."""
+    models = []
+    for kind in part["kinds"]:
+        entry = own_entries("methods")[kind]
+        fields = {name: field for name, field in entry["fields"].items() if name not in part["without"]}
+        models.append(
+            generated_model({**entry, "name": f"{entry['name']}Part", "fields": fields}, (method.MethodPart,))
+        )
+    union: Any = Annotated[reduce(or_, models), Field(discriminator="kind")]
+    return union, Field(default={"kind": part["default"]}, validate_default=True, description=part["about"])
+
+
+def generated_model(entry: Mapping[str, Any], bases: tuple[type[Any], ...], others: Mapping[str, Any] = {}) -> Any:
+    """Return a model with the fields of an entry of the registry, beside those of its bases and ``others``."""
     fields: dict[str, Any] = {"kind": (Literal[entry["kind"]], ...)}
     for name, given in entry["fields"].items():
         valid: Any = annotation(given["valid"])
         tuned: Any = Tuned
-        fields[name] = (
-            tuned[valid] if given["tuned"] else valid,
-            Field(default=given.get("default", ...), description=given["about"] or None),
-        )
-    made: Any = create_model(entry["name"], __base__=bases, __doc__=entry["about"], **fields)
+        described = Field(default=given.get("default", ...), description=given["about"] or None)
+        fields[name] = (tuned[valid] if given["tuned"] else valid, described)
+    made: Any = create_model(entry["name"], __base__=bases, __doc__=entry["about"], **fields, **others)
     for told in ("implementation", "title", "reference", "advice"):
         setattr(made, told, entry[told])
     return made

@@ -67,11 +67,21 @@ def method_entry(implementation: Any) -> dict[str, Any]:
         for name, given in list(card.inputs.items())[1:]
         if given.kind == "features"
     }
-    entry = _entry(card, implementation, common)
+    entry = _entry(card, implementation, common | set(card.parts))
     fields = entry["fields"]
     for name in card.tuned:
         fields[name]["tuned"] = True
+    texts = _parameter_texts(implementation)
     return entry | {
+        "parts": {
+            name: {
+                "kinds": _kinds(part.of),
+                "without": list(part.without),
+                "default": part.default,
+                "about": texts[name],
+            }
+            for name, part in card.parts.items()
+        },
         "fields": {**named, **{name: fields[name] for name in (*card.tuned, *fields)}},
         "bases": bases,
         "inputs": {name: asdict(given) for name, given in card.inputs.items()},
@@ -79,6 +89,12 @@ def method_entry(implementation: Any) -> dict[str, Any]:
         "needs_kernels": {name: list(values) for name, values in card.needs_kernels.items()},
         "refit": asdict(card.refit) if card.refit else None,
     }
+
+
+def _kinds(of: type) -> list[str]:
+    """Return the kinds of mklearn's own methods of a class."""
+    methods = ((found, _card(found)) for found in _own(ROOMS["methods"]) if isinstance(found, type))
+    return [card.kind for found, card in methods if card and issubclass(found, of)]
 
 
 def _bases(card: MethodCard, implementation: Any) -> list[str]:
