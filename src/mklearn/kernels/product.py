@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from mklearn.cards import KernelCard
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.checks import Array, check_keys
@@ -15,6 +16,17 @@ PARAMETERS = ("measure", "bandwidth", "bandwidth_rule")
 LABELS = ("id", "pairwise", "features", "feature_scaling", "impute")
 
 
+@KernelCard(
+    kind="product",
+    title="Product of Gaussian kernels",
+    about=(
+        "Elementwise geometric mean of Gaussian kernels, exp(-(1/M) sum_m d_m^2/gamma_m): a baseline without weights. "
+        "``centre``, ``normalise`` and ``psd`` apply to the product, not to its factors. A product is a combination "
+        "already: methods with ``kernels: all`` or ``each`` leave it out, a method that needs it names it."
+    ),
+    reference="Gehler, Nowozin 2009",
+    library_only=("factors",),
+)
 @dataclass(kw_only=True, eq=False)
 class ProductKernel(Kernel):
     """Elementwise geometric mean of M Gaussian kernels, ``exp(-(1/M) sum_m d_m^2/gamma_m)``.
@@ -36,7 +48,6 @@ class ProductKernel(Kernel):
     Gehler and Nowozin, ICCV 2009 (the product kernel).
     """
 
-    kind: ClassVar[str] = "product"
     measures: ClassVar[tuple[str, ...]] = ("product",)
     psd_measures: ClassVar[frozenset[str]] = GaussianKernel.psd_measures
 

@@ -9,12 +9,13 @@ from typing import Any, Literal
 from mklearn.contract.specs import PairwiseSpec
 from mklearn.errors import ConfigError
 from mklearn.kernels.costs import n_blocks_for
-from mklearn.kernels.models import DescriptorKernel, Gaussian, Kernel, PrecomputedKernel, Product
+from mklearn.kernels.models import DescriptorKernel, Kernel, MatrixKernel, Product
 from mklearn.provenance import key
 from mklearn.study.datasets import DatasetConfig, Precomputed
 from mklearn.study.expansion.datasets import PlannedDataset
 from mklearn.study.expansion.descriptors import PlannedDescriptor
 from mklearn.study.naming import NamedKernel, kernel_names
+from mklearn.study.registry import REGISTRATIONS
 
 KernelSpec = dict[str, Any]
 """A kernel, as :func:`mklearn.kernels.specs.build_stack` takes it."""
@@ -103,7 +104,7 @@ def _kernels_of_descriptors(
     configs: Mapping[str, Kernel] = default if named is None else named
     kernels = []
     for kernel_id, kernel in configs.items():
-        if not isinstance(kernel, DescriptorKernel) or isinstance(kernel, PrecomputedKernel):
+        if not isinstance(kernel, DescriptorKernel) or isinstance(kernel, MatrixKernel):
             continue
         for named_kernel in kernel_names(kernel_id, kernel.model_dump(), list(descriptors)):
             descriptor = descriptors.get(named_kernel.descriptor)
@@ -120,13 +121,19 @@ def _kernels_of_descriptors(
     return kernels
 
 
-def _default_kernel(descriptor: PlannedDescriptor) -> Gaussian:
+def _default_kernel(descriptor: PlannedDescriptor) -> DescriptorKernel:
     """Return the kernel of a descriptor in a study that names none.
 
     Tables hold features in any units, and inner cross-validation chooses their scaling (``reports/scaling``).
     """
     scaling: Literal["auto", "none"] = "auto" if descriptor.config.family == "tables" else "none"
-    return Gaussian(kind="gaussian", descriptor=descriptor.id, feature_scaling=scaling)
+    return _model("gaussian", descriptor=descriptor.id, feature_scaling=scaling)
+
+
+def _model(kind: str, **fields: Any) -> DescriptorKernel:
+    made = REGISTRATIONS["kernels"][kind].model.model_validate({"kind": kind, **fields})
+    assert isinstance(made, DescriptorKernel)
+    return made
 
 
 def _kernel_on_features(
@@ -157,7 +164,7 @@ def _completion(dataset: PlannedDataset) -> KernelSpec:
 
 def _kernels_of_matrices(config: Precomputed, named: Mapping[str, Kernel]) -> list[PlannedKernel]:
     """Return the study's kernels of the kind that fits the user's matrices, or by default a kernel of each matrix."""
-    default = PrecomputedKernel(kind="precomputed") if config.measure == "kernel" else Gaussian(kind="gaussian")
+    default = _model("precomputed" if config.measure == "kernel" else "gaussian")
     entries = [
         (kernel_id, named_kernel, kernel)
         for kernel_id, kernel in named.items()
