@@ -1,4 +1,4 @@
-"""Cards: what a study has to know of a method or kernel beside its parameters, declared with its implementation.
+"""Cards: what a study needs to know of a method, kernel or descriptor, declared with its implementation.
 
 A card decorates a class or function. The parameters themselves stand in its signature, their valid values in
 ``_parameter_constraints`` of an estimator or in annotations, and their texts in its docstring. All of this is collected
@@ -77,6 +77,28 @@ class KernelCard(Card):
         """Attach the card to a kernel."""
         setattr(implementation, "kind", self.kind)  # noqa: B010
         return super().__call__(implementation)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DescriptorCard(Card):
+    """What is told of a descriptor: a function of images and parameters, and of ``learned`` arrays if it learns.
+
+    Attributes
+    ----------
+    measure : str
+        Distance of Gaussian kernels that name none.
+    learns : str
+        Function of the same module that learns visual words, patches or principal components from the images first.
+    images_per_job : int
+        Images per job, for expensive descriptors; 0: all images in one job.
+    base : str
+        Name of the base of its model in :mod:`mklearn.descriptors.models`.
+    """
+
+    measure: str = "squared_euclidean"
+    learns: str = ""
+    images_per_job: int = 0
+    base: str = "Descriptor"
 
 
 @dataclass(frozen=True)

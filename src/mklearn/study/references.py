@@ -13,8 +13,8 @@ from typing import Any
 from mklearn.contract.final_spec import BEST
 from mklearn.contract.model import as_list
 from mklearn.datasets.registry import Entry, registry, selection_mistakes
-from mklearn.descriptors.models import image_descriptors
 from mklearn.study.datasets import normalise_datasets
+from mklearn.study.default_descriptors import image_descriptors
 from mklearn.study.mistakes import Mistake, nearest, one_of
 from mklearn.study.model import DEFAULT_METHODS, DEFAULT_PROTOCOLS
 from mklearn.study.naming import expanded_descriptors, kernel_names, matching

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mklearn.contract.specs import DescriptorSpec
-from mklearn.descriptors.models import Descriptor, Table, image_descriptors
+from mklearn.descriptors.models import Descriptor, Table
 from mklearn.provenance import key
+from mklearn.study.default_descriptors import image_descriptors
 from mklearn.study.expansion.datasets import PlannedDataset
 
 LEARNS_FROM = 512
