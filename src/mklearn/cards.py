@@ -192,6 +192,10 @@ class MethodCard(Card):
         Whether it learns kernel weights: a report then says whether they paid.
     needs_kernels : mapping of str to values
         Values of parameters that need kernels among all samples, of a method that can learn from landmarks.
+    fits_each_kernel : bool
+        Whether a fit is one of each kernel: it then takes that many times as long.
+    fit_seconds : float
+        Seconds of a small fit, if far above 0.2.
     refit : Refit or None
         How it is fitted for several numbers of components, if these do not follow from one fit.
     """
@@ -201,6 +205,8 @@ class MethodCard(Card):
     parts: Mapping[str, Part] = field(default_factory=dict)
     learns_weights: bool = False
     needs_kernels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    fits_each_kernel: bool = False
+    fit_seconds: float = 0.2
     refit: Refit | None = None
 
 
@@ -211,10 +217,10 @@ def own_entries(sort: str) -> Mapping[str, Mapping[str, Any]]:
     return entries
 
 
-def exported(package: str) -> dict[str, list[str]]:
+def exported(package: str, sort: str = "methods") -> dict[str, list[str]]:
     """Return the names of own implementations in a package, by module: what its lazy ``__init__`` exports."""
     found: dict[str, list[str]] = {}
-    for entry in own_entries("methods").values():
+    for entry in own_entries(sort).values():
         module, _, name = entry["implementation"].partition(":")
         if module.startswith(f"{package}."):
             found.setdefault(module.removeprefix(f"{package}."), []).append(name)

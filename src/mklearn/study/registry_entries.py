@@ -121,6 +121,8 @@ def _method_entry(card: MethodCard, implementation: Any) -> dict[str, Any]:
         "bases": bases,
         "inputs": {name: asdict(given) for name, given in card.inputs.items()},
         "learns_weights": card.learns_weights,
+        "fits_each_kernel": card.fits_each_kernel,
+        "fit_seconds": card.fit_seconds,
         "needs_kernels": {name: list(values) for name, values in card.needs_kernels.items()},
         "refit": asdict(card.refit) if card.refit else None,
     }
