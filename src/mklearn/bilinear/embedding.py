@@ -16,6 +16,7 @@ from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, at_least, fit_con
 from mklearn.base.validation import checked_array, checked_labels
 from mklearn.bilinear.alternation import Alternation, Problem, Side, alternate, starting_projection
 from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.kernels.views import only_table
 
 Array = NDArray[np.floating]
 
@@ -60,7 +61,8 @@ class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMi
         Parameters
         ----------
         X : array of shape (n, rows, cols), or (n, rows * cols) with ``shape=(rows, cols)``
-            Flat images are row by row. Without ``shape`` a flat sample is an image of one column.
+            Flat images are row by row. Without ``shape`` a flat sample is an image of one column. `Views` of a single
+            view are taken as that.
         y : array of shape (n,), optional
             Class labels; ignored by unsupervised methods.
         """
@@ -179,7 +181,8 @@ class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMi
 
     def _check_images(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
         """Return X as a checked matrix with one flat image per row; set `shape_` if ``reset``."""
-        given: Any = X if hasattr(X, "ndim") else _as_array(X)
+        given: Any = only_table(X)
+        given = given if hasattr(given, "ndim") else _as_array(given)
         name = type(self).__name__
         if given.ndim == 3:
             shape = given.shape[1:]

@@ -26,7 +26,7 @@ class LandmarkSetSpec(Spec):
     @property
     def descriptors(self) -> list[str]:
         """Keys of the descriptors whose features the kernels take, in order."""
-        return sorted({kernel["features"] for kernel in self.kernels})
+        return sorted({kernel["view"] for kernel in self.kernels})
 
 
 class EmbedSpec(Spec):

@@ -51,15 +51,12 @@ class Input:
     kind : {"kernels", "features", "images"}
     field : str or None
         Field of the model that names the descriptor of an input of kind features; None: the input's own name.
-    training_only : bool
-        Whether the input exists for training samples only, such as privileged features.
     several : bool
         Whether the field names several descriptors, a list or ``all``: their features are put side by side.
     """
 
     kind: InputKind
     field: str | None = None
-    training_only: bool = False
     several: bool = False
 
 
@@ -70,8 +67,8 @@ class Method(Registered):
         {"label", "inner_folds", "time_limit", "components", "sizes", "iterations_at", "protocols"}
     )
     inputs: ClassVar[Mapping[str, Input]]
-    """Inputs by name. The first is ``X`` of the estimator; the others are keyword arguments of the same name of its
-    ``fit`` and, unless they are for training only, of its ``transform``, ``predict`` and ``decision_function``."""
+    """Inputs by name. The first is what the estimator learns from: its ``kernels``, features side by side, or images.
+    The others are parameters of the estimator, which name a view of X."""
 
     label: str | None = None
     """Name in tables and figures; by default the method's key."""

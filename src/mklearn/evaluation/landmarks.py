@@ -24,10 +24,11 @@ from mklearn.contract.fit_spec import CLASS_MEAN, NUMBER_OF_LANDMARKS, Evaluatio
 from mklearn.contract.loading import load
 from mklearn.datasets.splits import Split
 from mklearn.errors import NotApplicable, SolverFailed
+from mklearn.evaluation.candidates import Candidate, candidates
 from mklearn.evaluation.metrics import metric_named
 from mklearn.evaluation.rules import deciding_samples, predictions
 from mklearn.evaluation.selection import Curves, select_by_race
-from mklearn.evaluation.split import Candidate, candidates, held_out_groups
+from mklearn.evaluation.split import held_out_groups
 from mklearn.evaluation.sweeps import MethodOutput, Outcome, PredictionOutcome, RefitOutcome, Sweep, sweep_of
 from mklearn.nearest_neighbour import distances_to, nearest_neighbour_indices
 
@@ -255,7 +256,7 @@ def outcome_of(
         return WholeOutcome([estimator], [known.shape[1]], [(known, asked)], fit_seconds, predict_seconds)
     scored = _Scored(np.asarray(estimator.classes_))
     labels = scored.predict(asked)
-    return PredictionOutcome([scored], [], [], fit_seconds, predict_seconds, [labels], {"scores": asked})
+    return PredictionOutcome([scored], [], [], fit_seconds, predict_seconds, [labels], asked)
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,11 @@ from mklearn.artefacts import read_table
 from mklearn.contract.fit_spec import FitSpec
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import DataError
-from mklearn.evaluation.inputs import Inputs
+from mklearn.evaluation.candidates import MethodOnViews
 from mklearn.evaluation.landmarks import Solved, outcome_of
 from mklearn.evaluation.split import Fitted, SplitResult, rule_result
 from mklearn.evaluation.sweeps import sweep_of
+from mklearn.kernels.views import Views
 from mklearn.provenance import code_fingerprint, input_digests, stamp
 from mklearn.steps.fit import supervised_records, write_fit
 from mklearn.steps.fit_records import FitAtSize, guarded
@@ -57,13 +58,14 @@ def fit_embeddings(
     y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)
     drawn = Splits.load(splits, ids)
     solved, embedded = read_solution(solution), _Embedded(blocks)
+    problem = MethodOnViews(Views({"samples": ids[:, None]}), y, spec.method, spec.kernels)
     fingerprint = code_fingerprint(code or [])
     sizes = []
     for setting in spec.settings:
         own = drawn.of_size(setting.train_size)
         numbers = [drawn.splits.index(split) for split in own]
         chosen = {split: (number, solved[number]) for split, number in zip(own, numbers, strict=True)}
-        sizes.append(EmbeddedFit(Inputs({}), spec, setting, y, own, fingerprint, solved=chosen, embedded=embedded))
+        sizes.append(EmbeddedFit(problem, spec, setting, own, fingerprint, solved=chosen, embedded=embedded))
     inputs = input_digests(solution=solution, blocks=blocks, labels=labels, splits=splits)
     found = [(size, supervised_records(size, None)) for size in sizes]
     write_fit(found, spec, y, ids, stamp(spec.as_dict(), inputs, code or []), scores, model, predictions)
@@ -121,7 +123,7 @@ class EmbeddedFit(FitAtSize):
         assert self.embedded is not None
         sweep = sweep_of(self.spec.method)
         result = SplitResult()
-        y_train, y_test = self.y[split.train], self.y[split.test]
+        y_train, y_test = self.problem.y[split.train], self.problem.y[split.test]
         fitted: dict[int, Fitted] = {}
         for rule, position in solved.by_rule.items():
             estimator, candidate = solved.estimators[position], solved.chosen[position]

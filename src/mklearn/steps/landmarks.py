@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from mklearn.artefacts import read_arrays, read_table, write_arrays
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.landmark_moments import landmark_features
+from mklearn.contract.fit_spec import specs_by_name
 from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import DataError, NotApplicable
-from mklearn.evaluation.inputs import kernels_on_views
 from mklearn.provenance import array_digest, input_digests, stamp
 from mklearn.saved_models import fitted_bytes, from_bytes
 from mklearn.steps.blocks import Block, read_blocks
@@ -58,7 +58,7 @@ def landmarks(
     samples = [_sample(split, y, spec) for split in drawn]
     rows = np.unique(np.concatenate(samples))
     views = _views_of(rows, read_blocks(features, spec.descriptors, ids))
-    kernels = kernels_on_views(spec.kernels, {key: key for key in spec.descriptors})
+    kernels = specs_by_name(spec.kernels)
     found: list[LandmarkFeatures | str] = []
     seconds = []
     for split, sample in zip(progress(drawn, len(drawn), "landmarks: split"), samples, strict=True):

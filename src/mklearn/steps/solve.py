@@ -17,8 +17,8 @@ from mklearn.contract.fit_spec import FitSpec
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import NotApplicable
 from mklearn.evaluation import landmarks as on_landmarks
+from mklearn.evaluation.candidates import Candidate
 from mklearn.evaluation.landmarks import Solved, SplitMoments
-from mklearn.evaluation.split import Candidate
 from mklearn.provenance import canonical, input_digests, stamp
 from mklearn.saved_models import fitted_bytes, from_bytes
 from mklearn.steps.fit_records import failure, guarded

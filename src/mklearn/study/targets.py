@@ -293,19 +293,16 @@ class Targets:
         return self._matrices(wildcards.dataset, name) if name else []
 
     def fit_sources(self, wildcards: Wildcards) -> list[str]:
-        """Return the files of each input: the images, features of its descriptors, or those its kernels scale.
+        """Return the files of the views: the images, and the features of descriptors, each once.
 
-        Of pairs with projections, the features are taken for inner folds only, each file once.
+        Of pairs with projections, the features are taken for inner folds only.
         """
-        files = []
         spec = self.planned_fit(wildcards).spec
-        if spec.pairs is not None:
-            return [] if self._has_all_projections(wildcards) else self._features(wildcards.dataset, spec.descriptors)
-        for entry in spec.method.inputs.values():
-            if entry.kind == "images":
-                files.append(self.samples(wildcards))
-            files += self._features(wildcards.dataset, spec.descriptors_of(entry))
-        return files
+        if spec.pairs is not None and self._has_all_projections(wildcards):
+            return []
+        on_images = any(entry.kind == "images" for entry in spec.method.inputs.values())
+        images = [self.samples(wildcards)] if on_images else []
+        return images + self._features(wildcards.dataset, spec.descriptors)
 
     def _features(self, dataset: str, descriptors: Iterable[str]) -> list[str]:
         return [self.path("features", dataset=dataset, descriptor=name) for name in descriptors]

@@ -11,7 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mklearn.contract.fit_spec import AUTO_SCALINGS, EvaluationSpec, FitSpec, Impute, InputSpec, MethodSpec, Setting
+from mklearn.contract.fit_spec import (
+    AUTO_SCALINGS,
+    EvaluationSpec,
+    FitSpec,
+    Impute,
+    InputSpec,
+    MethodSpec,
+    Setting,
+    is_pairwise,
+)
 from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.contract.method import KernelMethod, Method, ScaledFeatures
 from mklearn.contract.model import as_list
@@ -179,9 +188,9 @@ def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors
                 f"methods.{method_id}: {method.title} takes images, and data set {dataset.id!r} has none "
                 f"({dataset.family}). Omit one of the two."
             )
-        descriptor = _descriptors(dataset, method_id, method, name, descriptors) if name in fields else None
+        chosen = _descriptors(dataset, method_id, method, name, descriptors) if name in fields else []
         inputs[name] = InputSpec(
-            kind=entry.kind, descriptor=descriptor, training_only=entry.training_only,
+            kind=entry.kind, descriptors=chosen,
             feature_scaling=method.feature_scaling if isinstance(method, ScaledFeatures) else "none",
             impute=_imputation(dataset) if entry.kind == "features" else "none",
         )  # fmt: skip
@@ -195,8 +204,8 @@ def _imputation(dataset: PlannedDataset) -> Impute:
 
 def _descriptors(
     dataset: PlannedDataset, method_id: str, method: Method, input_name: str, descriptors: Descriptors
-) -> str | list[str]:
-    """Return the key of the descriptor that the method names for an input; a list of several."""
+) -> list[str]:
+    """Return the keys of the descriptors that the method names for an input."""
     field_name = method.descriptor_fields()[input_name]
     value, path = getattr(method, field_name), f"methods.{method_id}.{field_name}"
     if value == "all" and method.inputs[input_name].several:
@@ -220,8 +229,7 @@ def _descriptors(
             f"{path}: {point_sets[0]!r} is a set of points for each image, and {method.title} takes one vector; "
             f"{advice}, or use a method on kernels."
         )
-    keys = [descriptors[name][0] for name in names]
-    return keys if len(keys) > 1 else keys[0]
+    return [descriptors[name][0] for name in names]
 
 
 def _variants(method_id: str, method: Method, kernels: Sequence[Spec], dataset: PlannedDataset) -> list[_Variant]:
@@ -273,7 +281,8 @@ def _names_of_single_kernels(kernels: Sequence[Spec]) -> list[str]:
 
 def _source(kernel: Spec) -> str:
     """Return the key of the descriptor or matrix that a kernel is made from."""
-    return str(kernel["features"] if "features" in kernel else kernel["pairwise"].rpartition("/")[0])
+    view: str = kernel["view"]
+    return view.rpartition("/")[0] if is_pairwise(view) else view
 
 
 def _named_kernels(method_id: str, names: list[str], kernels: Sequence[Spec], dataset: PlannedDataset) -> list[Spec]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from mklearn.contract.fit_spec import is_pairwise, views_of
 from mklearn.contract.specs import PairwiseSpec
 from mklearn.errors import ConfigError
 from mklearn.kernels.costs import n_blocks_for
@@ -17,7 +18,7 @@ from mklearn.study.expansion.descriptors import PlannedDescriptor
 from mklearn.study.naming import NamedKernel, kernel_names
 
 KernelSpec = dict[str, Any]
-"""A kernel, as :func:`mklearn.kernels.specs.build_stack` takes it."""
+"""A kernel with its id, as `mklearn.kernels.specs.StackTransform` takes it; ``feature_scaling`` may be auto."""
 MINUTES_PER_JOB = 1.0
 """Run time of a job that computes rows of a matrix."""
 POINT_SET = "point_set"
@@ -26,7 +27,7 @@ POINT_SET_CODE = {
     "rows": "mklearn.kernels.point_set_distance:point_set_distance_rows",
 }
 """The distance between sets of points: all of them, and some rows of the upper triangle."""
-OF_A_FACTOR = ("id", "pairwise", "features", "feature_scaling", "impute", "measure", "bandwidth", "bandwidth_rule")
+OF_A_FACTOR = ("id", "view", "feature_scaling", "impute", "measure", "bandwidth", "bandwidth_rule")
 """What a product takes over from the Gaussian kernels that are its factors."""
 
 
@@ -87,12 +88,12 @@ def kernel_parts(kernels: Sequence[KernelSpec]) -> list[KernelSpec]:
 
 def pairwise_of(kernel: KernelSpec) -> list[str]:
     """Return the names of the pairwise matrices that a kernel is made from; none of one on scaled features."""
-    return [part["pairwise"] for part in kernel_parts([kernel]) if "pairwise" in part]
+    return [view for view in views_of([kernel]) if is_pairwise(view)]
 
 
 def number_of_matrices(kernels: Sequence[KernelSpec]) -> int:
     """Count the matrices that kernels are made from: cached ones, and those of scaled features in the fit."""
-    named = ("pairwise", "features", "feature_scaling", "impute", "measure")
+    named = ("view", "feature_scaling", "impute", "measure")
     return len({tuple(part.get(field) for field in named) for part in kernel_parts(kernels)})
 
 
@@ -115,7 +116,7 @@ def _kernels_of_descriptors(
             measure = kernel.measure_for(descriptor.config.measure)
             _check_measure(kernel_id, measure, descriptor)
             pairwise = _pairwise(dataset, descriptor, measure)
-            source = {"pairwise": pairwise.name}
+            source = {"view": pairwise.name}
             kernels.append(PlannedKernel(_spec(named_kernel, kernel, source, measure), pairwise))
     return kernels
 
@@ -145,7 +146,7 @@ def _kernel_on_features(
             f"{path}: measure {measure} can't compare features with scaling {named.feature_scaling}; "
             "use squared_euclidean, or omit `measure`."
         )
-    source = {"features": descriptor.key, "feature_scaling": named.feature_scaling}
+    source = {"view": descriptor.key, "feature_scaling": named.feature_scaling}
     if dataset.impute != "none":
         source["impute"] = dataset.impute
     return PlannedKernel(_spec(named, kernel, source, measure) | _completion(dataset))
@@ -174,7 +175,7 @@ def _kernels_of_matrices(config: Precomputed, named: Mapping[str, Kernel]) -> li
                 f"kernels.{kernel_id}.feature_scaling: {matrix!r} is a matrix and has no features to scale; omit it."
             )
         pairwise = PlannedPairwise(key(matrix, {"matrix": matrix}), PairwiseSpec(matrix=matrix, measure=config.measure))
-        source = {"pairwise": pairwise.name}
+        source = {"view": pairwise.name}
         kernels.append(PlannedKernel(_spec(named_kernel, kernel, source, config.measure), pairwise))
     return kernels
 
@@ -207,7 +208,10 @@ def _spec(named: NamedKernel, kernel: DescriptorKernel, source: Mapping[str, str
 
 
 def _code(kernel: Kernel) -> dict[str, str]:
-    return {"kind": kernel.specification()["kind"], "implementation": kernel.implementation}
+    """Return what names the kernel's class; the implementation of another package's."""
+    kind = kernel.specification()["kind"]
+    own = kernel.implementation.startswith("mklearn.")
+    return {"kind": kind} if own else {"kind": kind, "implementation": kernel.implementation}
 
 
 def _pairwise(dataset: PlannedDataset, descriptor: PlannedDescriptor, measure: str) -> PlannedPairwise:
