@@ -198,6 +198,8 @@ class FitSpec(Strict):
     """For a protocol of pairs: what they are compared by."""
     landmarks: Landmarks | None = None
     """For a method that learns from landmarks."""
+    fitted_by: str | None = None
+    """``"module:name"`` of what fits it to landmarks, the code of no other fit."""
 
     @property
     def kernel_features(self) -> list[str]:

@@ -24,6 +24,10 @@ class Spec(Strict):
 # --- data sets
 
 
+DOWNLOADS = "downloads/{source}/{file}"
+"""Where a downloaded file lies below the folder of results."""
+
+
 class FileSpec(Spec):
     """A file to download: an entry of the registry of data sets."""
 

@@ -24,6 +24,7 @@ from mklearn.extras import require
 from mklearn.provenance import canonical, code_digests, step_code
 from mklearn.stamps import load_beside, read_stamp, stamp_beside
 from mklearn.steps.runner import command
+from mklearn.study.stages import STAGES
 from mklearn.study.yaml_file import yaml_text
 
 SHOWN = 8
@@ -147,7 +148,7 @@ def _dry_run(path: str, study: str | None) -> tuple[Any, Any]:
 
 
 def _step(job: Any) -> str:
-    return {"describe_part": "describe"}.get(job.rule.name, str(job.rule.name))
+    return STAGES[job.rule.name].step
 
 
 def _spec(job: Any) -> dict[str, Any]:

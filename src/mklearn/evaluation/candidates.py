@@ -70,8 +70,9 @@ class MethodOnViews:
 
     Attributes
     ----------
-    views : Views
-        Of all samples, by the names that kernels and inputs of the method have for them.
+    views : Views or None
+        Of all samples, by the names that kernels and inputs of the method have for them; None where samples are read in
+        blocks.
     y : (n,) class codes
     method : MethodSpec
     kernels : sequence of dict
@@ -81,11 +82,17 @@ class MethodOnViews:
         Whether eigenvalues are computed, to be shown, of kernels that need no repair.
     """
 
-    views: Views
+    views: Views | None
     y: NDArray[np.int64]
     method: MethodSpec
     kernels: Sequence[Mapping[str, Any]] = ()
     spectra: bool = False
+
+    def of(self, samples: Indices) -> Views:
+        """Return the views of some samples."""
+        assert self.views is not None
+        views: Views = self.views[samples]
+        return views
 
     @property
     def n_kernels(self) -> int:

@@ -71,11 +71,10 @@ def final_model(
     NotApplicable, SolverFailed
         No parameters can be chosen.
     """
+    every = np.arange(len(problem.y))
     if spec.landmarks is not None:
         return _model_on_landmarks(problem, spec, groups, completes)
-    shared = choose_on_training_samples(
-        problem, np.arange(len(problem.y)), evaluation=spec.evaluation, seed=spec.seed, groups=groups
-    )
+    shared = choose_on_training_samples(problem, every, evaluation=spec.evaluation, seed=spec.seed, groups=groups)
     if shared is not None:
         problem = replace(problem, method=shared.method)
     sweep = sweep_of(problem.method)
@@ -84,7 +83,7 @@ def final_model(
     candidate = candidates(problem.method, problem.n_kernels)[number]
     sized: dict[str, Any] = {}
     if isinstance(sweep, Refit):
-        sizes = sweep.possible_sizes(problem.views, problem.y)
+        sizes = sweep.possible_sizes(problem.of(every), problem.y)
         sized = {"n_components": sizes[-1 if position is None else position]}
     elif sweep.has_components and position not in (None, -1):
         sized = {"n_components": position + 1}
@@ -113,7 +112,8 @@ def _model_on_landmarks(
     if len(grid) > 1:
         every = Split(0, 0, np.arange(len(y)), np.arange(0))
         folds = Folds.of(y, every, spec.evaluation.inner_folds, spec.seed, groups)
-        own = {name: problem.views[name] for name in problem.views.names}
+        views = problem.of(every.train)
+        own = {name: views[name] for name in views.names}
         made = landmark_features(specs_by_name(problem.kernels), landmarks).fit(own, y)
         moments = SplitMoments.of_rows(made, own, every.train, y, folds)
         by_rule = choose(made, moments, problem.method, spec.evaluation)

@@ -309,8 +309,8 @@ class Fits:
         """Return the samples with all kernels of the method, scaled as the candidate says."""
         problem, name = self.problem, (candidate.feature_scaling, test.tobytes())
         if name not in self._prepared:  # the kernels do not depend on anything else of the candidate
-            known = CachingViews(problem.views[train])
-            asked = CachingViews(problem.views[test]) if len(test) else None
+            known = CachingViews(problem.of(train))
+            asked = CachingViews(problem.of(test)) if len(test) else None
             kernels, started = None, time.process_time()
             if problem.kernels:
                 kernels = StackTransform(problem.kernel_specs(replace(candidate, kernel=None)), spectra=problem.spectra)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,8 @@ from mklearn.steps.supervisor import SplitAborted, supervised
 def fit(
     labels: Path, splits: Path, scores: Path, model: Path, predictions: Path, *, spec: FitSpec,
     manifest: Path | None = None, matrices: list[Path] | None = None, sources: list[Path] | None = None,
-    projections: list[Path] | None = None, code: list[Path] | None = None,
+    projections: list[Path] | None = None, landmarks: Path | None = None, moments: list[Path] | None = None,
+    blocks: list[Path] | None = None, code: list[Path] | None = None,
 ) -> None:  # fmt: skip
     """Fit a method on every split; write its score rows, its predictions and what a report shows of the fits.
 
@@ -57,8 +58,16 @@ def fit(
         ``projections``, they may be left out, and are read for inner folds only.
     projections : list of Path
         For pairs that are compared by components: the output of the step ``project`` for each of ``spec.descriptors``.
+    landmarks, moments, blocks : Path, list of Path, list of Path
+        For a method with landmarks, in place of sources: the landmarks, the moments of all blocks of samples, and the
+        features of each block, descriptor by descriptor.
     code : list of Path
         Source files behind the step.
+
+    Raises
+    ------
+    DataError
+        Among others: moments or features of a block are missing, doubled or of other samples or landmarks.
     """
     defer("scipy.stats")  # scikit-learn imports it for what few methods use: a third of the time of all imports
     table, _ = read_table(labels)
@@ -72,19 +81,25 @@ def fit(
         drawn = pairs.splits
         choosing = None if spec.evaluation.choice == "test_set" else pairs.choosing_split
         y, ids, groups = pairs.y, pairs.names(ids), pairs.groups
-    views = _read_views(spec, manifest, matrices or [], sources or [], projections or [], pairs)
+    at_size: Callable[..., FitAtSize] = FitAtSize
+    views = None
+    if spec.landmarks is not None:
+        at_size = load(spec.fitted_by or "")(landmarks, moments, blocks, drawn.splits, ids)
+    else:
+        views = _read_views(spec, manifest, matrices or [], sources or [], projections or [], pairs)
     problem = MethodOnViews(views, y, spec.method, spec.kernels)
     fingerprint = code_fingerprint(code or [])
     if len(spec.settings) > 1:
         for used in (spec.method.implementation, "scipy.spatial.distance:cdist"):
             load(used)  # the process of each training size would import it anew
     sizes = [
-        FitAtSize(problem, spec, setting, drawn.of_size(setting.train_size), fingerprint, groups, choosing)
+        at_size(problem, spec, setting, drawn.of_size(setting.train_size), fingerprint, groups, choosing)
         for setting in spec.settings
     ]
     digests = input_digests(
-        manifest=manifest, sources=sources, projections=projections, labels=labels, splits=splits
-    )  # matrices: the manifest's
+        manifest=manifest, sources=sources, projections=projections, landmarks=landmarks, moments=moments,
+        blocks=blocks, labels=labels, splits=splits,
+    )  # fmt: skip # matrices: the manifest's
     found = [(size, supervised_records(size, spec.evaluation.time_limit)) for size in sizes]
     write_fit(found, spec, y, ids, stamp(spec.as_dict(), digests, code or []), scores, model, predictions)
 

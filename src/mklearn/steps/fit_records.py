@@ -228,7 +228,7 @@ class FitAtSize:
         try:
             estimator = problem.unfitted(Candidate(problem.method.parameters))
             curves = accuracy_by_iteration(
-                estimator, problem.views[train], problem.views[test], problem.y[train], problem.y[test], iterations,
+                estimator, problem.of(train), problem.of(test), problem.y[train], problem.y[test], iterations,
                 row["neighbour"],
             )  # fmt: skip
         except MemoryError as reason:  # the split itself has its values

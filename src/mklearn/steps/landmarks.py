@@ -17,9 +17,10 @@ from mklearn.contract.fit_spec import specs_by_name
 from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import DataError, NotApplicable
+from mklearn.evaluation.landmarks import Block
 from mklearn.provenance import array_digest, input_digests, stamp
 from mklearn.saved_models import fitted_bytes, from_bytes
-from mklearn.steps.blocks import Block, read_blocks
+from mklearn.steps.blocks import read_blocks
 from mklearn.steps.log import logged_warnings, logger, progress
 
 SAMPLE = 20_000
@@ -110,8 +111,8 @@ def _sample(split: Split, y: NDArray[np.int64], spec: LandmarkSetSpec) -> NDArra
 def _views_of(rows: NDArray[np.intp], blocks: Iterator[Block]) -> dict[str, NDArray[Any]]:
     """Return the features of some samples, in ascending order of their positions."""
     found: dict[str, list[NDArray[Any]]] = {}
-    for block in blocks:
-        own = np.isin(block.rows, rows, assume_unique=True)
-        for name, table in block.views.items():
+    for positions, views in blocks:
+        own = np.isin(positions, rows, assume_unique=True)
+        for name, table in views.items():
             found.setdefault(name, []).append(table[own])
     return {name: np.concatenate(tables) for name, tables in found.items()}

@@ -17,7 +17,7 @@ RECORDS = Path(".snakemake/metadata")
 _STAGE_OF_FOLDER = {
     "data": "read", "resized": "resize", "learned": "learn", "descriptors": "describe", "pairwise": "pairwise",
     "kernels": "kernel_set", "splits": "split", "projections": "project", "landmarks": "landmarks",
-    "moments": "moments", "solutions": "solve", "embeddings": "embed", "fits": "fit",
+    "moments": "moments", "fits": "fit",
 }  # fmt: skip
 STAGES = tuple(_STAGE_OF_FOLDER.values())
 _ENDINGS = (".labels.parquet", ".predictions.parquet", ".parquet", ".npz", ".json")

@@ -6,7 +6,6 @@ import copy
 import json
 import re
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -282,9 +281,9 @@ def source(plan: Plan, method: str) -> Any:
     """Return the fit of a method, its manifest and its other input files."""
     targets = Targets(plan)
     place, fit = next((place, fit) for place, fit in plan.fits.items() if fit.method_id == method)
-    w = SimpleNamespace(**dict(zip(("dataset", "protocol", "method"), place, strict=True)))
-    assert targets.fit_matrices(w) == []
-    return fit, targets.manifest(w), targets.fit_sources(w)
+    job = targets.job("fit", **dict(zip(("dataset", "protocol", "method"), place, strict=True)))
+    assert job.input("matrices") == []
+    return fit, job.input("manifest"), job.input("sources")
 
 
 def test_features_are_planned_even_if_no_kernel_needs_them() -> None:
@@ -531,10 +530,8 @@ def test_data_sets_made_of_the_same_files_share_the_download() -> None:
 def test_steps_read_the_planned_specifications_unchanged() -> None:
     """Passed as text to a job and validated again, a planned specification is the same, with values at its defaults."""
     targets = Targets(planned(SMOKE | {"calibration": {"method": "average"}, "final": {}}))
-    found = [*(entry.spec for entry in targets.plan.descriptors.values()), *targets.plan.protocols.values()]
-    found += [entry.spec for entry in targets.plan.pairwise.values()] + list(targets.plan.kernel_sets.values())
-    found += [fit.spec for fit in targets.plan.fits.values()]
-    found += [targets.specification(step) for step in ("scores", "summary", "run_record", "report", "final_model")]
+    found = [job.stage.spec(job) for stage in targets.stages for job in targets.jobs(stage)]
+    assert {type(spec).__name__ for spec in found} >= {"ReadSpec", "FitSpec", "ReportSpec", "FinalSpec"}
     for spec in found:
         text = canonical(spec.as_dict())
         assert json.loads(text) == spec.as_dict()

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Literal
 
 from mklearn.contract.fit_spec import Impute
-from mklearn.contract.specs import DownloadSpec, FileSpec, ReadSpec, ResizeSpec
+from mklearn.contract.specs import DOWNLOADS, DownloadSpec, FileSpec, ReadSpec, ResizeSpec
 from mklearn.datasets.registry import MIRROR_VARIABLE, dataset_spec, entry
 from mklearn.errors import ConfigError
 from mklearn.provenance import digest, key
 from mklearn.study.datasets import DatasetConfig, FeatureTables, ImageFolder, Precomputed, RegisteredDataset
-from mklearn.study.layout import Layout
 
 OWN = {"images": "images", "tables": "features", "matrices": "kernels"}
 """Words for what the user's own data are, by family."""
@@ -64,7 +63,7 @@ class PlannedDataset:
         return self.missing_views == "mean" or self.impute != "none"
 
 
-def planned_dataset(dataset_id: str, config: DatasetConfig, layout: Layout, mirror: str | None) -> PlannedDataset:
+def planned_dataset(dataset_id: str, config: DatasetConfig, results: str, mirror: str | None) -> PlannedDataset:
     """Expand a data set; its key depends on what is read and how it is resized, not on where it lies.
 
     Raises
@@ -91,7 +90,7 @@ def planned_dataset(dataset_id: str, config: DatasetConfig, layout: Layout, mirr
     title = config.title or f"{dataset_id} (your own {OWN[family]})"
     planned = PlannedDataset(dataset_id, final, original, family, tables, read, resize, title)
     if isinstance(config, RegisteredDataset):
-        return _registered(planned, config, raw, layout, mirror)
+        return _registered(planned, config, raw, results, mirror)
     if isinstance(config, ImageFolder):
         return replace(planned, read=read.model_copy(update={"listing": _listing(dataset_id, config.path)}))
     planned = replace(planned, files=_own_files(dataset_id, config))
@@ -122,13 +121,13 @@ def splits_source(dataset_id: str, datasets: Mapping[str, DatasetConfig]) -> str
 
 
 def _registered(
-    planned: PlannedDataset, config: RegisteredDataset, raw: dict[str, object], layout: Layout, mirror: str | None
+    planned: PlannedDataset, config: RegisteredDataset, raw: dict[str, object], results: str, mirror: str | None
 ) -> PlannedDataset:
     """Add what the registry says: downloads, title, number of samples."""
     known = entry(str(raw["name"]))
 
     def path(file: FileSpec) -> str:
-        return layout.path("download", source=known.of or known.id, file=file.name)
+        return str(Path(results, DOWNLOADS.format(source=known.of or known.id, file=file.name)))
 
     files = known.packaging(os.environ.get(MIRROR_VARIABLE) or mirror)  # the order of the download
     source = entry(known.of) if known.of else known  # one job, whichever of the data sets on these files a study has

@@ -91,12 +91,6 @@ def pairwise_of(kernel: KernelSpec) -> list[str]:
     return [view for view in views_of([kernel]) if is_pairwise(view)]
 
 
-def number_of_matrices(kernels: Sequence[KernelSpec]) -> int:
-    """Count the matrices that kernels are made from: cached ones, and those of scaled features in the fit."""
-    named = ("view", "feature_scaling", "impute", "measure")
-    return len({tuple(part.get(field) for field in named) for part in kernel_parts(kernels)})
-
-
 def _kernels_of_descriptors(
     dataset: PlannedDataset, named: Mapping[str, Kernel] | None, descriptors: Mapping[str, PlannedDescriptor]
 ) -> list[PlannedKernel]:

@@ -20,7 +20,6 @@ from mklearn.study.expansion.final import PlannedFinal, planned_final
 from mklearn.study.expansion.fits import PlannedFit, planned_fits
 from mklearn.study.expansion.kernels import PlannedPairwise, planned_kernels
 from mklearn.study.expansion.protocols import PlannedProtocol, planned_protocols
-from mklearn.study.layout import Layout
 from mklearn.study.model import Study
 
 Model = TypeVar("Model", bound=Registered)
@@ -47,11 +46,6 @@ class Plan:
     """By data set, protocol and method."""
     final: PlannedFinal | None = None
     """The model that the study ends with."""
-
-    @property
-    def layout(self) -> Layout:
-        """Where its artefacts lie."""
-        return Layout(self.study.results, self.study.study)
 
     @property
     def reference(self) -> str:
@@ -107,7 +101,7 @@ def _check_folder(results: str) -> None:
 def _add_dataset(plan: Plan, dataset_id: str, config: DatasetConfig, protocols: Sequence[PlannedProtocol]) -> None:
     """Add what the study makes of one data set."""
     study = plan.study
-    dataset = planned_dataset(dataset_id, config, plan.layout, study.mirror)
+    dataset = planned_dataset(dataset_id, config, study.results, study.mirror)
     dataset = replace(dataset, splits_of=splits_source(dataset_id, study.datasets))
     for protocol in protocols:
         if protocol.spec.kind == "released" and dataset.released_splits is None:
