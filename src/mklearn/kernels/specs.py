@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklearn.checks import Array, as_float_array, as_float_matrix, check_choice, check_keys, regular_array
 from mklearn.contract.loading import load
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.base import Kernel
-from mklearn.kernels.checks import Array, as_float_array, as_float_matrix, check_choice, check_keys, regular_array
 from mklearn.kernels.completion import MeanCompletion, check_missing_views, lacking
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
@@ -465,7 +465,7 @@ def _feature_entries(specs: Sequence[KernelSpec]) -> list[_Entry]:
         preprocessing = entry.spec.get("preprocessing")
         if preprocessing is not None and not (hasattr(preprocessing, "fit") and hasattr(preprocessing, "transform")):
             raise ConfigError(
-                f"kernel {entry.id!r}: invalid value {preprocessing!r} for `preprocessing`: expected an object with "
+                f"kernel {entry.id!r}: Invalid value {preprocessing!r} for `preprocessing`: expected an object with "
                 "`fit` and `transform`, such as StandardScaler()"
             )
     return entries
