@@ -7,16 +7,16 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from mklearn.contract.fit_spec import Impute
-from mklearn.contract.model import Slug, Strict
+from mklearn.contract.model import Count, Slug, Strict
 from mklearn.datasets.registry import Entry, registry
 
 
 class Resize(Strict):
     """Resizing of images, as its own step."""
 
-    shape: tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(ge=1)]] | None = None
+    shape: tuple[Count, Count] | None = None
     """Rows and columns of every image."""
-    pixels: Annotated[int, Field(ge=1)] | None = None
+    pixels: Count | None = None
     """Instead of a shape: about this number of pixels at the same aspect ratio; smaller images are enlarged."""
     interpolation: Literal["area", "bilinear", "bicubic", "lanczos"] = "area"
     """Interpolation, anti-aliased when shrinking. For enlarging, "area" is too coarse."""

@@ -7,8 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from mklearn.contract.fit_spec import Choice, PairFeatures, PairTerm
-from mklearn.contract.method import Count
-from mklearn.contract.model import Registered, as_list
+from mklearn.contract.model import Count, Registered, as_list
 
 
 class Protocol(Registered):
