@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import RepeatedStratifiedKFold, check_cv, cross_validate
 
+from mklearn.checks import check_integer
 from mklearn.errors import ConfigError, DataError
 from mklearn.evaluation.statistics import Difference, paired_accuracy_difference
 from mklearn.evaluation.weight_stability import WeightStability, weight_stability
 from mklearn.kernels.views import Views, as_views
-from mklearn.optimize.validation import integer
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ def view_contributions(
     labels = np.asarray(y)
     if labels.shape != (len(views),):
         raise DataError(f"y has shape {labels.shape} for {len(views)} samples; expected one label for each")
-    n_permutations = integer(n_permutations, "n_permutations", 1)
+    n_permutations = check_integer(n_permutations, "n_permutations", 1)
     rng = np.random.default_rng(random_state)
     if cv is None:
         cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=random_state)

@@ -164,11 +164,11 @@ def test_messages_name_the_error(problem):
     wrong = {
         "rule 'manhattan' is unknown": {"rule": "manhattan"},
         "Z_train has 12 columns and Z_test 11": {"Z_test": Z_test[:, 1:]},
-        "not finite": {"Z_test": np.full_like(Z_test, np.nan)},
+        "NaN or infinite": {"Z_test": np.full_like(Z_test, np.nan)},
         "y_test": {"y_test": y_test[:-1]},
         "y_train": {"y_train": y_train[:-1]},
         "complex": {"Z_train": Z_train * 1j},
-        "non-empty": {"Z_train": Z_train[:, :0]},
+        "is empty": {"Z_train": Z_train[:, :0]},
     }
     right = {"Z_train": Z_train, "y_train": y_train, "Z_test": Z_test, "y_test": y_test}
     for message, changed in wrong.items():

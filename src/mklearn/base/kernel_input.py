@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mklearn.base.kernel_parameters import kernel_parameters, with_kernel_parameters
 from mklearn.base.validation import checked_array
+from mklearn.checks import regular_array
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.checks import regular_array
 from mklearn.kernels.specs import KernelsOfSpecs, StackTransform
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import Views, as_views

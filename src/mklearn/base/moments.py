@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import blas
 
 from mklearn.base.validation import checked_labels
+from mklearn.checks import as_float_array
 from mklearn.errors import DataError
-from mklearn.kernels.checks import as_float_array
 
 Array = NDArray[np.floating[Any]]
 

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.parameters import fit_context, one_of
+from mklearn.checks import as_float_array
 from mklearn.errors import DataError
-from mklearn.kernels.checks import as_float_array
 from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
 from mklearn.kernels.imputation import FeatureImputer, Impute
 from mklearn.kernels.views import LearnedView, SampleView, Views, as_views

@@ -15,7 +15,8 @@ from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
 from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, at_least, fit_context
 from mklearn.base.validation import checked_array, checked_labels
 from mklearn.bilinear.alternation import Alternation, Problem, Side, alternate, starting_projection
-from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.checks import check_integer, invalid
+from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.views import only_table
 
 Array = NDArray[np.floating]
@@ -217,9 +218,7 @@ def _as_array(X: ArrayLike) -> NDArray[Any]:
 def _pair(value: Any, name: str) -> tuple[int, int]:
     """Check a pair of integers >= 1."""
     try:
-        first, second = value
+        first, second = (check_integer(number, name) for number in value)
     except (TypeError, ValueError):
-        raise ConfigError(f"invalid value {value!r} for {name}: expected two integers, (rows, columns)") from None
-    if not all(isinstance(v, Integral) and not isinstance(v, bool) and int(v) >= 1 for v in (first, second)):
-        raise ConfigError(f"invalid value {value!r} for {name}: expected two integers >= 1, (rows, columns)")
-    return int(first), int(second)
+        raise invalid(value, name, "two integers >= 1, (rows, columns)") from None
+    return first, second

@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.kernel_input import KernelInput
 from mklearn.base.parameters import POSITIVE, Interval, StrOptions, at_least, fit_context, one_of
+from mklearn.checks import check_keys
 from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
 from mklearn.classifiers.one_vs_rest import decision_values, one_vs_rest_signs, predicted_classes
 from mklearn.errors import DataError
-from mklearn.kernels.checks import check_keys
 from mklearn.kernels.feature_source import FeatureSource, SelectedFeatures
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import as_views

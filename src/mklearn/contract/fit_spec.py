@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from mklearn.contract.model import Strict, as_list
+from mklearn.contract.model import Count, Strict, as_list
 
 InputKind = Literal["kernels", "features", "images"]
 InnerFolds = Annotated[int, Field(ge=2)] | Literal["leave_one_out"]
@@ -48,7 +48,7 @@ NUMBER_OF_LANDMARKS = "n_landmarks"
 class Landmarks(Strict):
     """Landmarks of a method's kernels: samples by which explicit features stand in for kernels among all samples."""
 
-    n: Annotated[int, Field(ge=1)] | Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)]
+    n: Count | Annotated[list[Count], Field(min_length=1)]
     """Landmarks of each kernel; of a list, the number that inner cross-validation chooses."""
     how: LandmarkRule = "random_per_class"
     """At random, of each class equally many; centres of k-means; or at random by leverage scores."""
@@ -154,7 +154,7 @@ class EvaluationSpec(Strict):
 class PairFeatures(Strict):
     """How two samples become the features of their pair, see :mod:`mklearn.evaluation.pairs`."""
 
-    components: Annotated[int, Field(ge=1)] | None
+    components: Count | None
     square_root: bool
     whiten: bool
     unit_length: bool

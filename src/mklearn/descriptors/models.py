@@ -6,11 +6,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from mklearn.contract.model import Registered, Slug
+from mklearn.contract.model import Count, NonNegative, Positive, Registered, Slug
 from mklearn.contract.specs import FeatureType
 from mklearn.kernels.costs import point_set_seconds_per_pair
-
-Count = Annotated[int, Field(ge=1)]
 
 
 class Descriptor(Registered):
@@ -129,7 +127,7 @@ class PHOG(Descriptor):
     bins: Count = 20
     angle: Literal[180, 360] = 180
     """Range of orientations: 180 ignores the gradient's sign."""
-    sigma: Annotated[float, Field(gt=0)] = 2**0.5
+    sigma: Positive = 2**0.5
     """Width of the Gaussian before edge detection, in pixels."""
 
 
@@ -161,9 +159,9 @@ class PointSetDescriptor(Descriptor):
     """Edge points per image, at most."""
     n_components: Count = 64
     """Principal components of the local descriptors that are kept."""
-    position_weight: Annotated[float, Field(ge=0)] = 0.25
+    position_weight: NonNegative = 0.25
     """What a distance of ``position_scale`` pixels between two points adds to the distance of their descriptors."""
-    position_scale: Annotated[float, Field(gt=0)] = 270.0
+    position_scale: Positive = 270.0
 
     @field_validator("dtype")
     @classmethod
@@ -188,7 +186,7 @@ class GeometricBlur(PointSetDescriptor):
     learns = "mklearn.descriptors.geometric_blur:learn_geometric_blur"
 
     kind: Literal["geometric_blur"]
-    radii: Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=1)] = [0, 3, 6, 12, 24, 36]
+    radii: Annotated[list[NonNegative], Field(min_length=1)] = [0, 3, 6, 12, 24, 36]
     """Rings that are sampled, in pixels."""
     samples: Annotated[list[Count], Field(min_length=1)] = [1, 8, 8, 10, 12, 12]
     """Samples on each ring."""
@@ -203,7 +201,7 @@ class SIFTPoints(PointSetDescriptor):
     learns = "mklearn.descriptors.sift:learn_sift_points"
 
     kind: Literal["sift_points"]
-    size: Annotated[float, Field(gt=0)] = 48.0
+    size: Positive = 48.0
     """Pixels per side of the patch around a point."""
 
 
@@ -220,7 +218,7 @@ class DenseSIFT(Descriptor):
     kind: Literal["dense_sift"]
     step: Count = 8
     """Pixels between neighbouring patches."""
-    sizes: Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=1)] = [16, 24, 32]
+    sizes: Annotated[list[Positive], Field(min_length=1)] = [16, 24, 32]
     """Pixels per side of the patches."""
     n_words: Annotated[int, Field(ge=2)] = 1000
 

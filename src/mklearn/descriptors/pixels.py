@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from mklearn.checks import check_choice
 from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of
-from mklearn.descriptors.validation import one_of
 
 
 def pixels(images: Images, *, norm: str = "none") -> Grey:
@@ -31,7 +31,7 @@ def pixels(images: Images, *, norm: str = "none") -> Grey:
     ConfigError
         Unknown norm.
     """
-    one_of(norm, "norm", ("none", "l2"))
+    check_choice(norm, "norm", ("none", "l2"))
 
     def extract(image: Grey) -> Grey:
         vector = image.ravel()

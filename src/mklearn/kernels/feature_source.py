@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.checks import Array
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.kernels.checks import Array
 from mklearn.kernels.completion import Mask, lacking, present_rows, refuse_lacking
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling

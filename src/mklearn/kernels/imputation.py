@@ -8,8 +8,8 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.checks import check_choice
 from mklearn.errors import DataError, NotApplicable
-from mklearn.kernels.checks import check_choice
 from mklearn.kernels.features import is_sparse
 
 Impute = Literal["none", "mean", "median"]

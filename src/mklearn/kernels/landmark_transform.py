@@ -11,8 +11,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.checks import Array
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.checks import Array
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_source import FeatureSource
 from mklearn.kernels.landmark_blocks import row_blocks

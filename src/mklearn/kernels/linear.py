@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from mklearn.checks import Array
 from mklearn.kernels.base import Kernel
-from mklearn.kernels.checks import Array
 
 
 @dataclass(kw_only=True, eq=False)

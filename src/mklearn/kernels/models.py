@@ -7,9 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, field_validator
 
 from mklearn.contract.fit_spec import FeatureScaling
-from mklearn.contract.model import NamePattern, Registered, Slug
-
-Positive = Annotated[float, Field(gt=0)]
+from mklearn.contract.model import Count, NamePattern, NonNegative, Positive, Registered, Slug
 
 
 class Kernel(Registered):
@@ -80,10 +78,10 @@ class Polynomial(DescriptorKernel):
     title = "polynomial"
 
     kind: Literal["polynomial"]
-    degree: Annotated[int, Field(ge=1)] = 2
+    degree: Count = 2
     scale: Positive | None = None
     """Factor of the inner product; by default 1 / mean self-similarity of the training samples."""
-    offset: Annotated[float, Field(ge=0)] = 1.0
+    offset: NonNegative = 1.0
 
 
 class PrecomputedKernel(DescriptorKernel):

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from mklearn.checks import Array, check_keys
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.base import Kernel
-from mklearn.kernels.checks import Array, check_keys
 from mklearn.kernels.gaussian import GaussianKernel, gaussian_kernel
 
 PARAMETERS = ("measure", "bandwidth", "bandwidth_rule")

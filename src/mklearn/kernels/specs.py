@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from mklearn.checks import Array, as_float_matrix, check_choice, check_keys, invalid, regular_array
 from mklearn.contract.loading import load
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.base import Kernel
-from mklearn.kernels.checks import Array, as_float_matrix, check_choice, check_keys, regular_array
 from mklearn.kernels.completion import Mask, MeanCompletion, check_missing_views
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_source import (
@@ -505,10 +505,8 @@ def _entry(spec: KernelSpec, number: int) -> _Entry:
             if preprocessing is not None and not (
                 hasattr(preprocessing, "fit") and hasattr(preprocessing, "transform")
             ):
-                raise ConfigError(
-                    f"invalid value {preprocessing!r} for `preprocessing`: expected an object with `fit` and "
-                    "`transform`, such as StandardScaler()"
-                )
+                expected = "an object with `fit` and `transform`, such as StandardScaler()"
+                raise invalid(preprocessing, "preprocessing", expected)
     return entry
 
 

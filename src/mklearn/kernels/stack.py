@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklearn.checks import Array, as_float_array, check_symmetric
 from mklearn.errors import DataError
-from mklearn.kernels.checks import Array, as_float_array, check_symmetric
 from mklearn.kernels.normalise import centred_trace
 
 

@@ -8,8 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from mklearn.checks import regular_array
 from mklearn.errors import DataError
-from mklearn.kernels.checks import regular_array
 
 
 class SampleView(ABC):

@@ -7,17 +7,16 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from mklearn.contract.fit_spec import Choice, PairFeatures, PairTerm
-from mklearn.contract.method import Count
-from mklearn.contract.model import Registered, as_list
+from mklearn.contract.model import Count, Registered, as_list
 
 
 class Protocol(Registered):
     """The model of a protocol.
 
-    Its implementation takes the labels ``y`` and the parameters, and by keyword ``seed``, ``name`` (of the data set)
-    and ``classes``; it returns :class:`mklearn.datasets.splits.Splits`. If it has a parameter ``groups``, it gets the
-    group of each sample, or None where the data set has no groups; with a parameter ``ids`` their ids, and with
-    ``files`` the paths of the files that the protocol reads.
+    Its implementation takes the ``target`` of the samples, their class codes, and the parameters, and by keyword
+    ``seed``, ``name`` (of the data set) and ``classes``; it returns :class:`mklearn.datasets.splits.Splits`. If it has
+    a parameter ``groups``, it gets the group of each sample, or None where the data set has no groups; with a parameter
+    ``ids`` their ids, and with ``files`` the paths of the files that the protocol reads.
     """
 
     bookkeeping: ClassVar[frozenset[str]] = frozenset({"choose"})

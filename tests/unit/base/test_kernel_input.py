@@ -225,10 +225,10 @@ def test_refuses_parameters(changes: dict[str, Any], message: str) -> None:
     [
         ({"colour": "gaussian"}, "kernel 'colour': X has no view 'colour'.* say which one with `view`"),
         ({"a": {"view": "colour"}}, "kernel 'a': X has no view 'colour': its views are 'pixels', 'hog', 'lbp'$"),
-        ({"hog": "gausian"}, "kernel 'hog': invalid value 'gausian' for `kind`"),
+        ({"hog": "gausian"}, "kernel 'hog': Invalid value 'gausian' for `kind`"),
         ({"hog": 3}, "the spec of kernel 'hog' is 3"),
         ({"hog": {"id": "lbp"}}, "kernel 'hog' has the id 'lbp'"),
-        ({"hog": {"preprocessing": "standard"}}, "invalid value 'standard' for `preprocessing`"),
+        ({"hog": {"preprocessing": "standard"}}, "Invalid value 'standard' for `preprocessing`"),
         ({"hog": {"columns": ["hog1", "x"]}}, r"`columns` \['x'\] are not in the DataFrame; its columns: hog0, hog1"),
         ("precomputed", r"kernels='precomputed': say which kernels .*KernelFDA\(kernels='gaussian'\)"),
     ],

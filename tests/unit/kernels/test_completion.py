@@ -168,7 +168,7 @@ def test_refuses() -> None:
         StackTransform(completes).fit({"v": partly})
     with pytest.raises(DataError, match=r"view 'v' is missing \(NaN in every column\) for all 2 samples"):
         StackTransform(completes).fit(views[[2, 3]])
-    with pytest.raises(ConfigError, match="kernel '0': invalid value 'median' for `missing_views`"):
+    with pytest.raises(ConfigError, match="kernel '0': Invalid value 'median' for `missing_views`"):
         StackTransform([{**spec[0], "missing_views": "median"}])
     study = [{"id": "k", "features": "a", "missing_views": "mean"}]
     with pytest.raises(NotApplicable, match="kernel 'k': 1 of the 3 training samples have its view"):
@@ -215,7 +215,7 @@ def test_the_library_imputes_as_studies_do() -> None:
         np.testing.assert_allclose(fitted.transform(halves[1]).matrices, rows.matrices, atol=1e-12)
     with pytest.raises(DataError, match=r"kernel '0': `impute` failed: .* does not take sparse features"):
         StackTransform([{"impute": "mean", "view": "v"}]).fit({"v": sp.csr_array(WHOLE)})
-    with pytest.raises(ConfigError, match="kernel '0': invalid value 'knn' for `impute`"):
+    with pytest.raises(ConfigError, match="kernel '0': Invalid value 'knn' for `impute`"):
         StackTransform([{"impute": "knn"}])
 
 

@@ -79,7 +79,7 @@ def test_rows_are_their_own_and_nothing_is_changed(X: np.ndarray, scaling: Any) 
 
 
 def test_refuses(X: np.ndarray) -> None:
-    with pytest.raises(ConfigError, match="invalid value 'robust' for `feature_scaling`"):
+    with pytest.raises(ConfigError, match="Invalid value 'robust' for `feature_scaling`"):
         FeatureScaler("robust")  # type: ignore[arg-type]
     with pytest.raises(DataError, match="not fitted"):
         FeatureScaler("rank").transform(X)
@@ -179,7 +179,7 @@ def test_kernels_share_a_scaler_and_a_block(X: np.ndarray, monkeypatch: pytest.M
         ({"features": "s"}, ConfigError, "kernel 'k' needs the features 's'; available: 't'"),
         ({"features": "t", "pairwise": "d2"}, ConfigError, "has `pairwise` and `features`; give one of the two"),
         ({"pairwise": "d2", "feature_scaling": "rank"}, ConfigError, "`feature_scaling` needs `features` in place of"),
-        ({"features": "t", "feature_scaling": "log"}, ConfigError, "kernel 'k': invalid value 'log' for `feature_sca"),
+        ({"features": "t", "feature_scaling": "log"}, ConfigError, "kernel 'k': Invalid value 'log' for `feature_sca"),
         ({"features": "t", "measure": "point_set"}, ConfigError, "measure point_set can't be computed from features"),
         ({"features": "t", "feature_scaling": "standard", "measure": "chi2"}, DataError, "kernel 'k': .*negative"),
     ],

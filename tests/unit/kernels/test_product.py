@@ -110,7 +110,7 @@ def test_the_scales_of_the_distances_do_not_matter() -> None:
         ({"factors": [{"pairwise": "d2", "id": "a", "bandwidth_rule": "median"}]}, ConfigError, "factor 'a': .*median"),
         ({"pairwise": "d2"}, ConfigError, "unknown key 'pairwise'"),
         ({"degree": 2}, ConfigError, "unknown key 'degree'"),
-        ({"normalise": "max"}, ConfigError, "kernel 'p': invalid value 'max' for `normalise`"),
+        ({"normalise": "max"}, ConfigError, "kernel 'p': Invalid value 'max' for `normalise`"),
         ({"factors": [{"pairwise": "d2"}, {"pairwise": "zero", "id": "z"}]}, DataError, "kernel 'p': factor 'z': all"),
         ({"factors": [{"pairwise": "less", "id": "z"}]}, DataError, "kernel 'p': factor 'z' .*negative"),
         ({"factors": [{"pairwise": "d2"}, {"pairwise": "small"}]}, DataError, r"'small' has shape \(3, 3\)"),

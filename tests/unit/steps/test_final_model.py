@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 from sklearn.pipeline import make_pipeline
@@ -30,7 +31,6 @@ from mklearn.descriptors.pixels import pixels
 from mklearn.engine.integrity import artefacts, verify_file
 from mklearn.errors import DamagedArtefact, DataError
 from mklearn.evaluation.final_model import final_estimator, final_parameters
-from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
 from mklearn.evaluation.split import evaluate_split
 from mklearn.kernels.specs import StackTransform, build_stack
 from mklearn.kernels.views import Views

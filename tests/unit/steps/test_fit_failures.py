@@ -12,13 +12,13 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import pytest
+from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
 
 from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
 from mklearn.contract.fit_spec import FitSpec
 from mklearn.contract.table_specs import LostFit, ScoresSpec
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import NotApplicable
-from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
 from mklearn.evaluation.split import SplitResult
 from mklearn.steps import fit as step
 from mklearn.steps import fit_records

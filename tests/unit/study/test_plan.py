@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tests.workflow.conftest import SMOKE
 
 from mklearn.errors import ConfigError
+from mklearn.kernels.models import Gaussian
 from mklearn.provenance import canonical
 from mklearn.study.expansion.plan import Plan, plan_study
 from mklearn.study.expansion.tables import report_spec, summary_spec
@@ -134,7 +135,7 @@ def test_components_are_as_the_method_says_then_the_study_then_its_kind(
     ],
 )
 def test_names_of_kernels(kernel: dict[str, Any], expected: list[str]) -> None:
-    found = list(kernel_names("k", kernel, ["a", "b"]))
+    found = list(kernel_names("k", Gaussian(kind="gaussian", **kernel), ["a", "b"]))
     assert [kernel.name for kernel in found] == expected
     chosen = kernel.get("descriptor", "each")
     descriptors = {"a", "b"} if chosen == "each" else {chosen} if isinstance(chosen, str) else set(chosen)

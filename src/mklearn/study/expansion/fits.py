@@ -34,7 +34,7 @@ from mklearn.study.expansion.kernels import kernel_parts, pairwise_of
 from mklearn.study.expansion.landmarks import landmark_set, on_landmarks
 from mklearn.study.expansion.protocols import PlannedProtocol
 from mklearn.study.model import Evaluation
-from mklearn.study.naming import matching
+from mklearn.study.naming import matching, variants
 
 Spec = dict[str, Any]
 Descriptors = Mapping[str, tuple[str, Descriptor]]
@@ -104,10 +104,9 @@ def planned_fits(
     inputs = _inputs(dataset, method_id, method, descriptors)
     evaluated = _evaluation(method_id, method, evaluation)
     found = []
-    variants = _variants(method_id, method, kernels, dataset)
     if method.protocols is not None:
         protocols = [protocol for protocol in protocols if protocol.id in method.protocols]
-    for variant in variants:
+    for variant in _variants(method_id, method, kernels, dataset):
         scaled = [*kernel_parts(variant.kernels), *(entry.model_dump() for entry in inputs.values())]
         automatic = any(part.get("feature_scaling") == "auto" for part in scaled)
         grid = method.grid() | ({"feature_scaling": list(AUTO_SCALINGS)} if automatic else {})
@@ -242,25 +241,21 @@ def _variants(method_id: str, method: Method, kernels: Sequence[Spec], dataset: 
             "Name a descriptor that does, or omit descriptors and kernels to use the defaults."
         )
     usual = [kernel for kernel in kernels if kernel["kind"] != "product"]
-    if method.kernels == "each":
-        names = _names_of_single_kernels(usual)
-        return [
-            _Variant(f"{method_id}-{kernel['id']}", f"{label} on {name}", [kernel])
-            for kernel, name in zip(usual, names, strict=True)
-        ]
-    if method.kernels == "all_but_each":
-        if len(usual) < 2:
+    if method.kernels == "each" or method.kernels == "all_but_each":
+        each = method.kernels == "each"
+        if len(usual) < 2 and not each:
             raise ConfigError(
                 f"methods.{method_id}.kernels: data set {dataset.id!r} has one kernel, {usual[0]['id']!r}; without it "
                 "there is none. Name a second descriptor or kernel, or other `datasets` for the method."
             )
+        ids = variants(method_id, method, [kernel["id"] for kernel in usual])
         names = _names_of_single_kernels(usual)
         return [
             _Variant(
-                f"{method_id}-without-{left['id']}", f"{label} without {name}",
-                [kernel for kernel in usual if kernel is not left],
+                variant, f"{label} {'on' if each else 'without'} {name}",
+                [kernel for kernel in usual if (kernel is own) == each],
             )
-            for left, name in zip(usual, names, strict=True)
+            for variant, own, name in zip(ids, usual, names, strict=True)
         ]  # fmt: skip
     chosen = usual if method.kernels == "all" else _named_kernels(method_id, method.kernels, kernels, dataset)
     return [_Variant(method_id, label, chosen, _kernel_weights(method_id, method, chosen))]
