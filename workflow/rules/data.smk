@@ -26,6 +26,8 @@ rule read:
         labels=targets.path("labels"),
     log:
         targets.log("read"),
+    benchmark:
+        targets.benchmark("read")
     priority: 1
     conda:
         "../../envs/mklearn.yaml"
@@ -48,6 +50,8 @@ rule resize:
         resized=targets.path("resized"),
     log:
         targets.log("resize"),
+    benchmark:
+        targets.benchmark("resize")
     priority: 1
     conda:
         "../../envs/mklearn.yaml"
@@ -71,6 +75,8 @@ rule split:
         splits=targets.path("splits"),
     log:
         targets.log("split"),
+    benchmark:
+        targets.benchmark("split")
     priority: 1
     localrule: True
     conda:

@@ -10,6 +10,8 @@ rule describe:
         features=targets.path("features"),
     log:
         targets.log("describe"),
+    benchmark:
+        targets.benchmark("describe")
     priority: 1
     conda:
         "../../envs/mklearn.yaml"
@@ -32,6 +34,8 @@ use rule describe as learn with:
         learned=targets.path("learned"),
     log:
         targets.log("learn"),
+    benchmark:
+        targets.benchmark("learn")
     params:
         spec=targets.spec("learn"),
         code=targets.code("learn"),
@@ -47,5 +51,7 @@ use rule describe as describe_part with:
         features=targets.path("features_part"),
     log:
         targets.log("describe_part"),
+    benchmark:
+        targets.benchmark("describe_part")
     message:
         "Descriptor {wildcards.descriptor} of {wildcards.dataset}, part {wildcards.part}"

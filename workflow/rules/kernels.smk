@@ -9,6 +9,8 @@ rule pairwise:
         matrix=targets.path("pairwise"),
     log:
         targets.log("pairwise"),
+    benchmark:
+        targets.benchmark("pairwise")
     priority: 1
     conda:
         "../../envs/mklearn.yaml"
@@ -31,6 +33,8 @@ use rule pairwise as pairwise_block with:
         block=targets.path("pairwise_block"),
     log:
         targets.log("pairwise_block"),
+    benchmark:
+        targets.benchmark("pairwise_block")
     params:
         spec=targets.spec("pairwise_block"),
         code=targets.code("pairwise_block"),
@@ -45,6 +49,8 @@ rule kernel_set:
         manifest=targets.path("kernel_set"),
     log:
         targets.log("kernel_set"),
+    benchmark:
+        targets.benchmark("kernel_set")
     priority: 1
     localrule: True
     conda:

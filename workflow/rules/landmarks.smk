@@ -10,6 +10,8 @@ rule landmarks:
         landmarks=targets.path("landmarks"),
     log:
         targets.log("landmarks"),
+    benchmark:
+        targets.benchmark("landmarks")
     priority: 1
     conda:
         "../../envs/mklearn.yaml"
@@ -35,6 +37,8 @@ rule moments_block:
         moments=targets.path("moments_block"),
     log:
         targets.log("moments_block"),
+    benchmark:
+        targets.benchmark("moments_block")
     priority: 1
     conda:
         "../../envs/mklearn.yaml"
@@ -59,6 +63,8 @@ rule moments:
         moments=targets.path("moments"),
     log:
         targets.log("moments"),
+    benchmark:
+        targets.benchmark("moments")
     priority: 1
     conda:
         "../../envs/mklearn.yaml"
@@ -84,6 +90,8 @@ rule solve:
         solution=targets.path("solution"),
     log:
         targets.log("solve"),
+    benchmark:
+        targets.benchmark("solve")
     wildcard_constraints:
         method=targets.one_of("landmark_method"),
     priority: ask.fit_priority
@@ -112,6 +120,8 @@ rule embed:
         embeddings=targets.path("embeddings"),
     log:
         targets.log("embed"),
+    benchmark:
+        targets.benchmark("embed")
     priority: 1
     conda:
         "../../envs/mklearn.yaml"
@@ -135,6 +145,8 @@ use rule fit as fit_embeddings with:
         splits=targets.path("splits"),
     log:
         targets.log("fit_embeddings"),
+    benchmark:
+        targets.benchmark("fit_embeddings")
     wildcard_constraints:
         method=targets.one_of("landmark_method"),
     resources:

@@ -10,6 +10,8 @@ rule project:
         projections=targets.path("projections"),
     log:
         targets.log("project"),
+    benchmark:
+        targets.benchmark("project")
     priority: 1
     conda:
         "../../envs/mklearn.yaml"
@@ -39,6 +41,8 @@ rule fit:
         predictions=targets.path("fit_predictions"),
     log:
         targets.log("fit"),
+    benchmark:
+        targets.benchmark("fit")
     wildcard_constraints:
         method=targets.one_of("kernel_method"),
     priority: ask.fit_priority  # the longest first; of the rules that fits wait for it is 1

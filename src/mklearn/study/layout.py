@@ -86,6 +86,10 @@ class Layout:
         """Return the log of a job of one of `RULES`."""
         return _filled(self._logs[rule], wildcards)
 
+    def benchmark(self, rule: str, **wildcards: str) -> str:
+        """Return where Snakemake writes the time and memory of a job: beside its log."""
+        return self.log(rule, **wildcards).removesuffix(".log") + ".tsv"
+
     @cached_property
     def _artefacts(self) -> dict[str, str]:
         return self._below(self.results, ARTEFACTS)

@@ -77,7 +77,7 @@ class Targets:
     def __init__(self, plan: Plan, source: str = "config.yaml") -> None:
         self.plan = plan
         self.source = source
-        self.path, self.log = plan.layout.path, plan.layout.log
+        self.path, self.log, self.benchmark = plan.layout.path, plan.layout.log, plan.layout.benchmark
         self._datasets: dict[str, PlannedDataset] = {}
         for dataset in plan.datasets.values():
             self._datasets[dataset.original] = self._datasets[dataset.key] = dataset
