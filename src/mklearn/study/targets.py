@@ -29,6 +29,8 @@ from mklearn.study.yaml_file import read_yaml
 
 Wildcards = Any
 Specification = Spec | FitSpec
+read_last: list[Any] = []
+"""The variable ``workflow`` of the Snakefile that was read last in this process: what a dry run has planned."""
 
 
 def readable(path: str) -> str:
@@ -54,6 +56,7 @@ def open_study(config: Mapping[str, Any], workflow: Any) -> Targets:
     SystemExit
         After every mistake in the study was printed, one per line.
     """
+    read_last[:] = [workflow]
     source = ", ".join(os.path.relpath(path) for path in workflow.configfiles)
     try:
         for path in workflow.configfiles:
