@@ -11,6 +11,8 @@ for stage in targets.rules():
             **stage.outputs(report, caption="../report/page.rst", category="Results"),
         log:
             stage.log,
+        benchmark:
+            stage.benchmark
         priority: stage.priority
         localrule: stage.local
         conda:

@@ -96,7 +96,7 @@ def report_lost_fits(targets: Targets, workflow: Any) -> None:
     A run that was interrupted (Ctrl-C, SIGTERM) has lost nothing: what it did not do is not reported as failed. No
     tables are written where the run was not asked for them, or no fit has a result.
     """
-    if _ended_early(workflow.scheduler):
+    if failures.interrupted:
         _print("the run ended early: the tables were not written. The same command goes on where this run stopped.")
         return
     lost = _lost_fits(targets, workflow)
@@ -114,15 +114,6 @@ def report_lost_fits(targets: Targets, workflow: Any) -> None:
 
 def _print(text: str) -> None:
     print(f"\nmklearn: {text}\n", file=sys.stderr, flush=True)
-
-
-def _ended_early(scheduler: Any) -> bool:
-    """Return whether the run was ended from outside; after Ctrl-C, jobs still count as running or ready."""
-    if scheduler._user_kill:  # SIGTERM
-        return True
-    if scheduler._executor_error or (scheduler.failed and not scheduler.keepgoing):
-        return False
-    return bool(scheduler.running or scheduler.open_jobs)
 
 
 def _jobs_by_output(workflow: Any) -> dict[str, Any]:

@@ -117,7 +117,7 @@ class ValidationFolds(Protocol):
 
     @model_validator(mode="after")
     def _one_test_part(self) -> ValidationFolds:
-        if self.test_size is not None and "test_share" in self.model_fields_set:
+        if self.test_size is not None and self.test_share != type(self).model_fields["test_share"].default:
             raise ValueError("test_size stands in place of test_share; omit one of them.")
         if self.in_order and self.deals > 1:
             raise ValueError("in_order: all deals would be equal; omit deals.")

@@ -19,6 +19,9 @@ from mklearn.study.stages import STAGES
 from mklearn.study.stages.stage import Job, Stage, StudyFiles
 from mklearn.study.yaml_file import read_yaml
 
+read_last: list[Any] = []
+"""The variable ``workflow`` of the Snakefile that was read last in this process: what a dry run has planned."""
+
 
 def readable(path: str) -> str:
     """Return the path of a study file that YAML can read; Snakemake's own reader ends in a traceback with others.
@@ -43,6 +46,7 @@ def open_study(config: Mapping[str, Any], workflow: Any) -> Targets:
     SystemExit
         After every mistake in the study was printed, one per line.
     """
+    read_last[:] = [workflow]
     source = ", ".join(os.path.relpath(path) for path in workflow.configfiles)
     try:
         for path in workflow.configfiles:
@@ -96,7 +100,7 @@ class Rule:
     def __init__(self, study: StudyFiles, stage: Stage) -> None:
         self._study, self._stage = study, stage
         pattern = study.job(stage.name)  # wildcards that are not given stay in its paths
-        self.name, self.message, self.log = stage.name, stage.message, pattern.log
+        self.name, self.message, self.log, self.benchmark = stage.name, stage.message, pattern.log, pattern.benchmark
         self._outputs = pattern.outputs
         self.local = stage.memory is None
         self.priority = self._of_job(stage.priority) if callable(stage.priority) else stage.priority

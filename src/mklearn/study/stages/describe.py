@@ -24,6 +24,7 @@ def _parts(job: Job) -> list[str]:
 
 STAGE = Stage(
     name="describe",
+    title="Describe the samples",
     message="Descriptor {wildcards.descriptor} of {wildcards.dataset}",
     jobs=lambda plan: plan.descriptors,
     spec=_spec,

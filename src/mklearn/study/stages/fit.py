@@ -115,6 +115,7 @@ def _priority(job: Job) -> float:
 
 STAGE = Stage(
     name="fit",
+    title="Fit and evaluate",
     message="Fitting {wildcards.method} on {wildcards.dataset}, {wildcards.protocol}",
     jobs=lambda plan: plan.fits,
     spec=lambda job: _planned(job).spec,

@@ -13,6 +13,7 @@ def matrices(job: Job, kernel_set: str) -> list[str]:
 
 STAGE = Stage(
     name="kernel_set",
+    title="Collect kernel sets",
     message="Kernel set {wildcards.kernel_set} of {wildcards.dataset}",
     jobs=lambda plan: plan.kernel_sets,
     spec=lambda job: job.plan.kernel_sets[job.key],

@@ -7,6 +7,7 @@ from mklearn.study.stages.stage import Artefact, Job, Stage, blocks
 
 STAGE = Stage(
     name="landmarks",
+    title="Choose landmarks",
     message="Choosing {wildcards.landmark_set} of {wildcards.dataset}, {wildcards.protocol}",
     jobs=lambda plan: plan.landmark_sets,
     spec=lambda job: job.plan.landmark_sets[job.key],

@@ -7,6 +7,7 @@ from mklearn.study.stages.stage import Artefact, Job, Stage
 
 STAGE = Stage(
     name="learn",
+    title="Learn words, patches, axes",
     message="Learning what {wildcards.descriptor} needs from {wildcards.dataset}",
     jobs=lambda plan: [key for key, planned in plan.descriptors.items() if planned.spec.learns],
     spec=lambda job: job.plan.descriptors[job.key].spec,

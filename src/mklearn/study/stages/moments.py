@@ -37,6 +37,7 @@ def _minutes(job: Job, files: Any) -> int:
 
 STAGE = Stage(
     name="moments",
+    title="Gather moments",
     message="Moments of {wildcards.dataset}, {wildcards.protocol}, part {wildcards.part}",
     jobs=_jobs,
     spec=_spec,

@@ -35,6 +35,7 @@ def _minutes(job: Job, files: Any) -> int:
 
 STAGE = Stage(
     name="pairwise",
+    title="Compare all pairs",
     message="Pairwise {wildcards.measure} of {wildcards.dataset} by {wildcards.descriptor}",
     jobs=lambda plan: plan.pairwise,
     spec=_spec,

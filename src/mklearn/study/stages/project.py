@@ -16,6 +16,7 @@ def _minutes(job: Job, files: Any) -> int:
 
 STAGE = Stage(
     name="project",
+    title="Project on components",
     message="Projecting {wildcards.descriptor} of {wildcards.dataset}, {wildcards.protocol}",
     jobs=lambda plan: plan.projections,
     spec=lambda job: job.plan.projections[job.key],

@@ -44,6 +44,7 @@ def _read_mb(job: Job, files: Any) -> float:
 
 STAGE = Stage(
     name="read",
+    title="Read the data sets",
     message="Reading data set {wildcards.dataset}",
     jobs=lambda plan: dict.fromkeys((dataset.original,) for dataset in plan.datasets.values()),
     spec=_spec,

@@ -21,6 +21,7 @@ def images_minutes(job: Job, files: Any) -> int:
 
 STAGE = Stage(
     name="resize",
+    title="Resize the images",
     message="Resizing the images of {wildcards.dataset}",
     jobs=lambda plan: [(dataset.key,) for dataset in plan.datasets.values() if dataset.resize],
     spec=lambda job: job.dataset.resize or ResizeSpec(),

@@ -31,6 +31,7 @@ def split_files(job: Job) -> list[str]:
 
 STAGE = Stage(
     name="split",
+    title="Split",
     message="Splitting {wildcards.dataset}: {wildcards.protocol}",
     jobs=lambda plan: dict.fromkeys((dataset, protocol) for dataset, protocol, _ in plan.fits),
     spec=split_spec,

@@ -63,6 +63,8 @@ class Stage:
         An input whose content another one holds digests of: newer files alone make no job run again.
     shown : bool
         Whether Snakemake's own report shows the outputs.
+    title : str
+        In the page's table of what a run cost; empty for what does not stand there, and for parts of another stage.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Stage:
     follows_code: bool = True
     digested: str = ""
     shown: bool = False
+    title: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "step", self.step or self.name)
@@ -181,6 +184,11 @@ class Job:
         for name, value in {"study": self.plan.study.study, **self.wildcards}.items():
             found = found.replace(f"{{{name}}}", value)
         return found
+
+    @property
+    def benchmark(self) -> str:
+        """Where Snakemake writes its time and memory: beside its log."""
+        return self.log.removesuffix(".log") + ".tsv"
 
     @property
     def spec(self) -> dict[str, Any]:
