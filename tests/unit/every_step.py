@@ -396,8 +396,9 @@ def run_job(number: int, made: dict[str, Any]) -> None:
 
     sys.addaudithook(note)
     runner = importlib.import_module("mklearn.steps.runner")
-    supervisor = importlib.import_module("mklearn.steps.supervisor")
-    supervisor._from_child = supervisor._from_here  # in this process, whose modules and files are noted
+    supervisor = importlib.import_module("mklearn.supervisor")
+    # in this process, whose modules and files are noted
+    supervisor._from_child = lambda work, end, _: supervisor._from_here(work, end)
     for path in [made["log"], *made["outputs"].values()]:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
     snakemake = SimpleNamespace(

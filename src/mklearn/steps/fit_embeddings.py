@@ -24,7 +24,7 @@ from mklearn.steps.fit import supervised_records, write_fit
 from mklearn.steps.fit_records import FitAtSize, guarded
 from mklearn.steps.log import progress
 from mklearn.steps.solve import Solution, read_solution
-from mklearn.steps.supervisor import SplitAborted
+from mklearn.supervisor import SplitAborted
 
 SHOWN = 3000
 """Samples in the figure of an embedding, at most."""

@@ -16,7 +16,7 @@ from mklearn.contract.loading import load
 from mklearn.errors import ConfigError, DamagedArtefact, DataError, UserError
 from mklearn.provenance import step_code
 from mklearn.steps import log
-from mklearn.steps.supervisor import SplitAborted, supervised
+from mklearn.supervisor import SplitAborted, supervised
 
 STEPS = (
     "download", "read", "resize", "learn", "describe", "pairwise", "pairwise_block", "kernel_set", "split", "project",

@@ -25,7 +25,7 @@ from mklearn.steps.fit_records import failure, guarded
 from mklearn.steps.landmarks import read_landmarks, seconds_of_landmarks
 from mklearn.steps.log import logger, progress
 from mklearn.steps.moments import read_moments
-from mklearn.steps.supervisor import SplitAborted, supervised
+from mklearn.supervisor import SplitAborted, supervised
 
 
 class Solution(NamedTuple):

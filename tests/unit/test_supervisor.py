@@ -18,9 +18,9 @@ import numpy as np
 import psutil
 import pytest
 
+from mklearn import supervisor
 from mklearn.errors import SolverFailed
-from mklearn.steps import supervisor
-from mklearn.steps.supervisor import SplitAborted, supervised
+from mklearn.supervisor import SplitAborted, supervised
 
 forks = pytest.mark.skipif(sys.platform != "linux", reason="there is no child process on this system")
 
@@ -228,7 +228,7 @@ def test_without_a_child_time_is_checked_between_items(monkeypatch: pytest.Monke
 
 SCRIPT = """
     import os, signal, sys, time
-    from mklearn.steps.supervisor import SplitAborted, supervised
+    from mklearn.supervisor import SplitAborted, supervised
 
     def work():
         yield os.getpid()
