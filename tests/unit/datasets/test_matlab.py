@@ -9,7 +9,7 @@ from pathlib import Path
 import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.io import loadmat, savemat
 
@@ -22,7 +22,7 @@ NUMBERS = hnp.arrays(
 )
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100)
 @given(NUMBERS, st.lists(NUMBERS, max_size=4), st.booleans())
 def test_arrays_and_cells_as_scipy_reads_them(
     tmp_path: Path, array: np.ndarray, parts: list[np.ndarray], compressed: bool
