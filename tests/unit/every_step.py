@@ -1,9 +1,9 @@
 """Run every step of the workflow on small data, each in a process of its own, and note what each of them read.
 
 Usage: ``python every_step.py FOLDER``. Jobs are made as Snakemake makes them - the same plan, files, specifications
-and log - and run in forked processes that have loaded third-party packages but nothing of mklearn. Of each job
-``records.json`` has its step, name, log, outputs, the mklearn modules that it loaded, the files of the package that it
-opened, and the fingerprint of the code that its rule declares.
+and log - and run in forked processes that have loaded third-party packages but nothing of mklearn. All jobs are in
+``jobs.json`` when the first line is written; each further line is the number of a job that has ended. Its record,
+``record-NUMBER.json``, is the job with the mklearn modules that it loaded and the files of the package that it opened.
 """
 
 from __future__ import annotations
@@ -291,8 +291,9 @@ def run_job(number: int, made: dict[str, Any]) -> None:
 
     sys.addaudithook(note)
     runner = importlib.import_module("mklearn.steps.runner")
-    supervisor = importlib.import_module("mklearn.steps.supervisor")
-    supervisor._from_child = supervisor._from_here  # in this process, whose modules and files are noted
+    supervisor = importlib.import_module("mklearn.supervisor")
+    # in this process, whose modules and files are noted
+    supervisor._from_child = lambda work, end, _: supervisor._from_here(work, end)
     for path in [made["log"], *made["outputs"].values()]:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
     snakemake = SimpleNamespace(
@@ -340,7 +341,7 @@ def plan_jobs() -> None:
 
 
 def main(folder: Path) -> None:
-    """Plan and run all jobs in ``folder``; write records.json there."""
+    """Plan and run all jobs in ``folder``."""
     os.chdir(folder)
     for package in PACKAGES:
         importlib.import_module(package)
@@ -348,10 +349,10 @@ def main(folder: Path) -> None:
     in_a_fork(plan_jobs)
     planned = json.loads(Path("jobs.json").read_text(encoding="utf-8"))
     assert not any(name.split(".")[0] == "mklearn" for name in sys.modules)
+    print("planned", flush=True)
     for number, made in enumerate(planned):
         in_a_fork(run_job, number, made)
-    records = [json.loads(Path(f"record-{n}.json").read_text(encoding="utf-8")) for n in range(len(planned))]
-    Path("records.json").write_text(json.dumps(records), encoding="utf-8")
+        print(number, flush=True)
 
 
 if __name__ == "__main__":

@@ -201,7 +201,7 @@ def test_a_tree_finds_the_same_neighbours_of_digits(rule, whole, monkeypatch):
 
 @pytest.mark.parametrize("rule", RULES)
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_tree_breaks_ties_as_all_pairs_do(rule, data):
     """Small integers, so that samples coincide, lie at the mean, or on one line; and a scale that may lose digits."""
     p = data.draw(st.integers(1, 3))

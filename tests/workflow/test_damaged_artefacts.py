@@ -147,7 +147,6 @@ def test_verified_damage_to_every_kind_is_made_again_by_one_run(
 
 
 @pytest.mark.exhaustive
-@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("damage", [flipped, truncated, emptied, swapped])
 def test_damage_to_every_kind_is_made_again_by_runs(
     downloaded: Checkout, copy_of: Callable[[Checkout], Checkout], damage: Callable[[Path, Path], None]

@@ -27,8 +27,8 @@ from mklearn.errors import UserError
 from mklearn.steps.log import output_in
 from mklearn.steps.rows import fit_of
 from mklearn.steps.runner import call
-from mklearn.steps.supervisor import supervised
 from mklearn.study.targets import Targets
+from mklearn.supervisor import supervised
 
 REASONS_SHOWN = 4
 """Reasons that the terminal lists; the report has all of them."""

@@ -28,7 +28,7 @@ from mklearn.provenance import code_fingerprint, input_digests, stamp
 from mklearn.steps.deferred_imports import defer
 from mklearn.steps.fit_records import FitAtSize, SplitRecord, model_arrays
 from mklearn.steps.rows import COLUMNS, fit_of
-from mklearn.steps.supervisor import SplitAborted, supervised
+from mklearn.supervisor import SplitAborted, supervised
 
 
 def fit(

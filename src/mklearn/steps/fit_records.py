@@ -34,7 +34,7 @@ from mklearn.evaluation.split import (
 from mklearn.provenance import canonical
 from mklearn.steps.log import logged_warnings, logger, progress
 from mklearn.steps.rows import blank, fit_of
-from mklearn.steps.supervisor import SplitAborted, out_of_memory
+from mklearn.supervisor import SplitAborted, out_of_memory
 
 Row = dict[str, Any]
 Value = TypeVar("Value")

@@ -15,7 +15,7 @@ from scipy.io import savemat
 from tests.unit.datasets.annotated_files import write_h5ad, write_h5mu, write_table
 
 from mklearn.datasets.read import read_dataset
-from mklearn.datasets.readers import feature_tables, hdf5
+from mklearn.datasets.readers import content, feature_tables
 from mklearn.datasets.readers.matlab_tables import own_variables
 from mklearn.datasets.readers.table_files import Table, column_names
 from mklearn.datasets.registry import dataset_spec
@@ -188,8 +188,8 @@ def refusal(path: Path, **options: Any) -> str:
 
 
 def test_what_is_too_large_as_a_dense_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hdf5, "MOST_BYTES", 8 * N * 4 - 1)
-    for name in ("dense.h5ad", "csr.h5ad", "csr.npz", "new.mat"):
+    monkeypatch.setattr(content, "MOST_BYTES", 8 * N * 4 - 1)
+    for name in ("dense.h5ad", "csr.h5ad", "csr.npz", "new.mat", "a.mat"):
         WRITERS[name](tmp_path / name)
         assert "as a dense table; at most" in refusal(tmp_path / name)
     huge = sp.csr_array((np.ones(1), [5], [0, 1]), shape=(1, 10**12))

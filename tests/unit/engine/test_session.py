@@ -137,7 +137,7 @@ def test_a_second_run_with_another_clock_gets_no_lock(
         now = path.stat().st_mtime - seconds
         os.utime(path, (now, now))
     second = subprocess.run(
-        [sys.executable, "-c", stepped + OTHER, str(folder)], input="\n", capture_output=True, text=True, timeout=60,
+        [sys.executable, "-c", stepped + OTHER, str(folder)], input="\n", capture_output=True, text=True,
         env=os.environ | {"PYTHONPATH": str(Path(session.__file__).parents[2])},
     )  # fmt: skip
     assert f"UserError: process {other.pid} on " in second.stderr

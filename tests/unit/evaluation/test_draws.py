@@ -21,7 +21,7 @@ from mklearn.evaluation.statistics import accuracy_interval, corrected_resampled
 from mklearn.evaluation.summary import summarise
 from mklearn.steps.fit_records import FitAtSize
 from mklearn.steps.rows import COLUMNS, blank, fit_of
-from mklearn.steps.supervisor import SplitAborted
+from mklearn.supervisor import SplitAborted
 
 N = 36
 Y = np.repeat([0, 1], N // 2)

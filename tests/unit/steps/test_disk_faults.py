@@ -96,7 +96,6 @@ def test_operations_of_the_report_may_fail(finished: SmallStudy, tmp_path: Path)
 
 
 @pytest.mark.exhaustive
-@pytest.mark.timeout(3600)
 @pytest.mark.usefixtures("plain_figures", "computed_once")
 def test_each_operation_of_the_report_may_fail(finished: SmallStudy, tmp_path: Path) -> None:
     study = finished.copy(tmp_path / "copy")

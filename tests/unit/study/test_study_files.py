@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conftest import REPOSITORY
 
@@ -126,7 +126,7 @@ def test_names_of_studies_that_are_folders_of_all(tmp_path: Path, name: str) -> 
     assert f"1. study: invalid name {name!r}: the folder of this name holds what studies share." in found
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200)
 @given(st.text(st.sampled_from("ab:&*[]{}?!-<>|'\"\\# \n\t~0129.eyn,%@\x00\ufffe"), max_size=60))
 def test_any_text_is_read_or_is_a_sentence(tmp_path: Path, text: str) -> None:
     path = tmp_path / "study.yaml"
