@@ -53,7 +53,8 @@ lock: $(UV) ## resolve the dependencies again: requirements.lock, envs/*
 	echo uv | $(UV) $(COMPILE) --upgrade - -o envs/bootstrap.lock
 	$(PYTHON) envs/from_lock.py
 
-schema: $(READY) ## write the JSON schema of study files from the models
+schema: $(READY) ## write what follows from the code: the registry of methods, and the JSON schema of study files
+	$(BIN)/python -m mklearn.study.registry_entries
 	$(BIN)/python -m mklearn schema > workflow/schemas/study.schema.json
 
 docs: $(DOCS) ## the documentation site: build/docs/html/index.html; its warnings are errors

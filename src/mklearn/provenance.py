@@ -19,7 +19,14 @@ from mklearn.extensions import module_roots, packages
 
 PACKAGE = Path(__file__).resolve().parent
 SILENT = frozenset(
-    {"mklearn.errors", "mklearn.extensions", "mklearn.extras", "mklearn.steps.log", "mklearn.supervisor"}
+    {
+        "mklearn.cards",
+        "mklearn.errors",
+        "mklearn.extensions",
+        "mklearn.extras",
+        "mklearn.steps.log",
+        "mklearn.supervisor",
+    }
 )
 """Modules whose edits change no number. (Package ``__init__`` files only re-export, lazily, and are left out too.)"""
 

@@ -2,7 +2,8 @@
 
 One file: a line with the format's number and the sha256 of all the rest, a line of JSON with versions and the card,
 and the estimator in the format of skops. Nothing in a file is executed when it is read: of all classes those that are
-on a list are constructed, mklearn's in `TRUSTED`, and skops's own list of scikit-learn's, NumPy's and SciPy's.
+on a list are constructed, mklearn's in `TRUSTED` (registered estimators and what they hold), and skops's own list of
+scikit-learn's, NumPy's and SciPy's.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from mklearn.atomic import atomic_path, file_content, reason_of
+from mklearn.cards import own_entries
 from mklearn.errors import DamagedFile, DataError
 from mklearn.extras import require
 
@@ -34,35 +36,12 @@ _SCHEMA = "schema.json"
 _MOST_PACKED = 100
 """Unpacked size over packed size of a model; small ones have 4, and text alone 17."""
 _PACKAGES = ("mklearn", "scikit-learn", "numpy", "scipy", "skops")
-_ROOMS: dict[str, tuple[str, ...]] = {
+_PARTS: dict[str, tuple[str, ...]] = {
     "mklearn.base.landmark_features": ("LandmarkFeatures",),
     "mklearn.base.side_by_side": ("SideBySide",),
-    "mklearn.bilinear.glram": ("GLRAM",),
-    "mklearn.bilinear.two_d_lda": ("TwoDLDA",),
-    "mklearn.bilinear.two_d_mmc": ("TwoDMMC",),
-    "mklearn.classifiers.convex_mkl_dr_svc": ("ConvexMKLDRSVC",),
-    "mklearn.classifiers.easy_mkl": ("EasyMKL",),
-    "mklearn.classifiers.embedded_linear_svc": ("EmbeddedLinearSVC",),
-    "mklearn.classifiers.fsvc": ("FSVC", "FSVMPairFit"),
-    "mklearn.classifiers.kernel_fsvc": ("KernelFSVC",),
-    "mklearn.classifiers.kernel_r_svm_plus": ("KernelRSVMPlus",),
-    "mklearn.classifiers.kernel_r_svm_plus_mu": ("KernelRSVMPlusMu",),
-    "mklearn.classifiers.kernel_ridge": ("KernelRidgeClassifier",),
-    "mklearn.classifiers.kernel_rmm_svc": ("KernelRMMSVC",),
-    "mklearn.classifiers.kernel_samme": ("KernelSAMME",),
-    "mklearn.classifiers.kernel_svc": ("KernelSVC",),
-    "mklearn.classifiers.kernel_voting": ("KernelVoting",),
-    "mklearn.classifiers.ledoit_wolf_lda": ("LedoitWolfLDA",),
-    "mklearn.classifiers.ledoit_wolf_svc": ("LedoitWolfSVC",),
+    "mklearn.classifiers.fsvc": ("FSVMPairFit",),
     "mklearn.classifiers.linear_svc": ("UnitSpread",),
-    "mklearn.classifiers.lmkl_svc": ("GatedMachines", "LMKLSVC"),
-    "mklearn.classifiers.majority": ("MajorityClassifier",),
-    "mklearn.classifiers.mkl_svc": ("MKLSVC",),
-    "mklearn.classifiers.nearest_neighbours": ("NearestNeighbours",),
-    "mklearn.classifiers.r_svm_plus": ("RSVMPlus",),
-    "mklearn.classifiers.r_svm_plus_mu": ("RSVMPlusMu",),
-    "mklearn.classifiers.rmm_svc": ("RMMSVC",),
-    "mklearn.classifiers.shrinkage_lda": ("ShrinkageLDA",),
+    "mklearn.classifiers.lmkl_svc": ("GatedMachines",),
     "mklearn.graphs": ("ClassOperator", "ClassStructure", "GraphPair", "MatrixOperator"),
     "mklearn.kernels.completion": ("MeanCompletion",),
     "mklearn.kernels.feature_scaling": ("FeatureScaler",),
@@ -78,23 +57,14 @@ _ROOMS: dict[str, tuple[str, ...]] = {
     "mklearn.kernels.product": ("ProductKernel",),
     "mklearn.kernels.psd": ("PSDRepair",),
     "mklearn.kernels.specs": ("StackTransform", "_Entry"),
-    "mklearn.subspace.convex_mkldr": ("ConvexMKLDR",),
-    "mklearn.subspace.fisherface": ("Fisherface",),
-    "mklearn.subspace.guarded_mkl": ("GuardedMKL", "Step"),
-    "mklearn.subspace.kernel_lde": ("KernelLDE",),
-    "mklearn.subspace.kernel_mmc": ("KernelMMC",),
-    "mklearn.subspace.kernel_pca": ("KernelPCA",),
-    "mklearn.subspace.kfd": ("KernelFDA",),
+    "mklearn.subspace.guarded_mkl": ("Step",),
     "mklearn.subspace.lde": ("LDE",),
-    "mklearn.subspace.loo_mkl": ("LeaveOneOutMKL",),
-    "mklearn.subspace.mkldr": ("MKLDR",),
-    "mklearn.subspace.mkmmc": ("MKMMC",),
-    "mklearn.subspace.mmc": ("MMC",),
-    "mklearn.subspace.null_space_lda": ("NullSpaceLDA",),
-    "mklearn.subspace.pca": ("PCA",),
 }
+"""Classes that fitted estimators hold, beside the registered ones."""
+_REGISTERED = [entry["implementation"].replace(":", ".") for entry in own_entries("methods").values()]
 TRUSTED: tuple[str, ...] = (
-    *(f"{module}.{name}" for module, names in _ROOMS.items() for name in names),
+    *(name for name in _REGISTERED if name.rpartition(".")[2][0].isupper()),  # no functions that make pipelines
+    *(f"{module}.{name}" for module, names in _PARTS.items() for name in names),
     "numpy.dtype",
     "scipy.sparse._csr.csr_array",
 )

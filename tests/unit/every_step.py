@@ -136,8 +136,7 @@ PLANE = {
     "methods": {
         kind.replace("_", "-"): {"kind": kind} | ({} if kind.startswith("kernel") else {"descriptor": "features"})
         for kind in (
-            "fsvc", "rmm_svc", "r_svm_plus", "r_svm_plus_mu", "ledoit_wolf_svc", "kernel_fsvc", "kernel_rmm_svc",
-            "kernel_r_svm_plus", "kernel_r_svm_plus_mu",
+            "fsvc", "rmm_svc", "r_svm_plus", "r_svm_plus_mu", "ledoit_wolf_svc", "kernel_pca_classifier",
         )
     },
     "protocols": {"folds": {"kind": "k_fold", "folds": 2}},

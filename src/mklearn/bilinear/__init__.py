@@ -2,12 +2,8 @@
 
 import lazy_loader as _lazy
 
+from mklearn.cards import exported as _exported
+
 __getattr__, __dir__, __all__ = _lazy.attach(
-    __name__,
-    submod_attrs={
-        "glram": ["GLRAM"],
-        "path": ["fit_iterations", "fit_path"],
-        "two_d_lda": ["TwoDLDA"],
-        "two_d_mmc": ["TwoDMMC"],
-    },
+    __name__, submod_attrs={**_exported(__name__), "path": ["fit_iterations", "fit_path"]}
 )

@@ -15,6 +15,7 @@ from mklearn.base.nearest_neighbour_prediction import NearestNeighbourPrediction
 from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, at_least, fit_context
 from mklearn.base.validation import checked_array, checked_labels
 from mklearn.bilinear.alternation import Alternation, Problem, Side, alternate, starting_projection
+from mklearn.cards import Refit
 from mklearn.checks import check_integer, invalid
 from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.views import only_table
@@ -22,6 +23,12 @@ from mklearn.kernels.views import only_table
 Array = NDArray[np.floating]
 
 _DEFAULT_SIZE = 10
+REFIT = Refit(
+    "mklearn.bilinear.path:fit_path",
+    at_most="image_side",
+    iterations_path="mklearn.bilinear.path:fit_iterations",
+)
+"""How studies fit these estimators for several numbers of components."""
 
 
 class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

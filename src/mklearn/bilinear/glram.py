@@ -10,13 +10,23 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from mklearn.bilinear.alternation import Alternation, Problem, Side, TraceProblem
-from mklearn.bilinear.embedding import BilinearEmbedding
+from mklearn.bilinear.embedding import REFIT, BilinearEmbedding
 from mklearn.bilinear.scatter import StackedScatter, energy
+from mklearn.cards import IMAGES, MethodCard
 from mklearn.errors import DataError
 
 Array = NDArray[np.floating]
 
 
+@MethodCard(
+    kind="glram",
+    title="GLRAM",
+    reference="Ye 2005",
+    advice="Compression of images without labels; the unsupervised baseline of 2DMMC.",
+    inputs=IMAGES,
+    library_only=("n_components", "shape", "init", "tol", "flatten"),
+    refit=REFIT,
+)
 class GLRAM(BilinearEmbedding):
     """Generalised low rank approximations of matrices.
 
@@ -37,6 +47,7 @@ class GLRAM(BilinearEmbedding):
     init : {"identity", "random"} or array of shape (rows, l1)
         The initial L: (I, 0)' as in the paper, or other orthonormal columns.
     max_iter : int
+        Largest number of iterations.
     tol : float
         Stop when an iteration increases the objective by at most this fraction of sum_i ||X_i||_F^2.
     flatten : bool

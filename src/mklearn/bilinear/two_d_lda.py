@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from mklearn.base.parameters import NONNEGATIVE, one_of
 from mklearn.bilinear.alternation import Problem
-from mklearn.bilinear.embedding import BilinearEmbedding
+from mklearn.bilinear.embedding import REFIT, BilinearEmbedding
 from mklearn.bilinear.scatter import Scatter, Side, StackedScatter, class_differences, energy
+from mklearn.cards import IMAGES, MethodCard
 from mklearn.errors import NotApplicable
 from mklearn.optimize.eigen import generalized_eigh_stack
 from mklearn.optimize.graph_embedding import Scaling, rescale_columns
@@ -20,6 +21,15 @@ from mklearn.optimize.graph_embedding import Scaling, rescale_columns
 Array = NDArray[np.floating]
 
 
+@MethodCard(
+    kind="two_d_lda",
+    title="2DLDA",
+    reference="Ye, Janardan, Li 2004",
+    advice="To reproduce the tables of 2DMMC. It depends on a ridge and a scale that its paper does not state.",
+    inputs=IMAGES,
+    library_only=("n_components", "shape", "init", "tol", "flatten"),
+    refit=REFIT,
+)
 class TwoDLDA(BilinearEmbedding):
     """Two-dimensional linear discriminant analysis.
 
@@ -42,6 +52,7 @@ class TwoDLDA(BilinearEmbedding):
     init : {"identity", "random"} or array of shape (cols, l2)
         The initial R: (I, 0)' as in the paper, or other orthonormal columns.
     max_iter : int
+        Largest number of iterations.
     tol : float
         Stop when an iteration changes the trace ratio by at most this fraction.
 

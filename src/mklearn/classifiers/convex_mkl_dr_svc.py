@@ -10,11 +10,23 @@ from numpy.typing import NDArray
 
 from mklearn.base.kernel_input import KernelInput
 from mklearn.base.parameters import POSITIVE, Interval, one_of
+from mklearn.cards import MethodCard
 from mklearn.classifiers.combined_svc import CombinedSVC, CScale
 from mklearn.kernels.stack import KernelStack
 from mklearn.subspace.convex_mkldr import ConvexMKLDR, Denominator
 
 
+@MethodCard(
+    kind="convex_mkl_dr_svc",
+    title="Convex MKL-DR weights + SVC",
+    reference="Ye, Ji, Chen 2008; Cortes, Vapnik 1995",
+    advice=(
+        "Weights of convex_mkl_dr for a support vector machine. In the tables of the LMKL paper no interval to the"
+        " uniform average excludes 0."
+    ),
+    tuned=("C", "p", "ridge"),
+    learns_weights=True,
+)
 class ConvexMKLDRSVC(CombinedSVC):
     """scikit-learn's support vector classifier on the kernel weights of convex MKL-DR.
 
@@ -22,10 +34,16 @@ class ConvexMKLDRSVC(CombinedSVC):
     ----------
     kernels
         As for `mklearn.subspace.ConvexMKLDR`.
-    p, denominator, ridge
-        Of `mklearn.subspace.ConvexMKLDR`, which learns the weights.
-    C, C_scale
-        As for `KernelSVC`.
+    p : float
+        Norm of the kernel weights, from 1 (sparse) to infinity (equal weights).
+    denominator : {"total", "within"}
+        The scatter that the between-class scatter is compared with.
+    ridge : float
+        Of `mklearn.subspace.ConvexMKLDR`, which learns the weights, relative to the mean centred trace of the kernels.
+    C : float
+        Penalty of :class:`sklearn.svm.SVC`, in the unit that ``C_scale`` says.
+    C_scale : {"variance", "none"}
+        C is for a kernel whose variance of the training samples in feature space is 1, or for the kernel as it is.
 
     Attributes
     ----------

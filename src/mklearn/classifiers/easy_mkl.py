@@ -10,12 +10,24 @@ from numpy.typing import NDArray
 
 from mklearn.base.kernel_input import KernelInput
 from mklearn.base.parameters import POSITIVE, Interval, one_of
+from mklearn.cards import MethodCard
 from mklearn.classifiers.combined_svc import CombinedSVC, CScale
 from mklearn.classifiers.one_vs_rest import one_vs_rest_signs
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.easy_mkl import easy_mkl_weights
 
 
+@MethodCard(
+    kind="easy_mkl",
+    title="EasyMKL",
+    reference="Aiolli, Donini 2015",
+    advice=(
+        "Many kernels: one quadratic program gives all weights. In the tables of the LMKL paper no interval to the"
+        " uniform average excludes 0."
+    ),
+    tuned=("C", "trade_off"),
+    learns_weights=True,
+)
 class EasyMKL(CombinedSVC):
     """scikit-learn's support vector classifier on the kernel weights of EasyMKL.
 
@@ -26,8 +38,10 @@ class EasyMKL(CombinedSVC):
     trade_off : float
         lambda, above 0 and at most 1: 1 weights by the distance of the class means, small values by that of the nearest
         points of the classes' convex hulls.
-    C, C_scale
-        As for `KernelSVC`.
+    C : float
+        Penalty of :class:`sklearn.svm.SVC`, in the unit that ``C_scale`` says.
+    C_scale : {"variance", "none"}
+        C is for a kernel whose variance of the training samples in feature space is 1, or for the kernel as it is.
 
     Attributes
     ----------

@@ -13,6 +13,7 @@ from mklearn.base.kernel_input import KernelInput, fixed_weights
 from mklearn.base.landmark_input import LandmarkInput
 from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.base.parameters import POSITIVE
+from mklearn.cards import MethodCard
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.classifiers.kernel_classifier import variance_of
 from mklearn.classifiers.landmark_classifier import LandmarkClassifier
@@ -21,6 +22,13 @@ from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.landmark_ridge import landmark_ridge
 
 
+@MethodCard(
+    kind="kernel_ridge",
+    title="Kernel ridge classification",
+    reference="Saunders, Gammerman, Vovk 1998",
+    advice="A fast classifier on the average kernel. On digits it can't be told from kernel_fda.",
+    tuned=("alpha",),
+)
 class KernelRidgeClassifier(ClassScores, LandmarkClassifier):
     """Kernel ridge regression on class indicators; predicts the class of the largest output.
 
@@ -37,7 +45,7 @@ class KernelRidgeClassifier(ClassScores, LandmarkClassifier):
     kernels, kernel_weights, landmarks
         As for `mklearn.subspace.KernelFDA`; with landmarks without sample weights.
     alpha : float
-        lambda relative to the centred trace of K, tr(K)/n - 1'K1/n^2: f does not depend on the scale of K.
+        The ridge lambda relative to the centred trace of K, tr(K)/n - 1'K1/n^2: f does not depend on the scale of K.
 
     Attributes
     ----------

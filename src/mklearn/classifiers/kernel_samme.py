@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.parameters import at_least
+from mklearn.cards import MethodCard
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.classifiers.kernel_ensemble import Array, Codes, KernelEnsemble
 from mklearn.errors import NotApplicable
@@ -21,13 +22,22 @@ BoostingStatus = Literal["exhausted", "chance", "max_iter", "fallback"]
 _ROUNDING = 1e-10  # error rates with a smaller difference count as equal
 
 
+@MethodCard(
+    kind="kernel_samme",
+    title="KFD-SAMME",
+    reference="Zhu, Zou, Rosset, Hastie 2009; Lin, Liu, Fuh 2008, section 5",
+    advice="A baseline of the MKL-DR paper. On Caltech-101 it is below voting.",
+    library_only=("estimator", "max_iter"),
+)
 class KernelSAMME(ClassScores, KernelEnsemble):
     """Multi-class boosting (SAMME) of the first-nearest-neighbour classifiers in the embeddings of M kernels.
 
     Parameters
     ----------
-    estimator, kernels, neighbour
+    estimator, kernels
         As for `mklearn.classifiers.kernel_voting.KernelVoting`.
+    neighbour : {"cosine", "euclidean"}
+        The nearest-neighbour rule; "cosine" is about the mean of the training embedding.
     cv : int
         Number of stratified, shuffled folds; each training sample is classified by a model fitted without its fold. At
         most the size of the smallest class. Kernel specs are fitted to all training samples, without labels. The only

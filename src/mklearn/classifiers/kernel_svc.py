@@ -14,6 +14,7 @@ from mklearn.base.landmark_input import LandmarkInput
 from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.base.moments import Moments
 from mklearn.base.parameters import POSITIVE, one_of
+from mklearn.cards import MethodCard
 from mklearn.classifiers.combined_svc import CombinedSVC, CScale
 from mklearn.classifiers.landmark_classifier import LandmarkClassifier
 from mklearn.errors import ConfigError, NotApplicable
@@ -21,6 +22,14 @@ from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.landmark_embedding import per_feature
 
 
+@MethodCard(
+    kind="kernel_svc",
+    title="Kernel SVC",
+    reference="Cortes, Vapnik 1995",
+    advice="Two classes that overlap, on a single kernel or the average of several.",
+    tuned=("C",),
+    library_only=("landmarks",),
+)
 class KernelSVC(CombinedSVC, LandmarkClassifier):
     """scikit-learn's support vector classifier on a fixed combination of kernels, one class against one.
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.preprocessing import normalize
 
+from mklearn.cards import MethodCard
 from mklearn.classifiers.kernel_ensemble import Array, Codes, KernelEnsemble
 from mklearn.kernels.stack import KernelStack
 from mklearn.nearest_neighbour import Rule
@@ -17,6 +18,13 @@ from mklearn.nearest_neighbour import Rule
 _BLOCK_ENTRIES = 1 << 20  # distances that are ranked at a time
 
 
+@MethodCard(
+    kind="kernel_voting",
+    title="KFD-Voting",
+    reference="Lin, Liu, Fuh 2008, section 5",
+    advice="A baseline of the MKL-DR paper. On Caltech-101 it is below the uniform average of the same kernels.",
+    library_only=("estimator",),
+)
 class KernelVoting(KernelEnsemble):
     """Majority vote of the first-nearest-neighbour classifiers in the embeddings of M kernels.
 

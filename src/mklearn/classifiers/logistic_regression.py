@@ -6,7 +6,23 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from mklearn.base.parameters import POSITIVE
+from mklearn.cards import CONCATENATED, MethodCard
 
+
+@MethodCard(
+    kind="logistic_regression",
+    title="Logistic regression",
+    about="Multinomial logistic regression on standardised features of several descriptors side by side.",
+    reference="Cox 1958",
+    advice=(
+        "Shows what kernels are worth beside all features side by side. On digits it is about two points below the"
+        " average kernel."
+    ),
+    inputs=CONCATENATED,
+    tuned=("C",),
+    valid={"C": [POSITIVE]},
+)
 def logistic_regression(C: float = 1.0) -> Pipeline:
     """Build multinomial logistic regression on features of mean 0 and variance 1.
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+from mklearn.base.parameters import Interval, StrOptions
+from mklearn.cards import FEATURES, MethodCard
 
 UNSHRUNK = (
     "scikit-learn shrinks the covariance of each class, and with two samples per class the Ledoit-Wolf estimate of the "
@@ -15,12 +19,35 @@ UNSHRUNK = (
 )
 
 
+@MethodCard(
+    kind="shrinkage_lda",
+    title="LDA with shrinkage (scikit-learn)",
+    reference="Ledoit, Wolf 2004",
+    advice=(
+        "Enough samples in each class. Each class shrinks its own covariance: with two samples per class take "
+        "ledoit_wolf_lda."
+    ),
+    inputs=FEATURES,
+    library_only=("priors", "n_components", "store_covariance", "tol", "covariance_estimator"),
+    valid={
+        "solver": [StrOptions({"lsqr", "eigen"})],
+        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
+    },
+    defaults={"solver": "lsqr", "shrinkage": "auto"},
+)
 class ShrinkageLDA(LinearDiscriminantAnalysis):
-    """`sklearn.discriminant_analysis.LinearDiscriminantAnalysis` with a status if nothing was shrunk.
+    """scikit-learn's discriminant analysis with shrinkage of each class's own covariance.
 
     scikit-learn shrinks the covariance of each class. With two samples v and -v about their mean, the Ledoit-Wolf
-    estimate of the shrinkage is exactly 0, and scikit-learn uses a singular covariance without a warning. Parameters
-    and attributes are scikit-learn's, and:
+    estimate of the shrinkage is exactly 0, and scikit-learn uses a singular covariance without a warning. Here the
+    status says so. Other parameters and attributes are scikit-learn's.
+
+    Parameters
+    ----------
+    solver : {"svd", "lsqr", "eigen"}
+        Least squares, or an eigenvalue decomposition; "svd" has no shrinkage.
+    shrinkage : "auto", float or None
+        By the Ledoit-Wolf estimate, or from 0 to 1.
 
     Attributes
     ----------

@@ -1,27 +1,27 @@
-"""Base classes of the methods of a study file: which inputs they take, how their components are swept.
+"""Bases of the models of methods: which inputs they take, how their components are swept.
 
-A method is an estimator and, beside it, its model: a subclass of these with the fields that a study file may set. The
-models import neither numpy nor scikit-learn, because every job of a run parses the study again.
+The model of a method is made from its entry in the registry, see :mod:`mklearn.study.generated_models`. Its own fields
+are the estimator's parameters; those of these bases are the same for all methods of a kind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 
+from mklearn.cards import CONCATENATED, FEATURES, IMAGES, KERNELS, Input, Refit
 from mklearn.contract.fit_spec import (
     Components,
     FeatureScaling,
     Implementation,
     InnerFolds,
-    InputKind,
     KernelChoice,
     Landmarks,
 )
-from mklearn.contract.model import Count, NamePattern, NonNegative, Positive, Registered, Slug
+from mklearn.contract.model import Count, NamePattern, NonNegative, Positive, Registered, Slug, Strict
 
 Value = TypeVar("Value")
 
@@ -32,29 +32,27 @@ class Candidates:
 
 Tuned = Annotated[Value | Annotated[list[Value], Field(min_length=1)], Candidates()]
 """``Tuned[float]``: a value, or a list of candidates from which inner cross-validation chooses."""
-Share = Annotated[float, Field(ge=0, le=1)]
-Scaling = Literal["total", "within", "unit", "orthonormal"]
-TradeOff = Tuned[Literal["trace_ratio"] | Positive]
 KernelWeights = Annotated[dict[Slug, NonNegative], Field(min_length=1)]
 """Weights by kernel; kernels that are not named get 0."""
 
 
-@dataclass(frozen=True)
-class Input:
-    """One named input of a method.
+def tuned_lists(model: Strict) -> dict[str, list[Any]]:
+    """Return the candidate values of each tuned field that has a list."""
+    fields = type(model).model_fields.items()
+    tuned = [name for name, field in fields if any(isinstance(entry, Candidates) for entry in field.metadata)]
+    return {name: list(getattr(model, name)) for name in tuned if isinstance(getattr(model, name), list)}
 
-    Attributes
-    ----------
-    kind : {"kernels", "features", "images"}
-    field : str or None
-        Field of the model that names the descriptor of an input of kind features; None: the input's own name.
-    several : bool
-        Whether the field names several descriptors, a list or ``all``: their features are put side by side.
-    """
 
-    kind: InputKind
-    field: str | None = None
-    several: bool = False
+class MethodPart(Strict):
+    """An estimator that is a parameter of a method: its class, and the parameters that a study may set."""
+
+    implementation: ClassVar[str]
+
+    def candidates(self) -> list[dict[str, Any]]:
+        """Return the estimator as a mapping, for each combination of its tuned parameters."""
+        lists = tuned_lists(self)
+        given = {"implementation": self.implementation} | self.model_dump(exclude={"kind", *lists})
+        return [given | dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
 
 
 class Method(Registered):
@@ -64,8 +62,9 @@ class Method(Registered):
         {"label", "inner_folds", "time_limit", "components", "sizes", "iterations_at", "protocols"}
     )
     inputs: ClassVar[Mapping[str, Input]]
-    """Inputs by name. The first is what the estimator learns from: its ``kernels``, features side by side, or images.
-    The others are parameters of the estimator, which name a view of X."""
+    """Inputs by name, see :class:`mklearn.cards.MethodCard`."""
+    weights_are_learned: ClassVar[bool] = False
+    """Whether the estimator learns kernel weights, unless its parameter ``kernel_weights`` says otherwise."""
 
     label: str | None = None
     """Name in tables and figures; by default the method's key."""
@@ -83,14 +82,19 @@ class Method(Registered):
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters that the estimator is called with, without those that the grid chooses."""
-        fields = {*self.bookkeeping, "datasets", "kind", *self.descriptor_fields().values(), *self.grid()}
-        return self.model_dump(exclude=fields)
+        parts = self._part_candidates()
+        others = {"datasets", "kind", *self.descriptor_fields().values(), *parts, *tuned_lists(self)}
+        single = {name: candidates[0] for name, candidates in parts.items() if len(candidates) == 1}
+        return self.model_dump(exclude=others | self.bookkeeping) | single
 
     def grid(self) -> dict[str, list[Any]]:
-        """Return the candidate values of each tuned field that has a list."""
-        fields = type(self).model_fields.items()
-        tuned = [name for name, field in fields if any(isinstance(entry, Candidates) for entry in field.metadata)]
-        return {name: list(getattr(self, name)) for name in tuned if isinstance(getattr(self, name), list)}
+        """Return the candidate values of each tuned parameter that has several."""
+        several = {name: candidates for name, candidates in self._part_candidates().items() if len(candidates) > 1}
+        return tuned_lists(self) | several
+
+    def _part_candidates(self) -> dict[str, list[dict[str, Any]]]:
+        values = ((name, getattr(self, name)) for name in type(self).model_fields)
+        return {name: value.candidates() for name, value in values if isinstance(value, MethodPart)}
 
     def kernel_choice(self) -> KernelChoice | None:
         """Return how evaluation chooses among the kernels; None: the method takes all of them."""
@@ -102,7 +106,7 @@ class Method(Registered):
 
     def learns_weights(self) -> bool:
         """Return whether it learns kernel weights: a report then says whether they paid."""
-        return False
+        return self.weights_are_learned and getattr(self, "kernel_weights", "learned") == "learned"
 
     def component_choice(self) -> Components | None:
         """Return how the number of components is chosen; None: as the study says, or else :meth:`usual_choice`."""
@@ -149,11 +153,44 @@ class Classifier(Method):
         return Implementation(implementation="mklearn.evaluation.sweeps:Predictions")
 
 
+class RefittedClassifier(Classifier):
+    """Classifiers on components: a list of ``n_components`` is swept, with the common work of all fits done once."""
+
+    refit: ClassVar[Refit]
+
+    def swept_sizes(self) -> list[int]:
+        """Return the numbers of components to sweep; none for a single one, or a list with "all" in it."""
+        listed = getattr(self, "n_components", None)
+        return [] if not isinstance(listed, list) or "all" in listed else sorted(set(listed))
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the estimator's parameters, without components that are swept."""
+        return self._without_swept(super().parameters())
+
+    def grid(self) -> dict[str, list[Any]]:
+        """Return the candidate values, without components that are swept."""
+        return self._without_swept(super().grid())
+
+    def _without_swept(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in parameters.items() if name != "n_components" or not self.swept_sizes()}
+
+    def sweep(self) -> Implementation:
+        """Return the sweep over numbers of components."""
+        if not self.swept_sizes():
+            return super().sweep()
+        parameters = {"sizes": self.swept_sizes(), "path": self.refit.path}
+        return Implementation(implementation="mklearn.evaluation.sweeps:RefitPredictions", parameters=parameters)
+
+    def component_choice(self) -> Components | None:
+        """Return the best: fewer components are another classifier, not a part of the same one."""
+        return "best"
+
+
 class KernelMethod(Method):
     """Methods on kernels."""
 
     bookkeeping: ClassVar[frozenset[str]] = Method.bookkeeping | {"kernels"}
-    inputs: ClassVar[Mapping[str, Input]] = {"kernels": Input("kernels")}
+    inputs: ClassVar[Mapping[str, Input]] = KERNELS
 
     kernels: Literal["all", "each", "all_but_each"] | Annotated[list[NamePattern], Field(min_length=1)] = "all"
     """The kernels it takes: all; these (``gauss-*`` stands for several); ``each``: it is run once for every kernel; or
@@ -171,6 +208,9 @@ class LandmarkMethod(KernelMethod):
     method learns from the features that these samples give, in place of kernels among all samples: its time grows with
     the number of samples, its memory does not. By default kernels among all samples."""
 
+    unsuited: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """Values of its other fields that need kernels among all samples."""
+
     def landmarks_spec(self) -> Landmarks | None:
         """Return the landmarks with all their settings; None without landmarks."""
         return Landmarks(n=self.landmarks) if isinstance(self.landmarks, int) else self.landmarks
@@ -178,7 +218,14 @@ class LandmarkMethod(KernelMethod):
     def needs_kernels(self) -> str:
         """Return what of its other fields needs kernels among all samples; empty if it can learn from landmarks."""
         choice = self.kernel_choice()
-        return f"kernel_weights: {choice}" if choice in ("cv_accuracy", "oracle_single") else ""
+        if choice in ("cv_accuracy", "oracle_single"):
+            return f"kernel_weights: {choice}"
+        if getattr(self, "sizes", None) is not None:
+            return "sizes"
+        found = [
+            f"{name}: {getattr(self, name)}" for name, values in self.unsuited.items() if getattr(self, name) in values
+        ]
+        return found[0] if found else ""
 
 
 class FixedCombination(KernelMethod):
@@ -224,7 +271,7 @@ class ScaledFeatures(Method):
 class DescriptorMethod(Method):
     """Methods on the features of one descriptor, or of several side by side."""
 
-    inputs: ClassVar[Mapping[str, Input]] = {"features": Input("features", field="descriptor")}
+    inputs: ClassVar[Mapping[str, Input]] = FEATURES
 
     descriptor: Slug | Annotated[list[Slug], Field(min_length=1)] = "pixels"
     """The descriptor whose features it takes; of several, they are put side by side."""
@@ -237,7 +284,7 @@ class FeatureMethod(ScaledFeatures, DescriptorMethod):
 class ConcatenationMethod(ScaledFeatures):
     """Methods on the features of several descriptors side by side."""
 
-    inputs: ClassVar[Mapping[str, Input]] = {"features": Input("features", "descriptors", several=True)}
+    inputs: ClassVar[Mapping[str, Input]] = CONCATENATED
 
     descriptors: Literal["all"] | Annotated[list[Slug], Field(min_length=1)] = "all"
     """The descriptors whose features it takes: all of the data set, or these."""
@@ -251,7 +298,36 @@ class ConcatenationMethod(ScaledFeatures):
         return names
 
 
-class ImageMethod(Method):
-    """Methods on images as matrices."""
+class RefittedMethod(Projection):
+    """Methods that can be fitted anew for each number of components."""
 
-    inputs: ClassVar[Mapping[str, Input]] = {"images": Input("images")}
+    refit: ClassVar[Refit]
+
+    sizes: Annotated[list[Count], Field(min_length=1)] | None = None
+    """Numbers of components, each with its own fit as in the paper; those above the number of classes are left out. By
+    default one fit, whose leading components are swept."""
+
+    def sweep(self) -> Implementation:
+        """Return the sweep over leading components, or over ``sizes`` with their common work done once."""
+        if self.sizes is None:
+            return super().sweep()
+        parameters = {"sizes": list(self.sizes), "at_most": self.refit.at_most, "path": self.refit.path}
+        return Implementation(implementation="mklearn.evaluation.sweeps:Refit", parameters=parameters)
+
+
+class ImageMethod(RefittedMethod):
+    """Methods on images as matrices: projections of the rows and of the columns, for each number l1 = l2."""
+
+    inputs: ClassVar[Mapping[str, Input]] = IMAGES
+
+    sizes: list[Count] = Field(default=list(range(1, 21)), min_length=1)
+    """Numbers of components l1 = l2 to sweep."""
+    iterations_at: list[Count] = Field(default=[])
+    """Numbers of components l1 = l2 at which accuracy after each iteration is recorded, for the figure."""
+
+    def iterations(self) -> Implementation | None:
+        """Return the function that fits 1, 2, ... ``max_iter`` iterations at the cost of one fit."""
+        if not self.iterations_at:
+            return None
+        parameters = {"sizes": list(self.iterations_at)}
+        return Implementation(implementation=self.refit.iterations_path, parameters=parameters)

@@ -1,6 +1,7 @@
 """What a study can name: descriptors, kernels, methods and protocols, mklearn's own and those of installed packages.
 
-The models of a study file are the registry: one model per kind, with its title, its reference and its implementation.
+There is one model per kind, with its title, its reference and its implementation. Those of methods are made from
+``registry.json``, so that nothing numerical is imported; a package's estimators are imported.
 """
 
 from __future__ import annotations
@@ -9,14 +10,14 @@ import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
+from importlib.metadata import EntryPoint
 from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import Field
 from pydantic_core import PydanticUndefined
 
-from mklearn.bilinear import models as bilinear
-from mklearn.classifiers import models as classifiers
+from mklearn.cards import own_entries
 from mklearn.contract.field_texts import field_texts
 from mklearn.contract.method import Method
 from mklearn.contract.model import Registered
@@ -25,14 +26,14 @@ from mklearn.descriptors.models import DESCRIPTORS, Descriptor
 from mklearn.errors import ConfigError
 from mklearn.extensions import entry_points, package_of
 from mklearn.kernels.models import KERNELS, Kernel
+from mklearn.study.generated_models import method_model
 from mklearn.study.mistakes import nearest
 from mklearn.study.protocols import PROTOCOLS, Protocol
-from mklearn.subspace import models as subspace
 
 OWN: dict[str, tuple[type[Registered], Iterable[type[Registered]]]] = {
     "descriptors": (Descriptor, DESCRIPTORS),
     "kernels": (Kernel, KERNELS),
-    "methods": (Method, (*subspace.METHODS, *classifiers.METHODS, *bilinear.METHODS)),
+    "methods": (Method, tuple(map(method_model, own_entries("methods").values()))),
     "protocols": (Protocol, PROTOCOLS),
 }
 """The base class and mklearn's own models of what a study can name."""
@@ -91,7 +92,7 @@ def _registered(what: str) -> tuple[dict[str, Registration], list[str]]:
     for point in entry_points()[what]:
         package = package_of(point)
         try:
-            model = point.load()
+            model = _loaded(what, point)
             if not (isinstance(model, type) and issubclass(model, base)):
                 raise ConfigError(f"{point.value} is not a subclass of {base.__module__}.{base.__name__}.")
             kind = kind_of(model)
@@ -102,6 +103,15 @@ def _registered(what: str) -> tuple[dict[str, Registration], list[str]]:
             text = error if isinstance(error, ConfigError) else f"{type(error).__name__}: {error}"
             problems.append(f"package {package}: entry point {point.name!r} (mklearn.{what}) can't be loaded: {text}")
     return found, problems
+
+
+def _loaded(what: str, point: EntryPoint) -> Any:
+    """Return the model of an entry point, which names an estimator for a method, else the model."""
+    if what != "methods":
+        return point.load()
+    from mklearn.study.registry_entries import method_entry  # imports scikit-learn, as the estimator does
+
+    return method_model(method_entry(point.load()))
 
 
 _LOADED = {what: _registered(what) for what in OWN}

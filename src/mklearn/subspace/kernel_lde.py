@@ -8,13 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.kernel_input import fixed_weights
-from mklearn.base.parameters import at_least
+from mklearn.base.parameters import POSITIVE, at_least
+from mklearn.cards import MethodCard
 from mklearn.graphs import kernel_squared_distances, lde_graph
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import Scaling
 from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 
 
+@MethodCard(
+    kind="kernel_lde",
+    title="Kernel local discriminant embedding",
+    reference="Chen, Chang, Liu 2005",
+    advice=(
+        "For classes that are several clusters: neighbours decide, not class means. Take the cosine rule; by the "
+        "Euclidean one it can fall far behind."
+    ),
+    tuned=("ridge",),
+    valid={"ridge": [POSITIVE]},
+)
 class KernelLDE(RatioTraceEmbedding):
     """Kernel local discriminant embedding.
 
@@ -26,10 +38,16 @@ class KernelLDE(RatioTraceEmbedding):
     ----------
     n_components : int, optional
         At most the number of samples; by default the number of classes less one, as for KernelFDA.
-    kernels, kernel_weights, ridge, scaling
-        As for `mklearn.subspace.kfd.KernelFDA`; "total" here refers to S', "within" to S.
-    k, k_prime : int
-        Number of neighbours of the same class, and of other classes.
+    kernels, kernel_weights
+        As for `mklearn.subspace.kfd.KernelFDA`.
+    ridge : float
+        Relative to the mean diagonal entry of S', added to both matrices.
+    scaling : {"total", "within", "unit", "orthonormal"}
+        Scale of A's columns: A'S'A = I, A'SA = I, unit length, or orthonormal. Nearest-neighbour rates depend on it.
+    k : int
+        Number of neighbours of the same class.
+    k_prime : int
+        Number of neighbours of other classes.
 
     Attributes
     ----------

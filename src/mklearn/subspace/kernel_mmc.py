@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklearn.base.kernel_input import fixed_weights
 from mklearn.base.landmark_moments import LandmarkMoments
-from mklearn.base.parameters import NONNEGATIVE, StrOptions, one_of
+from mklearn.base.parameters import NONNEGATIVE, POSITIVE, StrOptions, one_of
+from mklearn.cards import MethodCard
 from mklearn.errors import ConfigError
 from mklearn.graphs import mmc_graph
 from mklearn.kernels.stack import KernelStack
@@ -28,6 +29,14 @@ from mklearn.subspace.kernel_embedding import KernelEmbedding
 from mklearn.subspace.landmark_fit import LandmarkFit
 
 
+@MethodCard(
+    kind="kernel_mmc",
+    title="Kernel maximum margin criterion",
+    reference="Li, Jiang, Zhang 2006; Gu, Zhou 2009, equation (13)",
+    advice="To reproduce the tables of Gu and Zhou. kernel_fda needs no trade-off between the scatters.",
+    tuned=("trade_off",),
+    valid={"trade_off": [POSITIVE, StrOptions({"trace_ratio"})]},
+)
 class KernelMMC(LandmarkFit, KernelEmbedding):
     """Kernel maximum margin criterion.
 
@@ -45,7 +54,7 @@ class KernelMMC(LandmarkFit, KernelEmbedding):
         spectrum of K. "sample": A'K^2A = I, features orthonormal over the training samples; with a kernel of full rank
         each class becomes one point, and the objective is the number of classes less one for every kernel.
     trade_off : float or "trace_ratio"
-        lambda; "trace_ratio" is tr(K L_b) / tr(K L_w).
+        lambda, the weight of the within-class scatter; "trace_ratio" is tr(K L_b) / tr(K L_w).
     kernels, kernel_weights, landmarks
         As for `mklearn.subspace.kfd.KernelFDA`.
 

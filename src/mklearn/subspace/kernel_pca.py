@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklearn.base.kernel_input import fixed_weights
 from mklearn.base.landmark_moments import LandmarkMoments
 from mklearn.base.validation import checked_components
+from mklearn.cards import MethodCard
 from mklearn.errors import ConfigError, NotApplicable
 from mklearn.graphs import total_laplacian
 from mklearn.kernels.stack import KernelStack
@@ -25,6 +26,12 @@ from mklearn.subspace.landmark_fit import LandmarkFit
 _NEGLIGIBLE = 1e-12
 
 
+@MethodCard(
+    kind="kernel_pca",
+    title="Kernel PCA",
+    reference="Schoelkopf, Smola, Mueller 1998",
+    advice="Without labels, and as a calibration of data and protocol. It discriminates nothing.",
+)
 class KernelPCA(LandmarkFit, KernelEmbedding):
     """Kernel principal component analysis.
 

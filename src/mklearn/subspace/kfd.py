@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from mklearn.base.kernel_input import fixed_weights
 from mklearn.base.landmark_moments import LandmarkMoments
+from mklearn.base.parameters import POSITIVE
+from mklearn.cards import MethodCard
 from mklearn.graphs import lda_graph
 from mklearn.kernels.stack import KernelStack
 from mklearn.optimize.graph_embedding import Scaling
@@ -15,8 +17,19 @@ from mklearn.subspace.kernel_embedding import RatioTraceEmbedding
 from mklearn.subspace.landmark_fit import LandmarkFit
 
 
+@MethodCard(
+    kind="kernel_fda",
+    title="Kernel Fisher discriminant",
+    reference="Mika, Raetsch, Weston, Schoelkopf, Mueller 1999",
+    advice=(
+        "The reference of most studies: on the uniform average of the kernels it is hard to beat. For two classes "
+        "that overlap, kernel_svc is the better classifier: nearest neighbours follow every training sample."
+    ),
+    tuned=("ridge",),
+    valid={"ridge": [POSITIVE]},
+)
 class KernelFDA(LandmarkFit, RatioTraceEmbedding):
-    """Kernel Fisher discriminant analysis.
+    """Kernel Fisher discriminant analysis, multi-class.
 
     Minimises the ratio trace of the within-class to the total scatter in the feature space of K = sum_m beta_m K_m,
     with given kernel weights beta:

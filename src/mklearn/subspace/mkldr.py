@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from mklearn.base.kernel_input import KernelWeighting
 from mklearn.base.landmark_moments import LandmarkMoments
-from mklearn.base.parameters import NONNEGATIVE, StrOptions, at_least, one_of
+from mklearn.base.parameters import NONNEGATIVE, POSITIVE, StrOptions, at_least, one_of
+from mklearn.cards import MethodCard
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.graphs import (
     GraphPair,
@@ -67,6 +68,20 @@ class _Iterate:
         return self.projection.coefficients.shape[1]
 
 
+@MethodCard(
+    kind="mkl_dr",
+    title="MKL-DR",
+    reference="Lin, Liu, Fuh 2008",
+    advice=(
+        "To learn weights as MKL-DR does, solved exactly. Choose the ridge by cross-validation, and compare with "
+        "kernel_weights: uniform: the gain over equal weights is seldom larger than its interval."
+    ),
+    tuned=("ridge", "max_iter"),
+    learns_weights=True,
+    library_only=("tol",),
+    valid={"ridge": [POSITIVE], "solver": [StrOptions({"auto", "MOSEK", "CLARABEL"})]},
+    needs_kernels={"graph": ("lde", "lpp")},
+)
 class MKLDR(LandmarkFit, RatioTraceEmbedding):
     """Multiple kernel learning for dimensionality reduction (MKL-DR).
 

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from mklearn.base.landmark_moments import LandmarkMoments
-from mklearn.base.parameters import NONNEGATIVE, at_least, one_of
+from mklearn.base.parameters import NONNEGATIVE, POSITIVE, at_least, one_of
+from mklearn.cards import MethodCard, Refit
 from mklearn.errors import ConfigError
 from mklearn.graphs import GraphPair, LaplacianOperator, mmc_graph
 from mklearn.kernels.stack import KernelStack
@@ -35,6 +36,20 @@ _ROUNDING = 1e-12
 _EQUAL = 1e-9
 
 
+@MethodCard(
+    kind="mkmmc",
+    title="MKMMC",
+    reference="Gu, Zhou 2009",
+    advice=(
+        "To reproduce the paper. It selects one kernel, by its scale, and was above the uniform average for "
+        "certain in none of nine published settings."
+    ),
+    tuned=("max_iter",),
+    learns_weights=True,
+    library_only=("tol",),
+    valid={"trade_off": [POSITIVE], "max_iter": [at_least(1)]},
+    refit=Refit("mklearn.subspace.mkmmc:fit_path", at_most="n_classes"),
+)
 class MKMMC(LandmarkFit, KernelEmbedding):
     """Multiple kernel maximum margin criterion.
 
@@ -52,12 +67,12 @@ class MKMMC(LandmarkFit, KernelEmbedding):
         By default the number of classes less one. The weights depend on it: to search over numbers of components as
         the paper does, use `fit_path`.
     constraint : {"rkhs", "coef", "sample"}
-        As for `mklearn.subspace.kernel_mmc.KernelMMC`. "coef" (A'A = I) is the paper's (21), and the only one with a
-        monotone objective: with the others A is scaled to the old kernel, and the next A-step, scaled to the new
-        kernel, may decrease it. Under "sample" the value of an A-step does not depend on the weights of full-rank
-        kernels.
+        A'KA = I, A'A = I or A'K^2A = I, as for `mklearn.subspace.kernel_mmc.KernelMMC`. "coef" is the paper's (21), and
+        the only one with a monotone objective: with the others A is scaled to the old kernel, and the next A-step,
+        scaled to the new kernel, may decrease it. Under "sample" the value of an A-step does not depend on the weights
+        of full-rank kernels.
     trade_off : float
-        lambda; 1 in the paper.
+        lambda, the weight of the within-class scatter; 1 in the paper.
     theta_step : {"exact", "local"}
         "exact": the global maximum up to 14 kernels (more if few pairs of kernels are concave), above that the best of
         many local ones; "local": projected gradient from the current weights, instead of the paper's quadprog.

@@ -8,15 +8,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import get_lapack_funcs
 
-from mklearn.base.parameters import NONNEGATIVE, StrOptions
+from mklearn.base.parameters import NONNEGATIVE, POSITIVE, StrOptions
 from mklearn.base.span import centred_span
 from mklearn.base.validation import checked_components
+from mklearn.cards import FEATURES, MethodCard
 from mklearn.errors import NotApplicable
 from mklearn.graphs import between_laplacian, class_structure, mmc_graph, within_laplacian
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
 from mklearn.subspace.linear_embedding import Array, LinearEmbedding
 
 
+@MethodCard(
+    kind="mmc",
+    title="Maximum margin criterion",
+    reference="Li, Jiang, Zhang 2003",
+    advice="More features than samples, without an inverse or a ridge.",
+    inputs=FEATURES,
+    tuned=("trade_off",),
+    valid={"trade_off": [POSITIVE, StrOptions({"trace_ratio"})]},
+)
 class MMC(LinearEmbedding):
     """Maximum margin criterion.
 
@@ -29,7 +39,8 @@ class MMC(LinearEmbedding):
         At most the number of features; by default the number of classes less one (or the number of features, if less),
         which is also the largest possible number of positive eigenvalues.
     trade_off : float or "trace_ratio"
-        lambda. 1 in MKMMC's paper, "trace_ratio" (tr S_b / tr S_w) in 2DMMC's. Larger values favour directions of small
+        lambda, the weight of the within-class scatter. 1 in MKMMC's paper, "trace_ratio" (tr S_b / tr S_w) in 2DMMC's.
+        Larger values favour directions of small
         within-class scatter.
 
     Attributes

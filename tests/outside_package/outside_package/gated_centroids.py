@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from mklearn.base.parameters import POSITIVE
+from mklearn.cards import Input, MethodCard
 
+
+@MethodCard(
+    kind="gated_centroids",
+    title="Gated class centroids",
+    reference="none: an example",
+    inputs={
+        "kernels": Input("kernels"),
+        "gating": Input("features", about="The descriptor whose features gate the kernels."),
+    },
+    tuned=("sharpness",),
+)
 class GatedCentroids(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Nearest class centroid with the kernel weights of each sample.
 
@@ -20,6 +33,8 @@ class GatedCentroids(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     kernels : "precomputed"
         Kernels are given as X, shape (n_samples, n_train, n_kernels).
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"sharpness": [POSITIVE]}
 
     def __init__(self, sharpness: float = 1.0, kernels: str = "precomputed") -> None:
         self.sharpness = sharpness

@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mklearn.contract.method import Classifier, Input, KernelMethod, Positive, Tuned
-from mklearn.contract.model import Slug
+from mklearn.contract.method import Positive
 from mklearn.descriptors.models import Descriptor
 from mklearn.kernels.models import DescriptorKernel
 from mklearn.study.protocols import Protocol
-
-
-class GatedCentroids(KernelMethod, Classifier):
-    """Nearest class centroid in feature space, with a weight for each sample and kernel from gating features."""
-
-    title = "Gated class centroids"
-    reference = "none: an example"
-    implementation = "outside_package.gated_centroids:GatedCentroids"
-    inputs: ClassVar[Mapping[str, Input]] = {"kernels": Input("kernels"), "gating": Input("features")}
-
-    kind: Literal["gated_centroids"]
-    gating: Slug
-    """The descriptor whose features gate the kernels."""
-    sharpness: Tuned[Positive] = 1.0
-    """How much the kernels of one sample differ in weight."""
 
 
 class Cauchy(DescriptorKernel):

@@ -4,41 +4,48 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
+from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
+from sklearn.model_selection import GridSearchCV
 
 from mklearn.classifiers import (
     FSVC,
     RMMSVC,
-    KernelFSVC,
-    KernelRMMSVC,
-    KernelRSVMPlus,
-    KernelRSVMPlusMu,
+    KernelPCAClassifier,
     KernelSVC,
+    LedoitWolfSVC,
     RSVMPlus,
     RSVMPlusMu,
-    models,
 )
 from mklearn.classifiers.fsvc import RegularSimplexWarning
 from mklearn.classifiers.kernel_pca_classifier import fit_path
+from mklearn.errors import ConfigError
+from mklearn.study.registry import registered
 from mklearn.subspace import KernelPCA
 
 X, y = load_wine(return_X_y=True)
 X = (X - X.mean(axis=0)) / X.std(axis=0)
 GAUSSIAN = [{"kind": "gaussian"}]
 TWO = [{"kind": "gaussian"}, {"kind": "linear", "normalise": "centred_trace"}]
-PAIRS = [
-    (KernelFSVC(8, kernels=TWO, C=3.0), FSVC(3.0, feature_scaling="none")),
-    (KernelFSVC(8, kernels=TWO, power=0.25), FSVC(power=0.25, feature_scaling="none")),
-    (KernelFSVC(8, kernels=TWO, solver="alternating"), FSVC(solver="alternating", feature_scaling="none")),
-    (KernelRMMSVC(8, kernels=TWO, B=1.5), RMMSVC(B=1.5, feature_scaling="none")),
-    (KernelRSVMPlus(8, kernels=TWO, lam=0.3), RSVMPlus(lam=0.3, feature_scaling="none")),
-    (KernelRSVMPlusMu(8, kernels=TWO, C=4.0), RSVMPlusMu(4.0, feature_scaling="none")),
+MACHINES = [
+    FSVC(3.0),
+    FSVC(power=0.25),
+    FSVC(solver="alternating"),
+    RMMSVC(B=1.5),
+    RSVMPlus(lam=0.3),
+    RSVMPlusMu(4.0),
+    LedoitWolfSVC(2.0),
 ]
 
 
-@pytest.mark.parametrize(("kernel", "linear"), PAIRS, ids=str)
-def test_equals_the_linear_classifier_on_kernel_principal_components(kernel, linear):
-    found = kernel.fit(X[::2], y[::2])
+@pytest.mark.parametrize("machine", MACHINES, ids=str)
+def test_equals_the_linear_classifier_on_kernel_principal_components(machine):
+    """Whose features it does not scale; the machine that is given stays as it is."""
+    found = KernelPCAClassifier(8, machine=machine, kernels=TWO).fit(X[::2], y[::2])
+    assert machine.feature_scaling == "minmax"
+    assert not hasattr(machine, "classes_")
+    linear = clone(machine).set_params(feature_scaling="none")
     pca = KernelPCA(8, kernels=TWO).fit(X[::2])
     expected = linear.fit(pca.transform(X[::2]), y[::2]).decision_function(pca.transform(X[1::2]))
     np.testing.assert_allclose(found.decision_function(X[1::2]), expected, atol=1e-5)
@@ -51,7 +58,10 @@ def test_equals_the_linear_classifier_on_kernel_principal_components(kernel, lin
 
 @pytest.mark.parametrize(
     "model",
-    [KernelFSVC("all", kernels=GAUSSIAN, power=0.0, C=5.0), KernelRMMSVC("all", kernels=GAUSSIAN, B="inf", C=5.0)],
+    [
+        KernelPCAClassifier("all", kernels=GAUSSIAN, machine=FSVC(5.0, power=0.0)),
+        KernelPCAClassifier("all", kernels=GAUSSIAN, machine=RMMSVC(5.0, B="inf")),
+    ],
 )
 def test_all_components_without_whitening_are_the_kernel_svm(model):
     kept = y < 2
@@ -64,56 +74,103 @@ def test_all_components_without_whitening_are_the_kernel_svm(model):
 
 def test_direction_of_all_components_whitened_does_not_depend_on_C():
     with pytest.warns(RegularSimplexWarning):
-        one, two = (KernelFSVC("all", kernels=GAUSSIAN, C=C).fit(X[::2], y[::2]) for C in (1.0, 100.0))
+        one, two = (
+            KernelPCAClassifier("all", kernels=GAUSSIAN, machine=FSVC(C)).fit(X[::2], y[::2]) for C in (1.0, 100.0)
+        )
     for first, second in zip(one.machine_.coef_, two.machine_.coef_, strict=True):
         assert first @ second / np.linalg.norm(first) / np.linalg.norm(second) > 1 - 1e-8
 
 
 def test_more_components_than_there_are():
     linear = [{"kind": "linear"}]
-    assert KernelFSVC(50, kernels=linear).fit(X, y).n_components_ == 13
-    assert KernelFSVC("all", kernels=linear).fit(X, y).n_components_ == 13
+    assert KernelPCAClassifier(50, kernels=linear).fit(X, y).n_components_ == 13
+    assert KernelPCAClassifier("all", kernels=linear).fit(X, y).n_components_ == 13
 
 
 def test_joint_problem_is_that_of_the_linear_classifier():
-    found = KernelFSVC(6, kernels=GAUSSIAN, solver="alternating", n_iter=4).fit(X, y)
+    found = KernelPCAClassifier(6, machine=FSVC(solver="alternating", n_iter=4), kernels=GAUSSIAN).fit(X, y)
     assert found.machine_.distance_from_optimum_[0].shape == (5,)
     assert (found.machine_.equivalent_C_ > found.machine_.C0_).all()
 
 
 @pytest.mark.parametrize("solver", ["exact", "alternating"])
 def test_path_over_components_equals_fits_of_their_own(solver):
-    unfitted = KernelFSVC(7, kernels=GAUSSIAN, C=3.0, solver=solver, n_iter=3)
+    machine = {"implementation": "mklearn.classifiers.fsvc:FSVC", "C": 3.0, "solver": solver, "n_iter": 3}
+    unfitted = KernelPCAClassifier(7, machine=machine, kernels=GAUSSIAN)
     found = fit_path(unfitted, X[::2], y[::2], sizes=[2, 5, 500])
     assert not hasattr(unfitted, "machine_")
     assert unfitted.n_components == 7
     assert [model.n_components_ for model in found] == [2, 5, len(X[::2]) - 1]
     for size, model in zip([2, 5, 500], found, strict=True):
-        alone = KernelFSVC(size, kernels=GAUSSIAN, C=3.0, solver=solver, n_iter=3).fit(X[::2], y[::2])
+        alone = KernelPCAClassifier(size, machine=machine, kernels=GAUSSIAN).fit(X[::2], y[::2])
         assert model.get_params() == alone.get_params()
         np.testing.assert_allclose(model.decision_function(X), alone.decision_function(X), atol=1e-12)
         np.testing.assert_equal(model.diagnostics_, alone.diagnostics_)
 
 
+def planned(n_components, **machine):
+    given = {"kind": "kernel_pca_classifier", "n_components": n_components, "machine": {"kind": "fsvc", **machine}}
+    return registered("methods")["kernel_pca_classifier"].model_validate(given)
+
+
 def test_a_list_of_components_is_swept():
-    common = {"kind": "kernel_fsvc", "C": [1.0, 8.0]}
-    swept = models.KernelFSVC.model_validate(common | {"n_components": [20, 5, 5]})
+    swept = planned([20, 5, 5], C=[1.0, 8.0])
     assert swept.sweep().parameters["sizes"] == [5, 20]
-    assert swept.grid() == {"C": [1.0, 8.0]}
+    assert list(swept.grid()) == ["machine"]
     assert "n_components" not in swept.parameters()
     assert swept.component_choice() == "best"
     for fixed in (20, "all"):
-        alone = models.KernelFSVC.model_validate(common | {"n_components": fixed})
-        assert alone.sweep().implementation == "mklearn.evaluation.sweeps:Predictions"
-        assert alone.parameters()["n_components"] == fixed
-    mixed = models.KernelFSVC.model_validate(common | {"n_components": [5, "all"]})
-    assert mixed.grid() == {"n_components": [5, "all"], "C": [1.0, 8.0]}
+        assert planned(fixed).sweep().implementation == "mklearn.evaluation.sweeps:Predictions"
+        assert planned(fixed).parameters()["n_components"] == fixed
+    mixed = planned([5, "all"], C=[1.0, 8.0]).grid()
+    assert list(mixed) == ["n_components", "machine"]
+    assert mixed["n_components"] == [5, "all"]
+
+
+def test_a_study_names_a_machine_and_its_candidates():
+    one, several = planned(5, power=0.25), planned(5, C=[1.0, 8.0], power=[0.0, 0.5])
+    assert one.parameters()["machine"]["implementation"] == "mklearn.classifiers.fsvc:FSVC"
+    assert KernelPCAClassifier(machine=one.parameters()["machine"])._machine().power == 0.25
+    assert not one.grid()
+    assert "machine" not in several.parameters()
+    machines = [KernelPCAClassifier(machine=given)._machine() for given in several.grid()["machine"]]
+    assert [(machine.C, machine.power) for machine in machines] == [(1.0, 0.0), (1.0, 0.5), (8.0, 0.0), (8.0, 0.5)]
+    assert planned(5).parameters()["machine"] == {"implementation": "mklearn.classifiers.fsvc:FSVC"} | {
+        name: value
+        for name, value in FSVC().get_params().items()
+        if name not in ("feature_scaling", "cutoff")
+    }  # fmt: skip
+    for wrong in ({"kind": "kernel_svc"}, {"kind": "rmm_svc", "power": 0.5}, {"feature_scaling": "none"}):
+        with pytest.raises(ValidationError):
+            planned(5, **wrong)
+
+
+def test_a_grid_search_reaches_the_machine():
+    model = KernelPCAClassifier(5, machine=RMMSVC(), kernels=GAUSSIAN)
+    search = GridSearchCV(model, {"machine__B": [1.5, 3.0], "n_components": [3, 5]}, cv=2).fit(X, y)
+    assert set(search.best_params_) == {"machine__B", "n_components"}
+    assert search.best_params_["machine__B"] == search.best_estimator_.machine_.B
+
+
+@pytest.mark.parametrize(
+    ("machine", "sentence"),
+    [
+        (KernelSVC(), "expected a linear classifier of one class against one"),
+        ("fsvc", "expected a linear classifier of one class against one"),
+        ({"implementation": "mklearn.classifiers.linear_svc:linear_svc"}, "expected a linear classifier"),
+        ({"implementation": "mklearn.classifiers.fsvc:FSVC", "B": 2}, "FSVC can't be made from {'B': 2}: "),
+        ({"C": 2}, "invalid implementation ''"),
+    ],
+)  # fmt: skip
+def test_a_machine_that_does_not_fit_is_refused(machine, sentence):
+    with pytest.raises(ConfigError, match=sentence):
+        KernelPCAClassifier(machine=machine, kernels=GAUSSIAN).fit(X, y)
 
 
 def test_messages_and_invalid_parameters():
     names = np.array(["setosa", "versicolor", "virginica"])
     data, labels = load_iris(return_X_y=True)
-    assert "class virginica" in KernelFSVC(kernels=GAUSSIAN).fit(data[:101], names[labels[:101]]).message_
+    assert "class virginica" in KernelPCAClassifier(kernels=GAUSSIAN).fit(data[:101], names[labels[:101]]).message_
     for wrong in (0, -1, "most", 2.5):
-        with pytest.raises(ValueError, match="'n_components' parameter of KernelFSVC"):
-            KernelFSVC(wrong, kernels=GAUSSIAN).fit(data, labels)
+        with pytest.raises(ValueError, match="'n_components' parameter of KernelPCAClassifier"):
+            KernelPCAClassifier(wrong, kernels=GAUSSIAN).fit(data, labels)

@@ -18,7 +18,7 @@ import mklearn.evaluation.sweeps as module
 from mklearn.base.folds import inner_folds
 from mklearn.bilinear.two_d_lda import TwoDLDA
 from mklearn.bilinear.two_d_mmc import TwoDMMC
-from mklearn.classifiers.kernel_fsvc import KernelFSVC
+from mklearn.classifiers.kernel_pca_classifier import KernelPCAClassifier
 from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA
 from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.errors import NotApplicable
@@ -225,14 +225,16 @@ def test_classifiers_of_several_sizes_are_chosen_with_their_parameters(digits: D
     X, y, train, test = digits.features, digits.y, digits.train, digits.test
     kernels, grid, sizes = [{"kind": "linear", "normalise": "centred_trace"}], [1e-2, 1.0], [1, 3, 8]
     path = "mklearn.classifiers.kernel_pca_classifier:fit_path"
+    machines = {C: {"implementation": "mklearn.classifiers.fsvc:FSVC", "C": C} for C in grid}
     result = split(
-        digits, X, implementation="mklearn.classifiers.kernel_fsvc:KernelFSVC", parameters={"kernels": kernels},
-        grid={"C": grid}, sweep={"implementation": "mklearn.evaluation.sweeps:RefitPredictions",
-                                 "parameters": {"sizes": sizes, "path": path}},
+        digits, X, implementation="mklearn.classifiers.kernel_pca_classifier:KernelPCAClassifier",
+        parameters={"kernels": kernels}, grid={"machine": list(machines.values())},
+        sweep={"implementation": "mklearn.evaluation.sweeps:RefitPredictions",
+               "parameters": {"sizes": sizes, "path": path}},
     )  # fmt: skip
 
     def accuracy(size: int, C: float, inside: NDArray[Any], outside: NDArray[Any]) -> float:
-        model = KernelFSVC(size, kernels=kernels, C=C).fit(X[inside], y[inside])
+        model = KernelPCAClassifier(size, kernels=kernels, machine=machines[C]).fit(X[inside], y[inside])
         return float(np.mean(model.predict(X[outside]) == y[outside]))
 
     folds = inner_folds(y[train], 3, 0)
@@ -243,7 +245,11 @@ def test_classifiers_of_several_sizes_are_chosen_with_their_parameters(digits: D
     row = int((means[:, column] >= means.max() - 1e-9).argmax())
     assert list(result.rules) == [""]
     found = result.rules[""]
-    assert (found.candidate.parameters["C"], found.component, found.components) == (grid[row], sizes[column], sizes)
+    assert (found.candidate.parameters["machine"]["C"], found.component, found.components) == (
+        grid[row],
+        sizes[column],
+        sizes,
+    )
     assert found.estimator.n_components_ == sizes[column]
     expected = [accuracy(size, grid[row], train, test) for size in sizes]
     np.testing.assert_allclose(found.scores["accuracy"], expected)

@@ -60,7 +60,7 @@ STUDY: dict[str, Any] = {
         "each": {"kind": "kernel_ridge", "kernels": "each"},
         "mkl-lda": {"kind": "mkl_dr", "kernels": ["gauss-*", "square"], "ridge": [1e-3, 1e-1]},
         "mkmmc": {"kind": "mkmmc", "kernels": ["gauss-*"], "max_iter": 2, "sizes": [1, 2, 3]},
-        "kpca-svc": {"kind": "kernel_fsvc", "kernels": ["square"], "n_components": [2, 4]},
+        "kpca-svc": {"kind": "kernel_pca_classifier", "kernels": ["square"], "n_components": [2, 4]},
         "pca": {"kind": "pca", "descriptor": "blocks", "n_components": 4},
         "svc": {"kind": "linear_svc", "descriptor": ["blocks", "pixels"], "feature_scaling": "auto", "C": [0.1, 1]},
         "fsvc": {"kind": "fsvc", "descriptor": "blocks", "feature_scaling": "standard"},

@@ -308,9 +308,10 @@ def test_classifiers_of_several_sizes_leave_a_curve_and_diagnostics(files: dict[
     path = "mklearn.classifiers.kernel_pca_classifier:fit_path"
     sweep = {"implementation": "mklearn.evaluation.sweeps:RefitPredictions",
              "parameters": {"sizes": [1, 3], "path": path}}  # fmt: skip
+    alternating = {"implementation": "mklearn.classifiers.fsvc:FSVC", "solver": "alternating", "n_iter": 2}
     method = {
-        "id": "m", "implementation": "mklearn.classifiers.kernel_fsvc:KernelFSVC", "grid": {"C": [1.0, 10.0]},
-        "parameters": {"solver": "alternating", "n_iter": 2}, "inputs": {"kernels": {"kind": "kernels"}},
+        "id": "m", "implementation": "mklearn.classifiers.kernel_pca_classifier:KernelPCAClassifier", "parameters": {},
+        "grid": {"machine": [alternating | {"C": C} for C in (1.0, 10.0)]}, "inputs": {"kernels": {"kind": "kernels"}},
         "sweep": sweep,
     }  # fmt: skip
     found = spec().as_dict() | {"method": method}
@@ -324,7 +325,7 @@ def test_classifiers_of_several_sizes_leave_a_curve_and_diagnostics(files: dict[
     diagnostics, history = (json.loads(str(arrays[f"p/{name}"])) for name in ("diagnostics", "history"))
     assert [(entry["repeat"], entry["fold"]) for entry in diagnostics] == [(0, 0)] * 3 + [(1, 0)] * 3
     assert [str(entry["C"]) for entry in diagnostics[::3]] == [
-        str(json.loads(parameters)["C"]) for parameters in chosen["parameters"]
+        str(json.loads(parameters)["machine"]["C"]) for parameters in chosen["parameters"]
     ]
     assert all(entry["equivalent_C"] >= entry["C0"] and entry["end"] >= 0 for entry in diagnostics)
     assert [entry["half_step"] for entry in history] == [0, 1, 2, 0, 1, 2]

@@ -9,15 +9,14 @@ from typing import Any
 import pytest
 from tests.unit.contract.test_method import Gated
 
-from mklearn.classifiers.models import LogisticRegression
 from mklearn.contract.fit_spec import Setting
 from mklearn.contract.specs import KernelSetSpec
 from mklearn.descriptors.models import Pixels, SIFTPoints
 from mklearn.errors import ConfigError
 from mklearn.study.expansion.fits import PlannedFit, planned_fits
 from mklearn.study.model import Evaluation
+from mklearn.study.registry import registered
 from mklearn.study.resources import number_of_candidates
-from mklearn.subspace.models import MMC, KernelFDA
 
 KERNELS = [{"id": name, "kind": "gaussian", "pairwise": f"{name}-0a/d"} for name in ("pixels", "hog", "lbp")]
 PROTOCOLS = [
@@ -27,6 +26,10 @@ PROTOCOLS = [
     for name in ("folds", "halves")
 ]
 DESCRIPTORS = {name: (f"{name}-0a", Pixels(kind="pixels")) for name in ("pixels", "hog")}
+
+
+def method(kind: str, **fields: Any) -> Any:
+    return registered("methods")[kind](kind=kind, **fields)  # type: ignore[call-arg]
 
 
 def planned(
@@ -66,7 +69,7 @@ def test_a_method_of_several_inputs() -> None:
     ],
 )  # fmt: skip
 def test_an_input_of_several_descriptors(chosen: dict[str, Any], expected: Any) -> None:
-    fit = planned(LogisticRegression(kind="logistic_regression", **chosen))[0]
+    fit = planned(method("logistic_regression", **chosen))[0]
     (entry,) = fit.spec.method.inputs.values()
     assert entry.model_dump(exclude_defaults=True) == {"kind": "features", "descriptor": expected}
     assert entry.descriptors == ([expected] if isinstance(expected, str) else expected)
@@ -75,9 +78,9 @@ def test_an_input_of_several_descriptors(chosen: dict[str, Any], expected: Any) 
 
 
 def test_a_method_on_some_protocols() -> None:
-    fits = planned(MMC(kind="mmc", protocols=["halves"]))
+    fits = planned(method("mmc", protocols=["halves"]))
     assert [fit.protocol_id for fit in fits] == ["halves"]
-    (everywhere,) = {fit.method for fit in planned(MMC(kind="mmc"))}
+    (everywhere,) = {fit.method for fit in planned(method("mmc"))}
     assert fits[0].method == everywhere, "where a method runs is in no key"
     assert "protocols" not in fits[0].spec.method.parameters
 
@@ -97,13 +100,13 @@ POINTS = DESCRIPTORS | {"sift": ("sift-0a", SIFTPoints(kind="sift_points"))}
 )  # fmt: skip
 def test_descriptors_that_can_not_be_put_side_by_side(chosen: Any, descriptors: Any, sentence: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        planned(LogisticRegression(kind="logistic_regression", descriptors=chosen), descriptors=descriptors)
+        planned(method("logistic_regression", descriptors=chosen), descriptors=descriptors)
     assert sentence in str(caught.value)
 
 
 def test_a_descriptor_called_all_is_one_descriptor_for_methods_that_take_one() -> None:
     descriptors = DESCRIPTORS | {"all": ("all-0a", Pixels(kind="pixels"))}
-    (entry,) = planned(MMC(kind="mmc", descriptor="all"), descriptors=descriptors)[0].spec.method.inputs.values()
+    (entry,) = planned(method("mmc", descriptor="all"), descriptors=descriptors)[0].spec.method.inputs.values()
     assert entry.descriptors == ["all-0a"]
 
 
@@ -112,7 +115,7 @@ def test_a_descriptor_called_all_is_one_descriptor_for_methods_that_take_one() -
     [({"pixels": 1, "hog": 2}, 1), ("uniform", 1), ("best_single", 3), ("cv_accuracy", 3), ("oracle_single", 3)],
 )
 def test_given_kernel_weights_are_one_candidate(weights: Any, count: int) -> None:
-    fit = planned(KernelFDA(kind="kernel_fda", kernel_weights=weights))[0]
+    fit = planned(method("kernel_fda", kernel_weights=weights))[0]
     assert fit.spec.method.n_candidates(3) == count
     assert number_of_candidates(fit.spec.method, 3) == count
     if isinstance(weights, dict):
@@ -124,7 +127,7 @@ def test_given_kernel_weights_are_one_candidate(weights: Any, count: int) -> Non
     [
         (Gated(gating="blocks"), {}, "methods.m.gating: data set 'd' has no descriptor 'blocks'; it has hog, pixels."),
         (Gated(gating="pixels", more="sift"), {}, "methods.m.more: data set 'd' has no descriptor 'sift'"),
-        (MMC(kind="mmc", inner_folds="leave_one_out"), {"metrics": ["auc"], "choose_by": "auc"},
+        (method("mmc", inner_folds="leave_one_out"), {"metrics": ["auc"], "choose_by": "auc"},
          "evaluation.choose_by (methods.m): 'auc' has no value for a single sample"),
     ],
 )  # fmt: skip
@@ -135,6 +138,6 @@ def test_what_can_not_be_planned(method: Any, more: dict[str, Any], sentence: st
 
 
 def test_metrics_are_part_of_the_specification_and_of_the_key() -> None:
-    (one, *_), (two, *_) = (planned(MMC(kind="mmc"), **more) for more in ({}, {"metrics": ["accuracy", "auc"]}))
+    (one, *_), (two, *_) = (planned(method("mmc"), **more) for more in ({}, {"metrics": ["accuracy", "auc"]}))
     assert two.spec.evaluation.metrics == ["accuracy", "auc"]
     assert one.method != two.method

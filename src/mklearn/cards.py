@@ -1,0 +1,175 @@
+"""Cards: what a study has to know of a method beside its parameters, declared with its implementation.
+
+A card decorates an estimator, or a function that makes one. The parameters themselves stand in its signature, their
+valid values in ``_parameter_constraints`` and their texts in its docstring. :mod:`mklearn.study.registry_entries`
+collects all of this in ``registry.json``, so that a study is parsed without importing any estimator.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+REGISTRY = Path(__file__).with_name("registry.json")
+"""The entries of mklearn's own implementations, by sort and kind; ``make schema`` writes it."""
+
+Implementation = TypeVar("Implementation")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """What is told of anything that a study can name.
+
+    Attributes
+    ----------
+    kind : str
+        The name by which a study calls for it.
+    title : str
+    reference : str
+        Its paper.
+    advice : str
+        When to use it.
+    about : str
+        What it is; by default the first paragraph of its docstring.
+    library_only : sequence of str
+        Parameters that a study can't set.
+    valid : mapping of str to constraints
+        Valid values in a study, in the form of ``_parameter_constraints``, where these say nothing or allow more.
+    defaults : mapping of str to value
+        Defaults in a study where they differ from those of the implementation.
+    """
+
+    kind: str
+    title: str
+    reference: str = ""
+    advice: str = ""
+    about: str = ""
+    library_only: Sequence[str] = ()
+    valid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, implementation: Implementation) -> Implementation:
+        """Attach the card to what it describes."""
+        setattr(implementation, "card_", self)  # noqa: B010 - classes and functions alike
+        return implementation
+
+
+@dataclass(frozen=True)
+class Input:
+    """One named input of a method.
+
+    Attributes
+    ----------
+    kind : {"kernels", "features", "images"}
+    field : str or None
+        Field of a study that names the descriptor of an input of kind features; None: the input's own name.
+    several : bool
+        Whether the field names several descriptors, a list or ``all``: their features are put side by side.
+    default : str or None
+        The descriptor, if a study names none; None: it has to. Of inputs after the first.
+    about : str
+        What the field is for. Of inputs after the first.
+    """
+
+    kind: Literal["kernels", "features", "images"]
+    field: str | None = None
+    several: bool = False
+    default: str | None = None
+    about: str = ""
+
+
+KERNELS = {"kernels": Input("kernels")}
+FEATURES = {"features": Input("features", field="descriptor")}
+"""Features of one descriptor."""
+CONCATENATED = {"features": Input("features", field="descriptors", several=True)}
+"""Features of several descriptors side by side."""
+IMAGES = {"images": Input("images")}
+
+
+@dataclass(frozen=True)
+class Refit:
+    """Fits for each of several numbers of components, with their common work done once.
+
+    Attributes
+    ----------
+    path : str
+        ``module:function`` that fits all of them.
+    at_most : str
+        What limits the number of components, see :class:`mklearn.evaluation.sweeps.Refit`.
+    iterations_path : str
+        ``module:function`` that fits 1, 2, ... iterations at the cost of one fit, if there is one.
+    """
+
+    path: str
+    at_most: str = ""
+    iterations_path: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A parameter of a method that is an estimator itself: any registered one of a class.
+
+    Attributes
+    ----------
+    of : type
+        The class.
+    without : sequence of str
+        Parameters of such estimators that the method sets itself.
+    default : str
+        Kind of the estimator, if a study names none.
+    """
+
+    of: type
+    without: Sequence[str]
+    default: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodCard(Card):
+    """What is told of a method.
+
+    Attributes
+    ----------
+    inputs : mapping of str to Input
+        The first is what the estimator learns from: its ``kernels``, features side by side, or images. The others are
+        parameters of the estimator, which name a view of X.
+    tuned : sequence of str
+        Parameters of which a study can give a list: inner cross-validation chooses from it. Candidates are tried in the
+        order of the first parameter's values, then of the next one's; of equally good ones the first is chosen.
+    parts : mapping of str to Part
+        Parameters that are estimators themselves.
+    learns_weights : bool
+        Whether it learns kernel weights: a report then says whether they paid.
+    needs_kernels : mapping of str to values
+        Values of parameters that need kernels among all samples, of a method that can learn from landmarks.
+    refit : Refit or None
+        How it is fitted for several numbers of components, if these do not follow from one fit.
+    """
+
+    inputs: Mapping[str, Input] = field(default_factory=lambda: KERNELS)
+    tuned: Sequence[str] = ()
+    parts: Mapping[str, Part] = field(default_factory=dict)
+    learns_weights: bool = False
+    needs_kernels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    refit: Refit | None = None
+
+
+@functools.cache
+def own_entries(sort: str) -> Mapping[str, Mapping[str, Any]]:
+    """Return the entries of mklearn's own implementations of a sort, by kind."""
+    entries: Mapping[str, Mapping[str, Any]] = json.loads(REGISTRY.read_text(encoding="utf-8"))[sort]
+    return entries
+
+
+def exported(package: str) -> dict[str, list[str]]:
+    """Return the names of own implementations in a package, by module: what its lazy ``__init__`` exports."""
+    found: dict[str, list[str]] = {}
+    for entry in own_entries("methods").values():
+        module, _, name = entry["implementation"].partition(":")
+        if module.startswith(f"{package}."):
+            found.setdefault(module.removeprefix(f"{package}."), []).append(name)
+    return found

@@ -1,0 +1,107 @@
+"""The registry: true to the code, and what its entries say of parameters."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from mklearn.cards import REGISTRY, MethodCard
+from mklearn.errors import ConfigError
+from mklearn.study.generated_models import annotation, method_model
+from mklearn.study.registry_entries import method_entry, own_registry
+from mklearn.subspace import KernelFDA
+
+
+def test_the_file_is_what_the_code_says() -> None:
+    """Run ``make schema`` and commit the result if this fails."""
+    assert json.loads(REGISTRY.read_text(encoding="utf-8")) == json.loads(json.dumps(own_registry()))
+
+
+def test_every_parameter_is_described() -> None:
+    silent = {
+        (kind, name)
+        for entries in own_registry().values()
+        for kind, entry in entries.items()
+        for name, field in entry["fields"].items()
+        if not field["about"] or field["about"].startswith("As for")
+    }
+    assert not silent
+
+
+class Weighted(KernelFDA):
+    """Discriminant with a weight.
+
+    Parameters
+    ----------
+    ridge, scaling
+        Both in one entry,
+        of two lines.
+    weight : float or "auto"
+        A *weight*.
+
+    Attributes
+    ----------
+    weight : int
+        Another thing.
+    """
+
+    _parameter_constraints = {**KernelFDA._parameter_constraints, "weight": ["array-like"]}  # noqa: RUF012
+
+    def __init__(self, ridge: float = 1.0, scaling: str = "unit", weight: float = 2.0, kernels: Any = "x") -> None:
+        super().__init__(ridge=ridge, scaling=scaling, kernels=kernels)  # type: ignore[arg-type]
+        self.weight = weight
+
+
+def described(**told: Any) -> type[Weighted]:
+    made = type("Weighted", (Weighted,), {"__doc__": Weighted.__doc__, "__init__": Weighted.__init__})
+    return MethodCard(kind="weighted", title="Weighted", **told)(made)
+
+
+def test_a_card_says_what_constraints_do_not() -> None:
+    entry = method_entry(
+        described(valid={"weight": [None, *Weighted._parameter_constraints["ridge"]]}, tuned=["ridge"])
+    )
+    assert entry["about"] == "Discriminant with a weight."
+    assert entry["fields"]["ridge"] == {
+        "valid": {"type": "number", "minimum": 0}, "tuned": True, "about": "Both in one entry, of two lines.",
+        "default": 1.0,
+    }  # fmt: skip
+    assert entry["fields"]["weight"]["about"] == "A *weight*."
+    model: Any = method_model(entry)
+    assert model(kind="weighted", ridge=[1, 2], weight=None).grid() == {"ridge": [1.0, 2.0]}
+    with pytest.raises(ValidationError, match="greater than or equal to 0"):
+        model(kind="weighted", weight=-1.0)
+
+
+def test_what_a_study_can_not_name_is_left_out_by_the_card() -> None:
+    with pytest.raises(ConfigError, match="Weighted: parameter 'weight' has no valid values that a study can name"):
+        method_entry(described())
+    assert "weight" not in method_entry(described(library_only=["weight"]))["fields"]
+
+
+def test_a_card_is_not_inherited() -> None:
+    with pytest.raises(ConfigError, match=r"Weighted has no mklearn\.cards\.MethodCard"):
+        method_entry(Weighted)
+
+
+@pytest.mark.parametrize(
+    ("schema", "valid", "invalid"),
+    [
+        ({"type": "integer", "minimum": 2}, [2], [1, "2x", None]),
+        ({"type": "number", "exclusiveMinimum": 0, "maximum": 0.5}, [0.1, 0.5], [0, 0.6]),
+        ({"anyOf": [{"enum": ["auto", "none"]}, {"type": "null"}]}, ["auto", None], ["other", 1]),
+        ({"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 1}}, [[1, 2]], [[], [0], 1]),
+        ({"prefixItems": [{"type": "integer"}, {"type": "boolean"}]}, [(1, True)], [(1,), (1, "x")]),
+        ({"type": "string", "pattern": "^[a-z]+$", "maxLength": 3}, ["abc"], ["abcd", "A"]),
+    ],
+)
+def test_types_of_valid_values(schema: dict[str, Any], valid: list[Any], invalid: list[Any]) -> None:
+    adapter = TypeAdapter(annotation(schema))
+    for value in valid:
+        assert adapter.validate_python(value) == value
+    for value in invalid:
+        with pytest.raises(ValidationError):
+            adapter.validate_python(value)
