@@ -1,8 +1,8 @@
-"""Cards: what a study has to know of a method beside its parameters, declared with its implementation.
+"""Cards: what a study has to know of a method or kernel beside its parameters, declared with its implementation.
 
-A card decorates an estimator, or a function that makes one. The parameters themselves stand in its signature, their
-valid values in ``_parameter_constraints`` and their texts in its docstring. :mod:`mklearn.study.registry_entries`
-collects all of this in ``registry.json``, so that a study is parsed without importing any estimator.
+A card decorates a class or function. The parameters themselves stand in its signature, their valid values in
+``_parameter_constraints`` of an estimator or in annotations, and their texts in its docstring. All of this is collected
+in ``registry.json`` (:mod:`mklearn.study.registry_entries`), so that a study is parsed without importing it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class Card:
     library_only : sequence of str
         Parameters that a study can't set.
     valid : mapping of str to constraints
-        Valid values in a study, in the form of ``_parameter_constraints``, where these say nothing or allow more.
+        Valid values in a study, where ``_parameter_constraints``, or the annotation, say nothing or allow more: in the
+        form of ``_parameter_constraints``, or as JSON schemas.
     defaults : mapping of str to value
         Defaults in a study where they differ from those of the implementation.
     """
@@ -56,6 +57,26 @@ class Card:
         """Attach the card to what it describes."""
         setattr(implementation, "card_", self)  # noqa: B010 - classes and functions alike
         return implementation
+
+
+POSITIVE = {"type": "number", "exclusiveMinimum": 0}
+NONNEGATIVE = {"type": "number", "minimum": 0}
+COUNT = {"type": "integer", "minimum": 1}
+
+
+def list_of(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of a list of one or several values."""
+    return {"type": "array", "items": dict(schema), "minItems": 1}
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelCard(Card):
+    """What is told of a kernel, a subclass of :class:`mklearn.kernels.base.Kernel`: the card also sets its ``kind``."""
+
+    def __call__(self, implementation: Implementation) -> Implementation:
+        """Attach the card to a kernel."""
+        setattr(implementation, "kind", self.kind)  # noqa: B010
+        return super().__call__(implementation)
 
 
 @dataclass(frozen=True)

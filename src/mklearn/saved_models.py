@@ -2,8 +2,8 @@
 
 One file: a line with the format's number and the sha256 of all the rest, a line of JSON with versions and the card,
 and the estimator in the format of skops. Nothing in a file is executed when it is read: of all classes those that are
-on a list are constructed, mklearn's in `TRUSTED` (registered estimators and what they hold), and skops's own list of
-scikit-learn's, NumPy's and SciPy's.
+on a list are constructed, mklearn's in `TRUSTED` (registered estimators and kernels, and what they hold), and skops's
+own list of scikit-learn's, NumPy's and SciPy's.
 """
 
 from __future__ import annotations
@@ -46,22 +46,20 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "mklearn.kernels.completion": ("MeanCompletion",),
     "mklearn.kernels.feature_scaling": ("FeatureScaler",),
     "mklearn.kernels.feature_source": ("FeatureSource", "SelectedFeatures", "TableForms"),
-    "mklearn.kernels.gaussian": ("GaussianKernel",),
     "mklearn.kernels.imputation": ("FeatureImputer",),
     "mklearn.kernels.landmark_map": ("LandmarkMap",),
     "mklearn.kernels.landmark_measure": ("LandmarkMeasure",),
     "mklearn.kernels.landmark_transform": ("LandmarkTransform", "_Group"),
-    "mklearn.kernels.linear": ("LinearKernel",),
     "mklearn.kernels.normalise": ("KernelCentring",),
-    "mklearn.kernels.polynomial": ("PolynomialKernel",),
-    "mklearn.kernels.product": ("ProductKernel",),
     "mklearn.kernels.psd": ("PSDRepair",),
     "mklearn.kernels.specs": ("StackTransform", "_Entry"),
     "mklearn.subspace.guarded_mkl": ("Step",),
     "mklearn.subspace.lde": ("LDE",),
 }
 """Classes that fitted estimators hold, beside the registered ones."""
-_REGISTERED = [entry["implementation"].replace(":", ".") for entry in own_entries("methods").values()]
+_REGISTERED = [
+    entry["implementation"].replace(":", ".") for sort in ("methods", "kernels") for entry in own_entries(sort).values()
+]
 TRUSTED: tuple[str, ...] = (
     *(name for name in _REGISTERED if name.rpartition(".")[2][0].isupper()),  # no functions that make pipelines
     *(f"{module}.{name}" for module, names in _PARTS.items() for name in names),

@@ -102,7 +102,7 @@ def test_one_item_is_wrapped_to_the_terminal(
     lines = said.splitlines()
     assert columns - 15 < max(map(len, lines)) <= columns
     words = " ".join(said.split())
-    assert words.startswith(f"mkl_dr: {model.title} Multiple kernel learning for dimensionality reduction: ")
+    assert words.startswith(f"mkl_dr: {model.title} Multiple kernel learning for dimensionality reduction (MKL-DR). ")
     assert model.reference in words
     for name, field in model.model_fields.items():
         assert name == "kind" or any(line.startswith(f"    {name} (") for line in lines)
@@ -119,7 +119,7 @@ def test_one_data_set_is_shown_alone(capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["methods", "mkldr"], "there is no method 'mkldr'. Did you mean 'mkl_dr'? Valid: kernel_fda, "),
+        (["methods", "mkldr"], "there is no method 'mkldr'. Did you mean 'mkl_dr'? Valid: convex_mkl_dr, "),
         (["kernels", "x"], "there is no kernel 'x'. Valid: gaussian, "),
         (["datasets", "digit"], "data set 'digit' is not registered. Did you mean 'digits'?"),
         (["run", "smokes"], "smokes: there is no such file. Did you mean 'smoke'? Studies of mklearn: "),

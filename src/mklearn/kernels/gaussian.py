@@ -9,12 +9,23 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mklearn.cards import POSITIVE, KernelCard, list_of
 from mklearn.checks import Array, as_float_matrix, as_nonnegative, cached_rows, check_choice, check_positive
 from mklearn.errors import DataError
 from mklearn.kernels.bandwidth import BandwidthRule, bandwidth_of
 from mklearn.kernels.base import Kernel
 
 
+@KernelCard(
+    kind="gaussian",
+    title="Gaussian, and chi2-exponential",
+    about="exp(-d^2 / gamma); with the chi-square distance it is the chi2-exponential kernel.",
+    reference="Lin, Liu, Fuh 2008, eq. (8); Gu, Zhou 2009, section 5",
+    valid={
+        "measure": [{"enum": ["squared_euclidean", "chi2", "point_set"]}, None],
+        "bandwidth": [POSITIVE, list_of(POSITIVE)],
+    },
+)
 @dataclass(kw_only=True, eq=False)
 class GaussianKernel(Kernel):
     """Gaussian kernel ``exp(-d^2 / gamma)``.
@@ -22,11 +33,13 @@ class GaussianKernel(Kernel):
     Parameters
     ----------
     bandwidth : float
-        Multiple of the value that `bandwidth_rule` gives.
+        Multiple of the value that `bandwidth_rule` gives. In a study a list makes one kernel of each.
     bandwidth_rule : {"mean_squared_distance", "squared_mean_distance", "absolute"}
-        See `mklearn.kernels.bandwidth.resolve_bandwidth`.
+        gamma = multiple x mean squared distance of the training samples, multiple x (mean distance)^2, or the number
+        itself; see `mklearn.kernels.bandwidth.resolve_bandwidth`.
     measure : {"squared_euclidean", "chi2", "point_set", "distance"}
-        "distance" is a plain distance d, which is squared; the others go into the exponent as they are.
+        "distance" is a plain distance d, which is squared; the others go into the exponent as they are. In a study by
+        default the one that suits the descriptor, of scaled features "squared_euclidean".
     centre, normalise, psd, name
         See `mklearn.kernels.base.Kernel`.
 
@@ -36,7 +49,6 @@ class GaussianKernel(Kernel):
         gamma, in the units of the exponent.
     """
 
-    kind: ClassVar[str] = "gaussian"
     measures: ClassVar[tuple[str, ...]] = ("squared_euclidean", "chi2", "point_set", "distance")
     psd_measures: ClassVar[frozenset[str]] = frozenset({"squared_euclidean", "chi2"})
 

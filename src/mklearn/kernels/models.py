@@ -1,4 +1,4 @@
-"""Models of the kernels that a study can name. What depends on data is fitted on training samples."""
+"""Bases of the models of kernels. Their own fields are the parameters of the kernels, see :mod:`mklearn.cards`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, field_validator
 
 from mklearn.contract.fit_spec import FeatureScaling
-from mklearn.contract.model import Count, NamePattern, NonNegative, Positive, Registered, Slug
+from mklearn.contract.model import NamePattern, Registered, Slug
 
 
 class Kernel(Registered):
@@ -37,78 +37,27 @@ class DescriptorKernel(Kernel):
     cross-validation chooses one of all but ``minmax``, the same for all kernels of a method with ``auto``, together
     with the method's own grid."""
 
-    def measure_for(self, suited: str) -> str:
-        """Return the pairwise measure that the kernel needs, where ``suited`` is the distance of its features."""
-        return "inner_product"
-
-
-class Gaussian(DescriptorKernel):
-    """exp(-d^2 / gamma); with the chi-square distance it is the chi2-exponential kernel."""
-
-    implementation = "mklearn.kernels.gaussian:GaussianKernel"
-    title = "Gaussian, and chi2-exponential"
-    reference = "Lin, Liu, Fuh 2008, eq. (8); Gu, Zhou 2009, section 5"
-
-    kind: Literal["gaussian"]
-    measure: Literal["squared_euclidean", "chi2", "point_set"] | None = None
-    """Distance; by default the one that suits the descriptor, of scaled features ``squared_euclidean``."""
-    bandwidth: Positive | Annotated[list[Positive], Field(min_length=1)] = 1.0
-    """Multiple of the training distances' scale; a list makes one kernel of each."""
-    bandwidth_rule: Literal["squared_mean_distance", "mean_squared_distance", "absolute"] = "mean_squared_distance"
-    """gamma = multiple x (mean distance)^2, multiple x mean squared distance, or the number itself."""
+    measures: ClassVar[tuple[str, ...]]
+    """Measures of pairwise matrices that it can be computed from."""
 
     def measure_for(self, suited: str) -> str:
-        """Return the distance that the study names, else the one that suits the descriptor."""
-        return self.measure or suited
+        """Return the measure that the study names, else ``suited``, which is that of the features, if it fits."""
+        named: str | None = getattr(self, "measure", None)
+        return named or (suited if suited in self.measures else self.measures[0])
 
 
-class Linear(DescriptorKernel):
-    """Inner products of the features."""
+class MatrixKernel(DescriptorKernel):
+    """The model of a kernel that is a matrix of the data set."""
 
-    implementation = "mklearn.kernels.linear:LinearKernel"
-    title = "linear"
-
-    kind: Literal["linear"]
-
-
-class Polynomial(DescriptorKernel):
-    """(scale <x, y> + offset)^degree."""
-
-    implementation = "mklearn.kernels.polynomial:PolynomialKernel"
-    title = "polynomial"
-
-    kind: Literal["polynomial"]
-    degree: Count = 2
-    scale: Positive | None = None
-    """Factor of the inner product; by default 1 / mean self-similarity of the training samples."""
-    offset: NonNegative = 1.0
-
-
-class PrecomputedKernel(DescriptorKernel):
-    """A matrix of the data set, used as the kernel itself."""
-
-    implementation = "mklearn.kernels.precomputed:PrecomputedKernel"
-    title = "precomputed"
-
-    kind: Literal["precomputed"]
     feature_scaling: Literal["none"] = "none"
     """A matrix has no features."""
 
 
 class Product(Kernel):
-    """Elementwise geometric mean of Gaussian kernels, exp(-(1/M) sum_m d_m^2/gamma_m): a baseline without weights.
+    """The model of a kernel of Gaussian kernels."""
 
-    Each gamma_m is fitted on the training samples as its kernel's own; ``centre``, ``normalise`` and ``psd`` apply to
-    the product, not to its factors. A product is a combination already: methods with ``kernels: all`` or ``each``
-    leave it out, a method that needs it names it.
-    """
-
-    implementation = "mklearn.kernels.product:ProductKernel"
-    title = "Product of Gaussian kernels"
-    reference = "Gehler, Nowozin 2009"
     bookkeeping: ClassVar[frozenset[str]] = frozenset({"of"})
 
-    kind: Literal["product"]
     of: Literal["all"] | Annotated[list[Slug], Field(min_length=2)] = "all"
     """Its factors, by the names that methods know them by; ``all``: every Gaussian kernel that applies to the data."""
 
@@ -119,6 +68,3 @@ class Product(Kernel):
         if twice:
             raise ValueError(f"names {', '.join(twice)} more than once; a product has each factor once.")
         return of
-
-
-KERNELS: tuple[type[Kernel], ...] = (Gaussian, Linear, Polynomial, PrecomputedKernel, Product)

@@ -8,11 +8,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mklearn.cards import COUNT, NONNEGATIVE, POSITIVE, KernelCard
 from mklearn.checks import Array, check_integer, check_nonnegative, check_positive
 from mklearn.errors import DataError
 from mklearn.kernels.base import Kernel
 
 
+@KernelCard(
+    kind="polynomial",
+    title="polynomial",
+    about="(scale <x, y> + offset)^degree.",
+    valid={"degree": [COUNT], "scale": [POSITIVE, None], "offset": [NONNEGATIVE]},
+)
 @dataclass(kw_only=True, eq=False)
 class PolynomialKernel(Kernel):
     """Polynomial kernel ``(scale <x, y> + offset)^degree``.
@@ -35,7 +42,6 @@ class PolynomialKernel(Kernel):
     scale_ : float
     """
 
-    kind: ClassVar[str] = "polynomial"
     measures: ClassVar[tuple[str, ...]] = ("inner_product",)
     psd_measures: ClassVar[frozenset[str]] = frozenset({"inner_product"})
 

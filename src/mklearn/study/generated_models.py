@@ -12,6 +12,8 @@ from pydantic import Field, create_model
 from mklearn.cards import Input, Refit, own_entries
 from mklearn.contract import method
 from mklearn.contract.method import Method, Tuned
+from mklearn.kernels import models as kernels
+from mklearn.kernels.models import Kernel
 
 BOUNDS = {
     "minimum": "ge", "exclusiveMinimum": "gt", "maximum": "le", "exclusiveMaximum": "lt",
@@ -44,6 +46,14 @@ def method_model(entry: Mapping[str, Any]) -> type[Method]:
         made.unsuited = entry["needs_kernels"]
     if issubclass(made, method.RefittedMethod | method.RefittedClassifier):
         made.refit = Refit(**entry["refit"])
+    return made
+
+
+def kernel_model(entry: Mapping[str, Any]) -> type[Kernel]:
+    """Return the model of a kernel."""
+    made: type[Kernel] = generated_model(entry, tuple(getattr(kernels, name) for name in entry["bases"]))
+    if issubclass(made, kernels.DescriptorKernel):
+        made.measures = tuple(entry["measures"])
     return made
 
 

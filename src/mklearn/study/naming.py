@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from mklearn.contract.method import KernelMethod, Method
 from mklearn.contract.model import as_list
 from mklearn.descriptors.models import Descriptor, Table, image_descriptors
-from mklearn.kernels.models import DescriptorKernel, Gaussian, Kernel, PrecomputedKernel
+from mklearn.kernels.models import DescriptorKernel, Kernel, MatrixKernel
 from mklearn.study.datasets import DatasetConfig, Precomputed
+from mklearn.study.registry import REGISTRATIONS
 
 VARIANTS = {"each": "{}-{}", "all_but_each": "{}-without-{}"}
 """Name in tables of a method and one of its kernels, by what the method's ``kernels`` says."""
@@ -68,8 +69,14 @@ def kernels_of(
 def _suits(kernel: Kernel, config: DatasetConfig) -> bool:
     """Return whether a kernel can be made from what a data set has: features, distances or kernels."""
     if isinstance(config, Precomputed):
-        return isinstance(kernel, PrecomputedKernel if config.measure == "kernel" else Gaussian)
-    return isinstance(kernel, DescriptorKernel) and not isinstance(kernel, PrecomputedKernel)
+        return isinstance(kernel, _kernel_model("precomputed" if config.measure == "kernel" else "gaussian"))
+    return isinstance(kernel, DescriptorKernel) and not isinstance(kernel, MatrixKernel)
+
+
+def _kernel_model(kind: str) -> type[DescriptorKernel]:
+    model = REGISTRATIONS["kernels"][kind].model
+    assert issubclass(model, DescriptorKernel)
+    return model
 
 
 def _default_kernel(name: str, config: DatasetConfig) -> DescriptorKernel:
@@ -78,9 +85,11 @@ def _default_kernel(name: str, config: DatasetConfig) -> DescriptorKernel:
     Tables hold features in any units, and inner cross-validation chooses their scaling (``reports/scaling``).
     """
     if isinstance(config, Precomputed) and config.measure == "kernel":
-        return PrecomputedKernel(kind="precomputed", descriptor=name)
-    scaling: Literal["auto", "none"] = "auto" if config.family == "tables" else "none"
-    return Gaussian(kind="gaussian", descriptor=name, feature_scaling=scaling)
+        return _kernel_model("precomputed").model_validate({"kind": "precomputed", "descriptor": name})
+    scaling = "auto" if config.family == "tables" else "none"
+    return _kernel_model("gaussian").model_validate(
+        {"kind": "gaussian", "descriptor": name, "feature_scaling": scaling}
+    )
 
 
 def kernel_names(kernel_id: str, kernel: DescriptorKernel, sources: list[str]) -> Iterator[NamedKernel]:

@@ -12,7 +12,7 @@ from mklearn.contract.final_spec import BEST
 from mklearn.contract.model import Slug, as_list
 from mklearn.datasets.registry import registry, selection_mistakes
 from mklearn.descriptors.models import Table
-from mklearn.kernels.models import DescriptorKernel, Gaussian, Product
+from mklearn.kernels.models import DescriptorKernel, Product
 from mklearn.study.datasets import DatasetConfig, RegisteredDataset, normalise_datasets
 from mklearn.study.mistakes import Mistake, Path, nearest, one_of, valid_part
 from mklearn.study.model import Study
@@ -83,7 +83,7 @@ class _Names:
             "table in any data set": {name for config in configs for name in config.table_names},
             "descriptor": {*(study.descriptors or ()), *sources},
             "kernel": {*kernels, *products},
-            "Gaussian kernel": {name for name, kernel in kernels.items() if isinstance(kernel, Gaussian)},
+            "Gaussian kernel": {name for name, kernel in kernels.items() if getattr(kernel, "kind", "") == "gaussian"},
             "method": set(table_names(study)),
             "protocol": set(study.protocols),
         }

@@ -1,13 +1,13 @@
 """What a study can name: descriptors, kernels, methods and protocols, mklearn's own and those of installed packages.
 
-There is one model per kind, with its title, its reference and its implementation. Those of methods are made from
-``registry.json``, so that nothing numerical is imported; a package's estimators are imported.
+There is one model per kind, with its title, its reference and its implementation. Those of methods and kernels are
+made from ``registry.json``, so that nothing numerical is imported; a package's own are imported.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from importlib.metadata import EntryPoint
@@ -25,14 +25,14 @@ from mklearn.datasets.registry import Entry, entry, registry
 from mklearn.descriptors.models import DESCRIPTORS, Descriptor
 from mklearn.errors import ConfigError
 from mklearn.extensions import entry_points, package_of
-from mklearn.kernels.models import KERNELS, Kernel
-from mklearn.study.generated_models import method_model
+from mklearn.kernels.models import Kernel
+from mklearn.study.generated_models import kernel_model, method_model
 from mklearn.study.mistakes import nearest
 from mklearn.study.protocols import PROTOCOLS, Protocol
 
 OWN: dict[str, tuple[type[Registered], Iterable[type[Registered]]]] = {
     "descriptors": (Descriptor, DESCRIPTORS),
-    "kernels": (Kernel, KERNELS),
+    "kernels": (Kernel, tuple(map(kernel_model, own_entries("kernels").values()))),
     "methods": (Method, tuple(map(method_model, own_entries("methods").values()))),
     "protocols": (Protocol, PROTOCOLS),
 }
@@ -105,13 +105,20 @@ def _registered(what: str) -> tuple[dict[str, Registration], list[str]]:
     return found, problems
 
 
-def _loaded(what: str, point: EntryPoint) -> Any:
-    """Return the model of an entry point, which names an estimator for a method, else the model."""
-    if what != "methods":
-        return point.load()
-    from mklearn.study.registry_entries import method_entry  # imports scikit-learn, as the estimator does
+_MADE_BY: dict[str, Callable[[Mapping[str, Any]], type[Registered]]] = {
+    "kernels": kernel_model,
+    "methods": method_model,
+}
 
-    return method_model(method_entry(point.load()))
+
+def _loaded(what: str, point: EntryPoint) -> Any:
+    """Return the model of an entry point, which names an implementation with a card, or a protocol's model."""
+    found = point.load()
+    if what not in _MADE_BY:
+        return found
+    from mklearn.study.registry_entries import entry_of  # imports scikit-learn, as implementations may
+
+    return _MADE_BY[what](entry_of(what, found))
 
 
 _LOADED = {what: _registered(what) for what in OWN}

@@ -11,7 +11,9 @@ import json
 import math
 import pkgutil
 import re
-from collections.abc import Iterator, Sequence
+import types
+import typing
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from numbers import Integral
 from typing import Any
@@ -19,17 +21,34 @@ from typing import Any
 from sklearn.base import ClassifierMixin
 
 from mklearn.base.parameters import Interval, StrOptions
-from mklearn.cards import REGISTRY, Card, Input, MethodCard
+from mklearn.cards import REGISTRY, Card, Input, KernelCard, MethodCard
 from mklearn.contract import method
 from mklearn.errors import ConfigError
+from mklearn.kernels import models as kernel_models
 
-ROOMS = {"methods": ("subspace", "classifiers", "bilinear")}
+ROOMS = {"methods": ("subspace", "classifiers", "bilinear"), "kernels": ("kernels",)}
 """Where mklearn's own implementations lie, by sort."""
 
 
 def own_registry() -> dict[str, dict[str, Any]]:
     """Return the entries of all of mklearn's own implementations, by sort and kind."""
-    return {sort: {entry["kind"]: entry for entry in map(method_entry, _own(rooms))} for sort, rooms in ROOMS.items()}
+    found = {sort: [entry_of(sort, implementation) for implementation in _own(rooms)] for sort, rooms in ROOMS.items()}
+    return {sort: {entry["kind"]: entry for entry in entries} for sort, entries in found.items()}
+
+
+def entry_of(sort: str, implementation: Any) -> dict[str, Any]:
+    """Return the entry of a method or kernel.
+
+    Raises
+    ------
+    ConfigError
+        It has no card, or a parameter without valid values.
+    """
+    kinds: dict[str, type[Card]] = {"methods": MethodCard, "kernels": KernelCard}
+    card = _card(implementation)
+    if not isinstance(card, kinds[sort]):
+        raise ConfigError(f"{_name(implementation)} has no mklearn.cards.{kinds[sort].__name__}.")
+    return _method_entry(card, implementation) if isinstance(card, MethodCard) else _kernel_entry(card, implementation)
 
 
 def _own(rooms: Sequence[str]) -> Iterator[Any]:
@@ -49,17 +68,16 @@ def _card(implementation: Any) -> Card | None:
     return card if isinstance(card, Card) else None
 
 
-def method_entry(implementation: Any) -> dict[str, Any]:
-    """Return the entry of an estimator, or of a function that makes one.
+def _kernel_entry(card: Card, implementation: Any) -> dict[str, Any]:
+    """Return the entry of a kernel."""
+    base = "Product" if implementation.measures == ("product",) else "DescriptorKernel"
+    base = "MatrixKernel" if implementation.measures == ("kernel",) else base
+    common = {*getattr(kernel_models, base).model_fields, "name"} | {"measure"} - {*card.valid}
+    return _entry(card, implementation, common) | {"bases": [base], "measures": list(implementation.measures)}
 
-    Raises
-    ------
-    ConfigError
-        It has no card, or a parameter without valid values.
-    """
-    card = _card(implementation)
-    if not isinstance(card, MethodCard):
-        raise ConfigError(f"{_name(implementation)} has no mklearn.cards.MethodCard.")
+
+def _method_entry(card: MethodCard, implementation: Any) -> dict[str, Any]:
+    """Return the entry of an estimator, or of a function that makes one."""
     bases = _bases(card, implementation)
     common = {name for base in bases for name in getattr(method, base).model_fields}
     named = {
@@ -161,12 +179,26 @@ def _valid(implementation: Any, card: Card, name: str) -> dict[str, Any]:
 
 
 def _choices(implementation: Any, card: Card, name: str) -> list[dict[str, Any]]:
+    if name not in card.valid and not hasattr(implementation, "_parameter_constraints"):
+        return _annotated(typing.get_type_hints(implementation).get(name))
     given = card.valid.get(name, getattr(implementation, "_parameter_constraints", {}).get(name, ()))
     return [found for constraint in given if (found := _schema(constraint))]
 
 
+def _annotated(annotation: Any) -> list[dict[str, Any]]:
+    """Return the JSON schemas of the values that an annotation allows; none for types that a study can't name."""
+    if isinstance(annotation, types.UnionType):
+        return [schema for member in typing.get_args(annotation) for schema in _annotated(member)]
+    if typing.get_origin(annotation) is typing.Literal:
+        return [{"enum": list(typing.get_args(annotation))}]
+    names = {int: "integer", float: "number", bool: "boolean", types.NoneType: "null"}
+    return [{"type": names[annotation]}] if annotation in names else []
+
+
 def _schema(constraint: Any) -> dict[str, Any]:
     """Return a constraint of scikit-learn as a JSON schema; empty for what is no value of a study, such as an array."""
+    if isinstance(constraint, Mapping):
+        return dict(constraint)
     if constraint is None:
         return {"type": "null"}
     if constraint == "boolean":

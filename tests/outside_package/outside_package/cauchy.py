@@ -6,15 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from mklearn.cards import POSITIVE, KernelCard
 from mklearn.checks import Array
 from mklearn.kernels.base import Kernel
 
 
+@KernelCard(kind="cauchy", title="Cauchy", valid={"scale": [POSITIVE]})
 @dataclass(kw_only=True, eq=False)
 class CauchyKernel(Kernel):
-    """Cauchy kernel ``1 / (1 + d^2 / (scale * mean d^2))``."""
+    """Cauchy kernel ``1 / (1 + d^2 / (scale * mean d^2))``.
 
-    kind: ClassVar[str] = "cauchy"
+    Parameters
+    ----------
+    scale : float
+        Multiple of the mean squared training distance.
+    """
+
     measures: ClassVar[tuple[str, ...]] = ("squared_euclidean",)
 
     scale: float = 1.0

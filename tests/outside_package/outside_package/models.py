@@ -6,25 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mklearn.contract.method import Positive
 from mklearn.descriptors.models import Descriptor
-from mklearn.kernels.models import DescriptorKernel
 from mklearn.study.protocols import Protocol
-
-
-class Cauchy(DescriptorKernel):
-    """1 / (1 + d^2 / scale)."""
-
-    title = "Cauchy"
-    implementation = "outside_package.cauchy:CauchyKernel"
-
-    kind: Literal["cauchy"]
-    scale: Positive = 1.0
-    """Multiple of the mean squared training distance."""
-
-    def measure_for(self, suited: str) -> str:
-        """Return squared Euclidean distances, whatever suits the descriptor."""
-        return "squared_euclidean"
 
 
 class ColumnMeans(Descriptor):

@@ -14,8 +14,8 @@ import pytest
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
-from mklearn.kernels.models import Gaussian, Linear, Polynomial
 from mklearn.kernels.specs import KERNELS, StackTransform, build_stack, compute_stack
+from mklearn.study.registry import registered
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
 
@@ -113,8 +113,8 @@ def test_a_short_spec_is_what_a_study_has_by_default(X: np.ndarray) -> None:
     centred = X - X.mean(axis=0)
     np.testing.assert_allclose(K, centred @ centred.T / np.mean(np.sum(centred**2, axis=1)), atol=1e-12)
     np.testing.assert_allclose(moved, K, atol=1e-10)
-    for kind, model in (("gaussian", Gaussian), ("linear", Linear), ("polynomial", Polynomial)):
-        chosen = model(kind=kind)
+    for kind in ("gaussian", "linear", "polynomial"):
+        chosen: Any = registered("kernels")[kind].model_validate({"kind": kind})
         default = KERNELS[kind]()
         assert (default.centre, default.normalise, default.psd) == (chosen.centre, chosen.normalise, chosen.psd)
 

@@ -15,10 +15,11 @@ from tests.workflow.conftest import SMOKE
 
 BROKEN = {
     "no such module": ("mklearn.kernels", "missing_package.models:Kernel", "No module named 'missing_package'"),
-    "no model": ("mklearn.kernels", "json:dumps", "json:dumps is not a subclass of mklearn.kernels.models.Kernel."),
-    "another base": ("mklearn.protocols", "mklearn.kernels.models:Linear", "is not a subclass of"),
+    "no card": ("mklearn.kernels", "json:dumps", "json:dumps has no mklearn.cards.KernelCard."),
+    "another card": ("mklearn.methods", "mklearn.kernels.linear:LinearKernel", "has no mklearn.cards.MethodCard."),
+    "no model": ("mklearn.protocols", "json:dumps", "is not a subclass of mklearn.study.protocols.Protocol."),
     "without a kind": ("mklearn.descriptors", "mklearn.descriptors.models:Descriptor", "has no field `kind`"),
-    "a kind twice": ("mklearn.kernels", "mklearn.kernels.models:Linear", "kind 'linear' is registered already"),
+    "a kind twice": ("mklearn.kernels", "mklearn.kernels.linear:LinearKernel", "kind 'linear' is registered already"),
 }
 
 

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from mklearn.cards import REGISTRY, MethodCard
 from mklearn.errors import ConfigError
 from mklearn.study.generated_models import annotation, method_model
-from mklearn.study.registry_entries import method_entry, own_registry
+from mklearn.study.registry_entries import entry_of, own_registry
 from mklearn.subspace import KernelFDA
 
 
@@ -61,8 +61,8 @@ def described(**told: Any) -> type[Weighted]:
 
 
 def test_a_card_says_what_constraints_do_not() -> None:
-    entry = method_entry(
-        described(valid={"weight": [None, *Weighted._parameter_constraints["ridge"]]}, tuned=["ridge"])
+    entry = entry_of(
+        "methods", described(valid={"weight": [None, *Weighted._parameter_constraints["ridge"]]}, tuned=["ridge"])
     )
     assert entry["about"] == "Discriminant with a weight."
     assert entry["fields"]["ridge"] == {
@@ -78,13 +78,13 @@ def test_a_card_says_what_constraints_do_not() -> None:
 
 def test_what_a_study_can_not_name_is_left_out_by_the_card() -> None:
     with pytest.raises(ConfigError, match="Weighted: parameter 'weight' has no valid values that a study can name"):
-        method_entry(described())
-    assert "weight" not in method_entry(described(library_only=["weight"]))["fields"]
+        entry_of("methods", described())
+    assert "weight" not in entry_of("methods", described(library_only=["weight"]))["fields"]
 
 
 def test_a_card_is_not_inherited() -> None:
     with pytest.raises(ConfigError, match=r"Weighted has no mklearn\.cards\.MethodCard"):
-        method_entry(Weighted)
+        entry_of("methods", Weighted)
 
 
 @pytest.mark.parametrize(
