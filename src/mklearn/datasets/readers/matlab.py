@@ -8,6 +8,7 @@ so sizes and classes are compared and set here.
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import struct
 import warnings
@@ -124,6 +125,7 @@ def _is_hdf5(path: Path) -> bool:
 def _variables(path: Path) -> Iterator[dict[str, np.ndarray | None]]:
     import scipy.io  # here: each step that imports a reader would wait for it
 
+    faulthandler.disable()  # of a damaged file, a crash is an answer
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         stored = {name: (shape, kind) for name, shape, kind in scipy.io.whosmat(path)}
