@@ -12,6 +12,7 @@ UV     := $(shell command -v uv 2>/dev/null || echo .tools/bin/uv)
 COMPILE := pip compile -q --no-config --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url
 
 .DEFAULT_GOAL := help
+unexport PYTHONDONTWRITEBYTECODE # with it, each test worker, job and process of a test compiles all that it imports
 .PHONY: help setup run why failed test lint format lock schema docs mosek slurm clean clean-cache
 
 help: ## this list

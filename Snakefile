@@ -41,14 +41,7 @@ onerror:
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/data.smk"
-include: "workflow/rules/descriptors.smk"
-include: "workflow/rules/kernels.smk"
-include: "workflow/rules/train.smk"
-include: "workflow/rules/landmarks.smk"
-include: "workflow/rules/evaluate.smk"
-include: "workflow/rules/report.smk"
-include: "workflow/rules/final.smk"
+include: "workflow/rules/stages.smk"
 
 
 rule all:
@@ -59,14 +52,14 @@ rule all:
 
 rule data:
     input:
-        targets.all_samples(),
+        targets.samples(),
 
 
 rule kernels:
     input:
-        targets.kernels(),
+        targets.all_of("kernel_set"),
 
 
 rule fits:
     input:
-        targets.all_scores(),
+        targets.all_of("fit_scores"),

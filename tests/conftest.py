@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -29,8 +29,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: min(place.get(str(folder), len(place)) for folder in item.path.parents))
 
 
-# A busy machine is no mistake of the code.
-settings.register_profile("mklearn", deadline=None)
+# A busy machine is no mistake of the code; and what fixtures make, no example changes.
+settings.register_profile(
+    "mklearn", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
 settings.load_profile("mklearn")
 
 

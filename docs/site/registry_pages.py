@@ -122,10 +122,7 @@ def facts(entry: Description, model: type[Registered]) -> str:
     module, _, name = entry.implementation.partition(":")
     found = [("Source", markdown(entry.reference))] if entry.reference else []
     if issubclass(model, Method):
-        inputs = [
-            f"{INPUTS[given.kind]}{', for training samples only' if given.training_only else ''}"
-            for given in model.inputs.values()
-        ]
+        inputs = [INPUTS[given.kind] for given in model.inputs.values()]
         found.append(("Takes", "; ".join(inputs)))
         found.append(("Gives", "labels" if issubclass(model, Classifier) else "an embedding, and labels by it"))
     if name:

@@ -32,7 +32,7 @@ CACHE = "cache"
 """Folder of the artefacts that studies share."""
 STAGES = (
     "data", "resized", "splits", "descriptors", "pairwise", "projections", "kernels", "landmarks", "moments",
-    "solutions", "embeddings", "fits",
+    "fits",
 )  # fmt: skip
 """Folders in it."""
 _STAMP = "provenance"

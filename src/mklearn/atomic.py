@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mklearn.errors import DamagedFile, DataError, UserError
-from mklearn.provenance import canonical
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -246,7 +245,7 @@ def write_parquet(path: str | os.PathLike[str], frame: pd.DataFrame, metadata: d
     table = pa.Table.from_pandas(frame, preserve_index=False)
     described = {
         **(table.schema.metadata or {}),
-        _METADATA_KEY: canonical(metadata or {}).encode(),
+        _METADATA_KEY: json.dumps(metadata or {}, sort_keys=True, allow_nan=False).encode(),
         b"sha256": _SEAL + b"0" * _DIGITS,
     }
     written = io.BytesIO()

@@ -110,8 +110,6 @@ class Input:
     kind : {"kernels", "features", "images"}
     field : str or None
         Field of a study that names the descriptor of an input of kind features; None: the input's own name.
-    training_only : bool
-        Whether the input exists for training samples only, such as privileged features.
     several : bool
         Whether the field names several descriptors, a list or ``all``: their features are put side by side.
     default : str or None
@@ -122,7 +120,6 @@ class Input:
 
     kind: Literal["kernels", "features", "images"]
     field: str | None = None
-    training_only: bool = False
     several: bool = False
     default: str | None = None
     about: str = ""
@@ -181,8 +178,8 @@ class MethodCard(Card):
     Attributes
     ----------
     inputs : mapping of str to Input
-        The first is ``X`` of the estimator; the others are keyword arguments of the same name of its ``fit`` and,
-        unless they are for training only, of its ``transform``, ``predict`` and ``decision_function``.
+        The first is what the estimator learns from: its ``kernels``, features side by side, or images. The others are
+        parameters of the estimator, which name a view of X.
     tuned : sequence of str
         Parameters of which a study can give a list: inner cross-validation chooses from it. Candidates are tried in the
         order of the first parameter's values, then of the next one's; of equally good ones the first is chosen.

@@ -23,7 +23,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.checks import (
+    as_float_array,
+    as_float_matrix,
+    as_square_matrix,
+    check_choice,
+    check_integer,
+    check_nonnegative,
+    check_square,
+    regular_array,
+)
+from mklearn.errors import DataError, NotApplicable
 
 Floats = NDArray[np.floating]
 Counting = Literal["class", "global"]
@@ -85,7 +95,9 @@ class LaplacianOperator(ABC):
 
     def apply(self, Z: ArrayLike) -> Floats:
         """Multiply Z, shape (n, p) or (n,), in its floating dtype; raise `DataError` unless Z has n rows."""
-        array = _real(Z, "Z")
+        array = regular_array(Z, "Z")
+        if array.dtype.kind != "f":
+            array = as_float_array(array, "Z", ndim=array.ndim)
         if array.ndim not in (1, 2) or array.shape[0] != self.n:
             raise DataError(f"Z has shape {array.shape}, the graph has {self.n} samples: expected ({self.n}, p).")
         return self._apply(array[:, None])[:, 0] if array.ndim == 1 else self._apply(array)
@@ -129,11 +141,12 @@ class MatrixOperator(LaplacianOperator):
 
     def __post_init__(self) -> None:
         m = self.matrix
-        m = sparse.csr_array(m, dtype=np.float64) if sparse.issparse(m) else _real(m, "The Laplacian", np.float64)
-        _check_square(m, "The Laplacian")
-        data = m.data if sparse.issparse(m) else m
-        if not np.isfinite(data).all():
-            raise DataError("The Laplacian is not finite: it contains NaN or infinity.")
+        if sparse.issparse(m):
+            m = sparse.csr_array(m, dtype=np.float64)
+            check_square(m, "The Laplacian")
+            as_float_array(m.data, "The Laplacian", ndim=1, may_be_empty=True)
+        else:
+            m = as_square_matrix(m, "The Laplacian")
         asymmetry = abs(m - m.T).max() if m.shape[0] else 0.0
         if asymmetry > 1e-10 * max(abs(m).max(), np.finfo(float).tiny):
             raise DataError(f"The Laplacian is not symmetric: it differs from its transpose by {asymmetry:.3g}.")
@@ -280,10 +293,9 @@ def mmc_graph(y: ArrayLike, weight: float = 1.0) -> GraphPair:
     GraphPair
         With ``sense="maximise"``. L is indefinite.
     """
-    if not np.isfinite(weight) or weight < 0:
-        raise ConfigError(f"Invalid value {weight!r} for `weight`: expected a finite number >= 0.")
+    weight = check_nonnegative(weight, "weight")
     classes = class_structure(y)
-    L = ClassOperator(classes.n, identity=-float(weight), means=1.0 + float(weight), total=-1.0, classes=classes)
+    L = ClassOperator(classes.n, identity=-weight, means=1.0 + weight, total=-1.0, classes=classes)
     return GraphPair(L, ClassOperator(classes.n, identity=1.0, total=0.0), sense="maximise")
 
 
@@ -306,10 +318,7 @@ def kernel_squared_distances(K: ArrayLike) -> Floats:
 
     For a Gaussian kernel they order neighbours like the distances it was computed from.
     """
-    K = _real(K, "The kernel of the training samples")
-    _check_square(K, "The kernel of the training samples")
-    if not np.isfinite(K).all():
-        raise DataError("The kernel of the training samples is not finite: it contains NaN or infinity.")
+    K = as_square_matrix(K, "The kernel of the training samples", dtype=None)
     diagonal = np.diag(K)
     d2 = np.maximum(diagonal[:, None] + diagonal - (K + K.T), 0)
     np.fill_diagonal(d2, 0)
@@ -365,9 +374,8 @@ def lde_graph(
     Deviation: each affinity is divided by its mean degree, so that L and L' have one scale for all k and k'. This
     changes results only through the ridge.
     """
-    if counting not in get_args(Counting):
-        raise ConfigError(f"Invalid value {counting!r} for `counting`: expected 'class' or 'global'.")
-    k, k_prime = _neighbour_count("k", k), _neighbour_count("k_prime", k_prime)
+    check_choice(counting, "counting", get_args(Counting))
+    k, k_prime = check_integer(k, "k"), check_integer(k_prime, "k_prime")
     stack = _distance_list(distances)
     n = stack[0].shape[0]
     codes = class_structure(y, n).codes
@@ -406,7 +414,7 @@ def lde_graph_of_features(features: Sequence[ArrayLike], y: ArrayLike, k: int = 
     DataError, ConfigError, NotApplicable
         As for `lde_graph`.
     """
-    k, k_prime = _neighbour_count("k", k), _neighbour_count("k_prime", k_prime)
+    k, k_prime = check_integer(k, "k"), check_integer(k_prime, "k_prime")
     tables = _feature_tables(features)
     classes = class_structure(y, len(tables[0]))
     members = [np.flatnonzero(classes.codes == code) for code in range(classes.n_classes)]
@@ -458,7 +466,7 @@ def lpp_graph(d2: ArrayLike, k: int = 5) -> GraphPair:
     ConfigError
         k < 1.
     """
-    k = _neighbour_count("k", k)
+    k = check_integer(k, "k")
     (d,) = _distance_list([d2])
     n = d.shape[0]
     near = _nearest(d, ~np.eye(n, dtype=bool), k)
@@ -480,7 +488,7 @@ def lpp_graph_of_features(features: ArrayLike, k: int = 5) -> GraphPair:
     DataError, ConfigError
         As for `lpp_graph`.
     """
-    k = _neighbour_count("k", k)
+    k = check_integer(k, "k")
     (X,) = _feature_tables([features])
     every = np.arange(len(X))
     edges = _either(_joined(X, [(every, every)], k)).tocoo()
@@ -538,67 +546,33 @@ def _laplacian(W: sparse.csr_array) -> MatrixOperator:
     return MatrixOperator(sparse.diags_array(np.asarray(symmetric.sum(axis=1))) - symmetric)
 
 
-def _real(values: Any, name: str, dtype: type[np.floating] | None = None) -> Floats:
-    """Return a floating array (float64 if it was none); raise `DataError` for what is no dense array of numbers."""
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise DataError(f"{name} is not a regular array: its parts have different lengths.") from error
-    if array.dtype.kind not in "fiub" or isinstance(values, np.ma.MaskedArray):
-        what = "is a masked array" if array.dtype.kind in "fiub" else f"has dtype {array.dtype}"
-        raise DataError(f"{name} {what}: expected a dense array of real numbers.")
-    return array.astype(dtype or (array.dtype if array.dtype.kind == "f" else np.float64), copy=False)
-
-
-def _check_square(matrix: Any, name: str) -> None:
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise DataError(f"{name} has shape {matrix.shape}: expected a square matrix.")
-
-
 def _feature_tables(features: Sequence[ArrayLike]) -> list[Floats]:
     """Return one or more checked tables of the same samples."""
-    tables = [_feature_table(_real(each, "The feature array")) for each in features]
+    tables = [as_float_matrix(each, "The feature array") for each in features]
     if not tables or len({len(X) for X in tables}) > 1 or len(tables[0]) < 2:
         shapes = ", ".join(str(X.shape) for X in tables) or "none"
         raise DataError(f"The feature arrays have shapes {shapes}: expected one or more (n, d), all with n >= 2 rows.")
     return tables
 
 
-def _feature_table(X: Floats) -> Floats:
-    if X.ndim != 2:
-        raise DataError(f"The features have shape {X.shape}: expected (n, d), or a list of (n, n) distances.")
-    if not np.isfinite(X).all():
-        raise DataError("The features are not finite: they contain NaN or infinity.")
-    return X
-
-
-def _neighbour_count(name: str, k: int) -> int:
-    if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
-        raise ConfigError(f"Invalid value {k!r} for `{name}`: expected an integer >= 1.")
-    return int(k)
-
-
 def _distance_list(distances: Any) -> list[Floats]:
     """Return one or more checked (n, n) distances from a list of them, or from features."""
     if isinstance(distances, Sequence):
-        stack: list[Floats] = [_real(d, f"Distance {i}", np.float64) for i, d in enumerate(distances)]
+        stack = [as_square_matrix(d, f"Distance {i}") for i, d in enumerate(distances)]
     else:
-        stack = [_feature_distances(_real(distances, "The feature array", np.float64))]
-    if not stack or stack[0].ndim != 2:
+        stack = [_feature_distances(as_float_matrix(distances, "The feature array").astype(np.float64, copy=False))]
+    if not stack:
         raise DataError("Invalid distances: expected a list of one or more (n, n) distances, or (n, d) features.")
     n = stack[0].shape[0]
     for i, d in enumerate(stack):
         if d.shape != (n, n) or n < 2:
             raise DataError(f"Distance {i} has shape {d.shape}: expected ({n}, {n}) with n >= 2 samples.")
-        if not np.isfinite(d).all():
-            raise DataError(f"Distance {i} is not finite: it contains NaN or infinity.")
         if not np.allclose(d, d.T, rtol=1e-6, atol=1e-9 * np.abs(d).max()):
             raise DataError(f"Distance {i} is not symmetric: pass (D + D.T) / 2, or another distance.")
     return stack
 
 
 def _feature_distances(X: Floats) -> Floats:
-    _feature_table(X)
     if X.shape[0] == X.shape[1] and X.shape[0] > 1 and not np.diag(X).any() and np.array_equal(X, X.T):
         raise DataError(
             f"A symmetric array of shape {X.shape} with zero diagonal looks like a distance: pass distances in a list "

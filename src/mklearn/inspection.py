@@ -6,20 +6,20 @@ scale needs a large one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.model_selection import RepeatedStratifiedKFold, check_cv, cross_validate
 
+from mklearn.checks import check_integer
 from mklearn.errors import ConfigError, DataError
 from mklearn.evaluation.statistics import Difference, paired_accuracy_difference
-from mklearn.evaluation.weight_stability import WeightStability, weight_stability
 from mklearn.kernels.views import Views, as_views
-from mklearn.optimize.validation import integer
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +42,33 @@ class ViewContribution:
     permuted: Difference
     left_out: Difference
     changed: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class WeightStability:
+    """Kernel weights over splits.
+
+    Attributes
+    ----------
+    kernels : tuple of str
+    weights : array of shape (n_splits, n_kernels)
+        Each row divided by the sum of its absolute values; without splits that have no weights.
+    mean, std : arrays of shape (n_kernels,)
+        Over the splits; the standard deviation has n_splits - 1 in its denominator, and is NaN for one split.
+    between_splits : float
+        Mean total variation distance between the weights of two splits, half the sum of absolute differences: 0 for the
+        same weights in every split, 1 for weights on different kernels in each. NaN for one split.
+    from_equal : float
+        Mean total variation distance from equal weights: between 0 and 1 - 1/n_kernels for nonnegative weights. Weights
+        that are hardly learned are stable.
+    """
+
+    kernels: tuple[str, ...]
+    weights: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    std: NDArray[np.float64]
+    between_splits: float
+    from_equal: float
 
 
 def view_contributions(
@@ -100,7 +127,7 @@ def view_contributions(
     labels = np.asarray(y)
     if labels.shape != (len(views),):
         raise DataError(f"y has shape {labels.shape} for {len(views)} samples; expected one label for each")
-    n_permutations = integer(n_permutations, "n_permutations", 1)
+    n_permutations = check_integer(n_permutations, "n_permutations", 1)
     rng = np.random.default_rng(random_state)
     if cv is None:
         cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=random_state)
@@ -162,7 +189,7 @@ def kernel_weights_over_splits(
 
     Returns
     -------
-    mklearn.evaluation.weight_stability.WeightStability
+    WeightStability
         Weights of each split, mean and standard deviation of each kernel's, and ``between_splits``: 0 for the same
         weights in every split, 1 for nothing in common.
 
@@ -186,6 +213,43 @@ def kernel_weights_over_splits(
     )["estimator"]
     fitted = [_with_weights(fit) for fit in fits]
     return weight_stability([each.kernel_weights_ for each in fitted], fitted[0].kernel_ids_)
+
+
+def weight_stability(weights: ArrayLike, kernels: Sequence[str] | None = None) -> WeightStability:
+    """Compute how much kernel weights differ between splits.
+
+    Parameters
+    ----------
+    weights : array of shape (n_splits, n_kernels)
+        Rows with NaN, or of zeros, are left out.
+    kernels : sequence of str, optional
+        Names; by default the positions.
+
+    Raises
+    ------
+    DataError
+        Another shape, another number of names, or no row left.
+    """
+    array = np.asarray(weights, dtype=np.float64)
+    if array.ndim != 2:
+        raise DataError(f"weights have shape {array.shape}: expected (n_splits, n_kernels)")
+    names = tuple(map(str, range(array.shape[1]) if kernels is None else kernels))
+    if len(names) != array.shape[1]:
+        raise DataError(f"there are {len(names)} names for {array.shape[1]} kernels")
+    sums = np.abs(array).sum(axis=1)
+    kept = np.isfinite(sums) & (sums > 0)
+    if not kept.any():
+        raise DataError("no split has kernel weights")
+    shares = array[kept] / sums[kept, None]
+    several = len(shares) > 1
+    return WeightStability(
+        names,
+        shares,
+        shares.mean(axis=0),
+        shares.std(axis=0, ddof=1) if several else np.full(len(names), np.nan),
+        float(pdist(shares, "cityblock").mean() / 2) if several else float("nan"),
+        float(np.abs(shares - 1 / len(names)).sum(axis=1).mean() / 2),
+    )
 
 
 def _with_weights(fitted: Any) -> Any:

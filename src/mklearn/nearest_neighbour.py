@@ -17,8 +17,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklearn.checks import as_float_matrix
 from mklearn.errors import DataError
-from mklearn.kernels.checks import check_kept
 
 Rule = Literal["euclidean", "cosine"]
 
@@ -295,19 +295,7 @@ def _embeddings(Z_train: ArrayLike, Z_test: ArrayLike) -> tuple[NDArray, NDArray
 
 def checked_embedding(Z: ArrayLike, name: str) -> NDArray[np.float64]:
     """Return an embedding as a finite float64 matrix; raise DataError otherwise, with its name."""
-    check_kept(Z, name)
-    try:
-        raw = np.asarray(Z)
-    except ValueError as error:
-        raise DataError(f"{name} is not a regular array: its parts have different lengths") from error
-    if raw.ndim != 2 or 0 in raw.shape:
-        raise DataError(f"{name} has shape {raw.shape}: an embedding is a non-empty (samples, dimensions) matrix")
-    if raw.dtype.kind not in "fiub":
-        raise DataError(f"{name} has dtype {raw.dtype}: embeddings are real numbers")
-    array = raw.astype(np.float64, copy=False)
-    if not np.isfinite(array).all():
-        raise DataError(f"{name} has values that are not finite: the fit of this embedding failed")
-    return array
+    return as_float_matrix(Z, name).astype(np.float64, copy=False)
 
 
 def checked_labels(y: ArrayLike, n: int, name: str) -> NDArray:

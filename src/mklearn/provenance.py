@@ -25,7 +25,7 @@ SILENT = frozenset(
         "mklearn.extensions",
         "mklearn.extras",
         "mklearn.steps.log",
-        "mklearn.steps.supervisor",
+        "mklearn.supervisor",
     }
 )
 """Modules whose edits change no number. (Package ``__init__`` files only re-export, lazily, and are left out too.)"""

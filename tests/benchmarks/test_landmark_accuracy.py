@@ -133,7 +133,6 @@ ROWS: dict[str, Callable[[Samples], float]] = {
 
 
 @pytest.mark.benchmark
-@pytest.mark.timeout(3600)
 def test_a_ridge_classifier_is_as_accurate_as_nystroem_and_a_linear_svm_in_a_fifth_of_the_time(
     mirror: Path, record_property
 ) -> None:

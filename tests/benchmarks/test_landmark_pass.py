@@ -28,7 +28,6 @@ BATCH = 10_000
 
 
 @pytest.mark.benchmark
-@pytest.mark.timeout(1800)
 def test_time_is_linear_in_n_and_memory_is_constant(mirror: Path, record_property) -> None:
     images, y = mnist(mirror)
     model = LandmarkFeatures(KERNELS, L, dtype="float32").fit(pixels_and_means(images[:BATCH]), y[:BATCH])

@@ -75,7 +75,6 @@ def unavoidable_seconds(n: int, ranks: Sequence[int], steps: int, dtype: str) ->
 
 
 @pytest.mark.benchmark
-@pytest.mark.timeout(3600)
 def test_landmarks_are_as_accurate_as_the_dense_method(usps, record_property) -> None:
     """Five splits with 3,000 training images each, in pairs: the dense method on all would take minutes for each."""
     views, y = usps
@@ -94,7 +93,6 @@ def test_landmarks_are_as_accurate_as_the_dense_method(usps, record_property) ->
 
 
 @pytest.mark.benchmark
-@pytest.mark.timeout(3600)
 def test_landmarks_are_ten_to_twenty_times_as_fast_as_the_dense_method(usps, record_property) -> None:
     """With as many training samples as the standard split, 7,291.
 

@@ -5,7 +5,6 @@ Wall times, so nothing else may run on the machine. Two runs of the default stud
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from pathlib import Path
@@ -15,25 +14,25 @@ from tests.workflow.conftest import Checkout
 
 
 def jobs(folder: Path) -> dict[str, float]:
-    """Seconds of every job from its start to the end of its last output, by log file, from Snakemake's records."""
+    """Seconds of every job: of its process, or of the tables and the page those until the last line of their log."""
     found: dict[str, float] = {}
-    for path in (folder / ".snakemake" / "metadata").rglob("*"):
-        if path.is_file():
-            record = json.loads(path.read_text(encoding="utf-8"))
-            name = record["log"][0]
-            found[name] = max(found.get(name, 0.0), record["endtime"] - record["starttime"])
+    for log in (folder / "logs").rglob("*.log"):
+        benchmark = log.with_suffix(".tsv")
+        if benchmark.is_file():
+            found[str(log)] = float(benchmark.read_text(encoding="utf-8").splitlines()[1].split("\t")[0])
+        else:
+            found[str(log)] = float(log.read_text(encoding="utf-8").splitlines()[-1].strip("[ ").split(" s]")[0])
     return found
 
 
 @pytest.mark.benchmark
-@pytest.mark.timeout(1800)
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs two cores")
 def test_the_engine_adds_little_to_its_jobs(tmp_path: Path, repository: Path, record_property) -> None:
     wall, work = {}, {}
     for cores in (2, 1):
         checkout = Checkout(tmp_path / str(cores), repository)
         started = time.monotonic()
-        checkout.snakemake("--cores", str(cores), timeout=1500)
+        checkout.snakemake("--cores", str(cores))
         wall[cores] = time.monotonic() - started
         work[cores] = sum(jobs(checkout.folder).values())
     overhead = wall[2] / (work[2] / 2)

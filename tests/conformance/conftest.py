@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.split_stacks import split_stacks
 
 from mklearn.kernels.distances import MEASURES
-from mklearn.kernels.specs import build_stack
 from mklearn.kernels.stack import KernelStack
 
 SPECS: list[dict[str, Any]] = [
-    {"id": "narrow", "pairwise": "squared_euclidean", "kind": "gaussian", "bandwidth": 0.5},
-    {"id": "wide", "pairwise": "squared_euclidean", "kind": "gaussian", "bandwidth": 2.0, "psd": "shift"},
-    {"id": "chi2", "pairwise": "chi2", "kind": "gaussian", "measure": "chi2", "normalise": "centred_trace"},
-    {"id": "linear", "pairwise": "inner_product", "kind": "linear", "centre": True, "normalise": "centred_trace"},
+    {"id": "narrow", "view": "squared_euclidean", "kind": "gaussian", "bandwidth": 0.5},
+    {"id": "wide", "view": "squared_euclidean", "kind": "gaussian", "bandwidth": 2.0, "psd": "shift"},
+    {"id": "chi2", "view": "chi2", "kind": "gaussian", "measure": "chi2", "normalise": "centred_trace"},
+    {"id": "linear", "view": "inner_product", "kind": "linear", "centre": True, "normalise": "centred_trace"},
 ]
 
 
@@ -37,12 +37,12 @@ class Digits:
         if pairwise is None:
             train, test = self._stacks
         else:
-            train, test, _ = build_stack(pairwise, SPECS, self.train, self.test)
+            train, test, _ = split_stacks(pairwise, SPECS, self.train, self.test)
         return np.array(train.as_last_axis()), np.array(test.as_last_axis())
 
     @cached_property
     def _stacks(self) -> tuple[KernelStack, KernelStack]:
-        return build_stack(self.pairwise, SPECS, self.train, self.test)[:2]
+        return split_stacks(self.pairwise, SPECS, self.train, self.test)[:2]
 
     def samples(self, takes: str) -> NDArray[np.float64]:
         """All samples as pixels (100, 64), or as pictures (100, 8, 8)."""

@@ -9,8 +9,9 @@ import pytest
 from numpy.typing import NDArray
 from tests.conformance.conftest import Digits
 from tests.conformance.signatures import about, implementation
+from tests.split_stacks import split_stacks
 
-from mklearn.kernels.specs import KERNELS, build_stack
+from mklearn.kernels.specs import KERNELS
 from mklearn.study.registry import registered
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
@@ -98,12 +99,12 @@ def test_on_digits(digits: Digits, kind: str, measure: str, normalise: Any, cent
 @pytest.mark.parametrize("kind", [kind for kind in KERNELS if kind != "precomputed"])
 def test_scaled_features_of_test_samples_change_nothing_in_training(digits: Digits, kind: str, scaling: str) -> None:
     """Nor does a training kernel, or a row of another test sample."""
-    source = {"features": "t", "feature_scaling": scaling}
+    source = {"view": "t", "feature_scaling": scaling}
     spec = {"id": kind, "kind": kind, **({"factors": [source, source]} if kind == "product" else source)}
     other = digits.X.copy()
     other[digits.test[20:]] = np.random.default_rng(0).uniform(-50, 100, size=other[digits.test[20:]].shape)
     (K, new, info), (K_2, new_2, info_2) = (
-        build_stack({}, [spec], digits.train, digits.test, {"t": X}) for X in (digits.X, other)
+        split_stacks({}, [spec], digits.train, digits.test, {"t": X}) for X in (digits.X, other)
     )
     np.testing.assert_array_equal(K.matrices, K_2.matrices)
     assert info == info_2

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 import pytest
+from mklearn.evaluation.inputs import Inputs, SampleInput
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, cross_val_score
@@ -23,7 +24,6 @@ from mklearn.contract.fit_spec import EvaluationSpec, InputSpec, MethodSpec
 from mklearn.contract.loading import load
 from mklearn.contract.method import FixedCombination
 from mklearn.errors import DataError, NotApplicable, UserError
-from mklearn.evaluation.inputs import Inputs, SampleInput
 from mklearn.evaluation.split import SplitResult, evaluate_split
 from mklearn.evaluation.sweeps import LeadingDimensions, Predictions, Refit
 from mklearn.kernels.specs import StackTransform

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mklearn.evaluation.inputs import Inputs, KernelInput
 
 from mklearn.datasets.read import read_dataset
 from mklearn.datasets.splits import random_per_class
@@ -18,7 +19,6 @@ from mklearn.descriptors.lbp import lbp
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.descriptors.phog import phog
 from mklearn.descriptors.pixels import pixels
-from mklearn.evaluation.inputs import Inputs, KernelInput
 from mklearn.evaluation.split import evaluate_split
 from mklearn.kernels.distances import MEASURES
 from mklearn.study.expansion.plan import Plan, plan_study

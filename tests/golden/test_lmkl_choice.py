@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mklearn.evaluation.inputs import Inputs, SampleInput
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.svm import SVC
@@ -20,7 +21,6 @@ from mklearn.datasets.read import read_dataset
 from mklearn.datasets.registry import dataset_spec
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.evaluation.draws import evaluate_draw
-from mklearn.evaluation.inputs import Inputs, SampleInput
 
 FILES = {"olivetti-gender": "olivetti/olivettifaces.mat", "usps-3-vs-58": "usps/usps.h5"}
 RECIPES = {

@@ -1,9 +1,9 @@
 """Run every step of the workflow on small data, each in a process of its own, and note what each of them read.
 
 Usage: ``python every_step.py FOLDER``. Jobs are made as Snakemake makes them - the same plan, files, specifications
-and log - and run in forked processes that have loaded third-party packages but nothing of mklearn. Of each job
-``records.json`` has its step, name, log, outputs, the mklearn modules that it loaded, the files of the package that it
-opened, and the fingerprint of the code that its rule declares.
+and log - and run in forked processes that have loaded third-party packages but nothing of mklearn. All jobs are in
+``jobs.json`` when the first line is written; each further line is the number of a job that has ended. Its record,
+``record-NUMBER.json``, is the job with the mklearn modules that it loaded and the files of the package that it opened.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -225,7 +225,10 @@ def write_own_files() -> None:
             Image.fromarray(pixels).save(folder / f"{number}.png")
 
 
-# --- jobs, as the rules in workflow/rules make them
+# --- jobs, as the rule of each stage makes them
+
+DATA = ("download", "read", "resize")
+TABLES = ("scores", "summary", "run_record", "report", "final_model")
 
 
 def jobs() -> Iterator[dict[str, Any]]:
@@ -249,138 +252,30 @@ def jobs() -> Iterator[dict[str, Any]]:
     if os.environ.get("MKLEARN_MIRROR"):
         targets = Targets(plan_study(check_study(MIRRORED)))
         yield from data_jobs(targets)
-        yield from split_jobs(targets)
-
-
-def job(targets: Any, rule: str, inputs: Any, outputs: Any, code: bool = True, **wildcards: str) -> dict[str, Any]:
-    """A job as its rule in workflow/rules makes it; rules of a part run the step of the whole."""
-    step, w = rule.removesuffix("_part"), SimpleNamespace(**wildcards)
-    return {
-        "step": step, "log": targets.log(rule, **wildcards), "inputs": inputs, "outputs": outputs,
-        "spec": targets.spec(step)(w), "code": targets.code(step)(w) if code else None,
-    }  # fmt: skip
+        yield from jobs_of(targets, ["split"])
 
 
 def data_jobs(targets: Any) -> Iterator[dict[str, Any]]:
-    for dataset in targets.plan.datasets.values():
-        for path in dataset.downloads:
-            names = {"source": Path(path).parent.name, "file": Path(path).name}
-            yield job(targets, "download", {}, {"target": path}, code=False, **names)
-        w = SimpleNamespace(dataset=dataset.original)
-        made = {"samples": targets.original(w), "labels": targets.labels(w)}
-        yield job(targets, "read", {"files": targets.source_files(w)}, made, **vars(w))
-        if dataset.resize:
-            w = SimpleNamespace(dataset=dataset.key)
-            yield job(targets, "resize", {"samples": targets.original(w)}, {"resized": targets.samples(w)}, **vars(w))
+    return jobs_of(targets, DATA)
 
 
 def model_jobs(targets: Any) -> Iterator[dict[str, Any]]:
-    plan, path = targets.plan, targets.path
-    for dataset, descriptor in plan.descriptors:
-        w = SimpleNamespace(dataset=dataset, descriptor=descriptor)
-        samples, learned = targets.samples(w), targets.learned(w)
-        if learned:
-            yield job(targets, "learn", {"samples": samples}, {"learned": learned[0]}, **vars(w))
-        for part in targets.descriptor_parts(w):
-            inputs = {"samples": samples, "learned": learned}
-            yield job(targets, "describe_part", inputs, {"features": part}, **vars(w), part=Path(part).stem)
-        inputs = {"samples": targets.described(w), "learned": learned, "blocks": targets.descriptor_parts(w)}
-        yield job(targets, "describe", inputs, {"features": targets.features(w)}, **vars(w))
-    for dataset, descriptor, measure in plan.pairwise:
-        w = SimpleNamespace(dataset=dataset, descriptor=descriptor, measure=measure)
-        source = targets.pairwise_source(w)
-        for block in targets.pairwise_blocks(w):
-            yield job(targets, "pairwise_block", {"source": source}, {"block": block}, **vars(w), part=Path(block).stem)
-        inputs = {"source": source, "blocks": targets.pairwise_blocks(w)}
-        yield job(targets, "pairwise", inputs, {"matrix": path("pairwise", **vars(w))}, **vars(w))
-    for dataset, kernel_set in plan.kernel_sets:
-        w = SimpleNamespace(dataset=dataset, kernel_set=kernel_set)
-        manifest = {"manifest": path("kernel_set", **vars(w))}
-        yield job(targets, "kernel_set", {"matrices": targets.matrices(w)}, manifest, code=False, **vars(w))
-    yield from split_jobs(targets)
-    for dataset, protocol, descriptor in plan.projections:
-        w = SimpleNamespace(dataset=dataset, protocol=protocol, descriptor=descriptor)
-        splits = path("splits", dataset=dataset, protocol=protocol)
-        inputs = {"features": targets.features(w), "labels": targets.labels(w), "splits": splits}
-        yield job(targets, "project", inputs, {"projections": path("projections", **vars(w))}, **vars(w))
-    for (dataset, protocol, method), fit in plan.fits.items():
-        if fit.landmark_set is not None:
-            continue
-        w = SimpleNamespace(dataset=dataset, protocol=protocol, method=method)
-        inputs = {
-            "manifest": targets.manifest(w), "matrices": targets.fit_matrices(w), "sources": targets.fit_sources(w),
-            "projections": targets.projections(w), "labels": targets.labels(w),
-            "splits": path("splits", dataset=dataset, protocol=protocol),
-        }  # fmt: skip
-        outputs = {name: path(f"fit_{name}", **vars(w)) for name in ("scores", "model", "predictions")}
-        yield job(targets, "fit", inputs, outputs, **vars(w))
-    yield from landmark_jobs(targets)
-
-
-def landmark_jobs(targets: Any) -> Iterator[dict[str, Any]]:
-    """The passes over the samples in blocks, and the fits on their moments and embeddings."""
-    plan, path = targets.plan, targets.path
-    for dataset, protocol, landmark_set in plan.landmark_sets:
-        w = SimpleNamespace(dataset=dataset, protocol=protocol, landmark_set=landmark_set)
-        labels, splits = targets.labels(w), path("splits", dataset=dataset, protocol=protocol)
-        inputs = {"labels": labels, "splits": splits, "features": targets.landmark_features(w)}
-        landmarks = path("landmarks", **vars(w))
-        yield job(targets, "landmarks", inputs, {"landmarks": landmarks}, **vars(w))
-        for block in targets.moments_blocks(w):
-            of_block = SimpleNamespace(**vars(w), part=Path(block).stem)
-            inputs = {
-                "landmarks": landmarks, "labels": labels, "splits": splits,
-                "features": targets.block_of_landmark_features(of_block),
-            }  # fmt: skip
-            yield job(targets, "moments_block", inputs, {"moments": block}, **vars(of_block))
-        inputs = {"landmarks": landmarks, "labels": labels, "blocks": targets.moments_blocks(w)}
-        yield job(targets, "moments", inputs, {"moments": path("moments", **vars(w))}, **vars(w))
-    for (dataset, protocol, method), fit in plan.fits.items():
-        if fit.landmark_set is None:
-            continue
-        w = SimpleNamespace(dataset=dataset, protocol=protocol, method=method)
-        common = {"labels": targets.labels(w), "splits": path("splits", dataset=dataset, protocol=protocol)}
-        solution = path("solution", **vars(w))
-        inputs = {"landmarks": targets.fit_landmarks(w), "moments": targets.fit_moments(w), **common}
-        yield job(targets, "solve", inputs, {"solution": solution}, **vars(w))
-        for block in targets.embeddings(w):
-            of_block = SimpleNamespace(**vars(w), part=Path(block).stem)
-            inputs = {"solution": solution, **common, "features": targets.block_of_fit_features(of_block)}
-            yield job(targets, "embed", inputs, {"embeddings": block}, **vars(of_block))
-        inputs = {"solution": solution, "blocks": targets.embeddings(w), **common}
-        outputs = {name: path(f"fit_{name}", **vars(w)) for name in ("scores", "model", "predictions")}
-        yield job(targets, "fit_embeddings", inputs, outputs, **vars(w))
-
-
-def split_jobs(targets: Any) -> Iterator[dict[str, Any]]:
-    for dataset, protocol in dict.fromkeys((d, p) for d, p, _ in targets.plan.fits):
-        w = SimpleNamespace(dataset=dataset, protocol=protocol)
-        inputs = {"labels": targets.labels(w), "files": targets.split_files(w)}
-        yield job(targets, "split", inputs, {"splits": targets.path("splits", **vars(w))}, **vars(w))
+    return jobs_of(targets, [name for name in targets.stages if name not in (*DATA, *TABLES)])
 
 
 def table_jobs(targets: Any) -> Iterator[dict[str, Any]]:
-    names = ("scores", "predictions", "summary", "run_record", "report")
-    scores, predictions, summary, record, page = map(targets.path, names)
-    made = {"fits": targets.all_scores(), "predicted": targets.all_predictions()}
-    yield job(targets, "scores", made, {"table": scores, "predictions": predictions})
-    yield job(targets, "summary", {"scores": scores, "predictions": predictions}, {"table": summary})
-    yield job(targets, "run_record", {"scores": scores}, {"record": record}, code=False)
-    inputs = {
-        "scores": scores, "summary": summary, "predictions": predictions, "record": record,
-        "models": targets.all_models(), "samples": targets.all_samples(),
-    }  # fmt: skip
-    yield job(targets, "report", inputs, {"page": page})
-    if targets.plan.final is not None:
-        inputs = {
-            "summary": summary, "labels": targets.final_labels(None), "splits": targets.final_splits(None),
-            "sources": targets.final_sources(None), "learned": targets.final_learned(None),
-            "images": targets.final_images(None), "tables": targets.final_tables(None),
-            "label_table": targets.final_label_table(None),
-        }  # fmt: skip
-        made = {name: targets.path(f"final_{name}") for name in ("model", "card", "predictions")}
-        made["predicted"] = made.pop("predictions")
-        yield job(targets, "final_model", inputs, made)
+    return jobs_of(targets, TABLES)
+
+
+def jobs_of(targets: Any, stages: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """The jobs of some stages, as their rules make them."""
+    for name in stages:
+        stage = targets.stages[name]
+        for job in targets.jobs(name):
+            yield {
+                "rule": name, "step": stage.step, "log": job.log, "inputs": job.inputs, "outputs": job.outputs,
+                "spec": job.spec, "code": job.code if stage.follows_code else None,
+            }  # fmt: skip
 
 
 # --- running them
@@ -396,15 +291,17 @@ def run_job(number: int, made: dict[str, Any]) -> None:
 
     sys.addaudithook(note)
     runner = importlib.import_module("mklearn.steps.runner")
-    supervisor = importlib.import_module("mklearn.steps.supervisor")
-    supervisor._from_child = supervisor._from_here  # in this process, whose modules and files are noted
+    supervisor = importlib.import_module("mklearn.supervisor")
+    # in this process, whose modules and files are noted
+    supervisor._from_child = lambda work, end, _: supervisor._from_here(work, end)
     for path in [made["log"], *made["outputs"].values()]:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
     snakemake = SimpleNamespace(
         input=made["inputs"], output=made["outputs"], params=SimpleNamespace(spec=made["spec"]), threads=1,
         log=[made["log"]],
     )  # fmt: skip
-    runner.run(made["step"], snakemake)
+    before = set(sys.modules)
+    runner.run(made["rule"], snakemake)
     package = Path(runner.__file__).parents[1]
     data = [path for path in opened if path.startswith(f"{package}{os.sep}") and "__pycache__" not in path]
     loaded = {
@@ -412,7 +309,12 @@ def run_job(number: int, made: dict[str, Any]) -> None:
         for name, module in sys.modules.items()
         if name.split(".")[0] == "mklearn" and getattr(module, "__file__", None)
     }
-    record = made | {"loaded": loaded, "opened": sorted(path for path in data if not path.endswith(".py"))}
+    of_the_runner = sorted(path for name, path in loaded.items() if name in before)
+    record = made | {
+        "loaded": loaded,
+        "of_the_runner": of_the_runner,
+        "opened": sorted(path for path in data if not path.endswith(".py")),
+    }
     Path(f"record-{number}.json").write_text(json.dumps(record), encoding="utf-8")
 
 
@@ -439,7 +341,7 @@ def plan_jobs() -> None:
 
 
 def main(folder: Path) -> None:
-    """Plan and run all jobs in ``folder``; write records.json there."""
+    """Plan and run all jobs in ``folder``."""
     os.chdir(folder)
     for package in PACKAGES:
         importlib.import_module(package)
@@ -447,10 +349,10 @@ def main(folder: Path) -> None:
     in_a_fork(plan_jobs)
     planned = json.loads(Path("jobs.json").read_text(encoding="utf-8"))
     assert not any(name.split(".")[0] == "mklearn" for name in sys.modules)
+    print("planned", flush=True)
     for number, made in enumerate(planned):
         in_a_fork(run_job, number, made)
-    records = [json.loads(Path(f"record-{n}.json").read_text(encoding="utf-8")) for n in range(len(planned))]
-    Path("records.json").write_text(json.dumps(records), encoding="utf-8")
+        print(number, flush=True)
 
 
 if __name__ == "__main__":

@@ -295,8 +295,8 @@ def test_lde_invalid_arguments():
         (DataError, "one or more", lambda: lde_graph([], LABELS)),
         (DataError, "Distance 1", lambda: lde_graph([d, d[:-1, :-1]], LABELS)),
         (DataError, "not symmetric", lambda: lde_graph([np.triu(d)], LABELS)),
-        (DataError, "not finite", lambda: lde_graph([np.where(d > 2, np.nan, d)], LABELS)),
-        (DataError, "not finite", lambda: lde_graph(np.where(X > 1, np.inf, X), LABELS)),
+        (DataError, "NaN or infinite", lambda: lde_graph([np.where(d > 2, np.nan, d)], LABELS)),
+        (DataError, "NaN or infinite", lambda: lde_graph(np.where(X > 1, np.inf, X), LABELS)),
         (DataError, "shape", lambda: lde_graph(np.zeros(N), LABELS)),
         (DataError, "shape", lambda: lde_graph(np.stack([d, d]), LABELS)),
     ]
@@ -360,7 +360,7 @@ def test_graphs_of_equal_samples_and_of_what_is_no_features():
         (DataError, "one label per sample", lambda: lde_graph_of_features([X], LABELS[:-1])),
         (DataError, "shapes none", lambda: lde_graph_of_features([], LABELS)),
         (DataError, rf"\({N}, 3\), \({N - 1}, 3\)", lambda: lde_graph_of_features([X, X[1:]], LABELS)),
-        (DataError, "not finite", lambda: lpp_graph_of_features(np.where(X > 1, np.nan, X))),
+        (DataError, "NaN or infinite", lambda: lpp_graph_of_features(np.where(X > 1, np.nan, X))),
         (DataError, "shape", lambda: lpp_graph_of_features(X[0])),
     ]
     for error, message, call in cases:
@@ -388,7 +388,7 @@ def test_custom_pair_is_checked():
         "same samples": total_laplacian(5),
         "symmetric": np.triu(np.ones((4, 4))),
         "square": np.ones((4, 3)),
-        "not finite": np.full((4, 4), np.nan),
+        "NaN or infinite": np.full((4, 4), np.nan),
     }
     for message, L in cases.items():
         with pytest.raises(DataError, match=message):
@@ -407,11 +407,11 @@ def lde_of_features(X: Any) -> GraphPair:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda X: X * (1 + 1j), "has dtype complex128: expected a dense array of real numbers"),
+        (lambda X: X * (1 + 1j), "has dtype complex128; expected real numbers"),
         (lambda X: np.ma.masked_array(X, X > 0.5), "is a masked array"),
-        (lambda X: sparse.csr_array(X), "has dtype object"),
+        (lambda X: sparse.csr_array(X), "is a sparse matrix; pass a dense array"),
         (lambda X: [*X.tolist()[:-1], [1.0]], "is not a regular array"),
-        (lambda X: np.where(np.eye(N), np.nan, X), "not finite"),
+        (lambda X: np.where(np.eye(N), np.nan, X), "NaN or infinite entries"),
     ],
     ids=["complex", "masked", "sparse", "ragged", "nan"],
 )  # fmt: skip

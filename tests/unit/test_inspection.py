@@ -13,8 +13,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from mklearn.classifiers import MKLSVC, KernelSVC
 from mklearn.errors import ConfigError, DataError
-from mklearn.evaluation.weight_stability import weight_stability
-from mklearn.inspection import kernel_weights_over_splits, view_contributions
+from mklearn.inspection import kernel_weights_over_splits, view_contributions, weight_stability
 from mklearn.kernels import Views
 from mklearn.subspace import KernelFDA, LeaveOneOutMKL
 

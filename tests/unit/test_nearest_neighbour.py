@@ -164,11 +164,11 @@ def test_messages_name_the_error(problem):
     wrong = {
         "rule 'manhattan' is unknown": {"rule": "manhattan"},
         "Z_train has 12 columns and Z_test 11": {"Z_test": Z_test[:, 1:]},
-        "not finite": {"Z_test": np.full_like(Z_test, np.nan)},
+        "NaN or infinite": {"Z_test": np.full_like(Z_test, np.nan)},
         "y_test": {"y_test": y_test[:-1]},
         "y_train": {"y_train": y_train[:-1]},
         "complex": {"Z_train": Z_train * 1j},
-        "non-empty": {"Z_train": Z_train[:, :0]},
+        "is empty": {"Z_train": Z_train[:, :0]},
     }
     right = {"Z_train": Z_train, "y_train": y_train, "Z_test": Z_test, "y_test": y_test}
     for message, changed in wrong.items():
@@ -201,7 +201,7 @@ def test_a_tree_finds_the_same_neighbours_of_digits(rule, whole, monkeypatch):
 
 @pytest.mark.parametrize("rule", RULES)
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_tree_breaks_ties_as_all_pairs_do(rule, data):
     """Small integers, so that samples coincide, lie at the mean, or on one line; and a scale that may lose digits."""
     p = data.draw(st.integers(1, 3))

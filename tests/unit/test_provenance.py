@@ -16,13 +16,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.conftest import EveryStep
 
-from mklearn.cards import REGISTRY
 from mklearn.datasets.read import READERS
 from mklearn.provenance import (
     PACKAGE,
-    SILENT,
     _import_statements,
     array_digest,
     canonical,
@@ -40,9 +37,6 @@ from mklearn.provenance import (
 from mklearn.steps.runner import STEPS
 from mklearn.study.registry import registered
 
-WITHOUT_CODE = {"download", "kernel_set", "run_record"}
-"""Steps without code in their rules: a file is verified by its checksum; manifests and records are cheap."""
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
@@ -50,46 +44,12 @@ JSON = st.recursive(
 )
 
 
-# --- what jobs load is what their rules declare
+# --- what rules declare
 
 
-def test_every_job_declares_all_that_it_loads_and_opens(every_step: EveryStep) -> None:
-    """A file that a job reads without declaring it would leave stale results behind."""
-    runs_the_step = set(code_of("mklearn.steps.runner", "mklearn.steps.log", "mklearn.errors"))
-    for record in every_step.records:
-        if record["step"] in WITHOUT_CODE:
-            assert record["code"] is None
-            continue
-        declared = set(step_code(record["step"], record["spec"]))
-        assert record["code"] == code_fingerprint(declared), record["log"]
-        silent = {path for name, path in record["loaded"].items() if name in SILENT or path.endswith("__init__.py")}
-        silent.add(str(REGISTRY))  # names that are exported
-        undeclared = {*record["loaded"].values(), *record["opened"]} - declared - silent - runs_the_step
-        assert not undeclared, f"{record['log']}: reads {undeclared}, which its rule does not declare"
-
-
-def test_every_step_and_every_implementation_has_run(every_step: EveryStep) -> None:
-    """The test above needs every step and implementation."""
-    records = every_step.records
-    needs_mirror = set() if "MKLEARN_MIRROR" in every_step.environment else {"download"}
-    assert {record["step"] for record in records} == set(STEPS) - needs_mirror
-    fits = [record["spec"] for record in records if record["step"] == "fit"]
-    seen = {record["spec"].get("kind") for record in records}
-    seen |= {kernel["kind"] for spec in fits for kernel in spec.get("kernels", [])}
-    seen |= {"released"} if needs_mirror else set()
-    missing = {what: set(registered(what)) - seen for what in ("descriptors", "protocols", "kernels")}
-    assert not any(missing.values()), missing
-    read = {record["spec"]["reader"] for record in records if record["step"] == "read"}
-    downloaded = {"deformed_idx", "deng_cai_mat", "idx", "image_archive", "olivetti_mat", "uci_table", "usps"}
-    assert read == set(READERS) - {"nested_archive"} - (downloaded if needs_mirror else set())
-    implementations = {model.implementation for model in registered("methods").values()}
-    assert {spec["method"]["implementation"] for spec in fits} == implementations
-
-
-def test_package_files_that_jobs_load_only_re_export(every_step: EveryStep) -> None:
+def test_package_files_only_re_export() -> None:
     """``__init__`` files are in no fingerprint, so they must not compute anything."""
-    loaded = {path for record in every_step.records for path in record["loaded"].values()}
-    for path in {Path(path) for path in loaded if path.endswith("__init__.py")} - {PACKAGE / "__init__.py"}:
+    for path in {*PACKAGE.rglob("__init__.py")} - {PACKAGE / "__init__.py"}:
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
             importing = isinstance(node, ast.Import | ast.ImportFrom)
@@ -202,9 +162,9 @@ def test_every_step_names_code_of_this_package(step: str) -> None:
 def test_parsing_a_study_loads_no_numerical_package(repository: Path) -> None:
     """Every job of a cluster run parses the study again."""
     source = (
-        "import json, sys; import mklearn.study.targets as w; import mklearn.study.job_resources;"
+        "import json, sys; import mklearn.study.targets as w;"
         "from mklearn.study.reading import read_study;"
-        "w.Targets(w.plan_study(read_study('config.yaml'))).specification('report').as_dict();"
+        "w.Targets(w.plan_study(read_study('config.yaml'))).job('report').spec;"
         "print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
     )
     done = subprocess.run([sys.executable, "-c", source], cwd=repository, capture_output=True, text=True, check=True)

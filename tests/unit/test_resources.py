@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,9 +20,10 @@ from mklearn.datasets.samples import SampleSet
 from mklearn.optimize.kernel_weights import ENUMERATION_LIMIT
 from mklearn.steps.describe import BATCH
 from mklearn.study import resources
+from mklearn.study.expansion.fits import PlannedFit
 from mklearn.study.expansion.plan import plan_study
-from mklearn.study.job_resources import JobResources
 from mklearn.study.reading import check_study, read_study
+from mklearn.study.stages.stage import Job
 from mklearn.study.targets import Targets
 
 counts = st.integers(1, 20_000)
@@ -48,10 +50,8 @@ def test_images_and_matrices_ask_for_more_with_more_of_them(n: int, mb: float, m
     assert resources.images_mb(2 * mb, 2 * n) >= resources.images_mb(mb, n), "twice the images"
 
 
-@given(st.floats(0, 1e6), st.integers(1, 5))
-def test_attempts_ask_for_that_many_times_as_much(amount: float, attempt: int) -> None:
-    assert resources.asked_mb(amount, attempt) == attempt * resources.asked_mb(amount)
-    assert resources.asked_minutes(amount, attempt) == attempt * resources.asked_minutes(amount)
+@given(st.floats(0, 1e6))
+def test_more_is_asked_for_than_a_job_takes(amount: float) -> None:
     assert resources.asked_mb(amount) >= amount + resources.AROUND_MB + resources.STEP_MB
     assert resources.asked_minutes(amount) >= min(resources.LONGEST_MINUTES, amount / 60)
 
@@ -98,10 +98,6 @@ def default(repository: Path) -> Targets:
     return Targets(plan_study(read_study(repository / "config.yaml")))
 
 
-def fits_of(targets: Targets) -> list[SimpleNamespace]:
-    return [SimpleNamespace(dataset=d, protocol=p, method=m) for d, p, m in targets.plan.fits]
-
-
 class Unread:
     """The input of a job before its files exist, as Snakemake passes it."""
 
@@ -112,49 +108,43 @@ class Unread:
 
 def test_fits_on_kernels_of_the_default_study_are_known_before_anything_is_read(default: Targets) -> None:
     """Those on features wait for them: the memory depends on their number."""
-    ask = JobResources(default)
-    for wildcards in fits_of(default):
-        held = Unread() if default.planned_fit(wildcards).kernel_set else SimpleNamespace(size_mb=6.0)
-        memory = ask.fit_memory(wildcards, held, 1)
+    for job in default.jobs("fit"):
+        held = Unread() if job.input("manifest") else SimpleNamespace(size_mb=6.0)
+        memory = job.asked_mb(held)
         assert 800 <= memory <= 4 * 419
-        assert ask.fit_memory(wildcards, held, 2) == 2 * memory
-        assert 20 <= ask.fit_minutes(wildcards, held, 1) <= 120
+        assert job.asked_mb(held, 2) == 2 * memory
+        assert 20 <= job.asked_minutes(held) <= 120
+        assert job.asked_minutes(held, 3) == 3 * job.asked_minutes(held)
 
 
 def test_unknown_sizes_wait_for_the_files(default: Targets) -> None:
-    ask = JobResources(default)
-    (dataset, descriptor, measure), *_ = default.plan.pairwise
-    wildcards = SimpleNamespace(dataset=dataset, descriptor=descriptor, measure=measure)
+    job, *_ = default.jobs("pairwise")
     with pytest.raises(FileNotFoundError):  # to Snakemake: to be determined
-        ask.pairwise_memory(wildcards, Unread(), 1)
-    assert ask.pairwise_memory(wildcards, SimpleNamespace(size_mb=3.0), 1) >= 600
+        job.asked_mb(Unread())
+    assert job.asked_mb(SimpleNamespace(size_mb=3.0)) >= 600
 
 
-def test_every_study_asks_for_less_than_a_day_and_a_node(repository: Path) -> None:
+def test_every_fit_of_every_study_asks_for_less_than_a_day_and_a_node(repository: Path) -> None:
     for path in sorted((repository / "workflow" / "studies").glob("*.yaml")):
         targets = Targets(plan_study(read_study(path)))
-        ask = JobResources(targets)
-        for wildcards in fits_of(targets):
+        most = 12_000 if path.stem in ("lfw", "scale") else 8000  # kernels of 6,000 pairs, of 9,298 digits
+        for job in itertools.chain(*map(targets.jobs, ("landmarks", "moments", "fit"))):
             held = SimpleNamespace(size_mb=20.0)
-            most = 12_000 if path.stem in ("lfw", "scale") else 8000  # kernels of 6,000 pairs, of 9,298 digits
-            on_landmarks = targets.planned_fit(wildcards).landmark_set is not None
-            memory = [ask.moments_memory, ask.block_memory] if on_landmarks else [ask.fit_memory]
-            minutes = [ask.moments_minutes, ask.block_minutes] if on_landmarks else [ask.fit_minutes]
-            for asked in memory:
-                assert 800 <= asked(wildcards, held, 1) <= most, (path.name, wildcards)
-            for asked in minutes:
-                assert 20 <= asked(wildcards, held, 1) <= resources.LONGEST_MINUTES, (path.name, wildcards)
+            assert 800 <= job.asked_mb(held) <= most, (path.name, job.wildcards)
+            assert 20 <= job.asked_minutes(held) <= resources.LONGEST_MINUTES, (path.name, job.wildcards)
+
+
+def fit_of(job: Job) -> PlannedFit:
+    return job.plan.fits[job.key]
 
 
 def test_runs_of_known_length_get_more_than_that(repository: Path) -> None:
     """Seconds of the longest fits that were measured, on a busy machine."""
     targets = Targets(plan_study(read_study(repository / "workflow" / "studies" / "mkldr.yaml")))
-    ask = JobResources(targets)
     measured = {"mkl-lde": 968, "mkl-lda-cv": 506, "convex": 414, "average": 406, "best-single": 255}
-    for wildcards in fits_of(targets):
-        fit = targets.planned_fit(wildcards)
-        method = fit.method_id if fit.settings[0].protocol == "halves" else ""
-        asked = 60 * ask.fit_minutes(wildcards, SimpleNamespace(size_mb=100.0), 1)
+    for job in targets.jobs("fit"):
+        method = fit_of(job).method_id if fit_of(job).settings[0].protocol == "halves" else ""
+        asked = 60 * job.asked_minutes(SimpleNamespace(size_mb=100.0))
         assert asked > 3 * measured.get(method, 0), method
 
 
@@ -162,23 +152,20 @@ def test_the_longest_fits_come_first_and_after_what_they_wait_for(repository: Pa
     """Measured seconds of the fits of 2dmmc on ORL, on two cores: no long fit comes late in the order of priorities."""
     measured = {"2dlda": 73, "shrinkage": 64, "2dmmc": 41, "glram": 32, "svc": 26, "mmc": 8, "raw": 3}
     targets = Targets(plan_study(read_study(repository / "workflow" / "studies" / "2dmmc.yaml")))
-    ask = JobResources(targets)
-    priority = {
-        fit.method_id: ask.fit_priority(wildcards)
-        for wildcards, fit in zip(fits_of(targets), targets.plan.fits.values(), strict=True)
-        if fit.dataset.id == "orl"
-    }
-    assert all(0 < value < 1 for value in priority.values())  # of the rules before them it is 1
+    priority_of = targets.stages["fit"].priority
+    assert callable(priority_of)
+    on_orl = [job for job in targets.jobs("fit") if fit_of(job).dataset.id == "orl"]
+    priority = {fit_of(job).method_id: priority_of(job) for job in on_orl}
+    assert all(0 < value < 1 for value in priority.values())  # of the stages before them it is 1
     order = sorted(measured, key=lambda method: -priority[method])
     assert min(measured[method] for method in order[:5]) > max(measured[method] for method in order[5:])
 
 
 @pytest.mark.parametrize("limit", [0.5, 10.0, 300.0])
 def test_the_studys_time_limit_comes_before_the_clusters(default: Targets, limit: float) -> None:
-    spec = default.planned_fit(fits_of(default)[0]).spec
+    spec = fit_of(default.jobs("fit")[0]).spec
     limited = spec.model_copy(update={"evaluation": spec.evaluation.model_copy(update={"time_limit": limit})})
-    protocol = split({"train_size": [10, 20], "repeats": 10})
-    assert 2 * limit + 20 <= resources.fit_minutes(limited, protocol, [100, 200]) <= 2 * limit + 30
+    assert 2 * limit + 20 <= resources.fit_minutes(limited, [100.0, 200.0]) <= 2 * limit + 30
 
 
 def split(parameters: dict[str, Any]) -> SplitSpec:
@@ -211,9 +198,8 @@ def test_number_of_classes(selection: dict[str, Any], classes: int) -> None:
 def test_reading_asks_for_images_that_are_made_of_few() -> None:
     protocols = {"released": {"kind": "released"}}
     targets = Targets(plan_study(check_study({"study": "s", "datasets": ["mnist_deformed"], "protocols": protocols})))
-    (dataset,) = targets.plan.datasets
-    asked = JobResources(targets).read_memory(SimpleNamespace(dataset=dataset), SimpleNamespace(size_mb=11.0), 1)
-    assert 1600 < asked < 4000
+    (job,) = targets.jobs("read")
+    assert 1600 < job.asked_mb(SimpleNamespace(size_mb=11.0)) < 4000
 
 
 def test_samples_are_counted_in_the_file(tmp_path: Path) -> None:
@@ -242,14 +228,14 @@ def test_a_list_of_pairs_of_ones_own_is_counted_before_a_fit_asks_for_memory(tmp
         "protocols": {"own": {"kind": "verification", "path": str(path), "components": 1}},
     }
     targets = Targets(plan_study(check_study(study)))
-    ask, (fit,) = JobResources(targets), fits_of(targets)
+    (job,) = targets.jobs("fit")
     held = SimpleNamespace(size_mb=0.1)
-    asked = ask.fit_memory(fit, held, 1)
+    asked = job.asked_mb(held)
     assert asked >= resources.asked_mb(resources.kernel_fit_mb(5000, 5000, 0, 1))
-    assert ask.fit_minutes(fit, held, 1) > 60
+    assert job.asked_minutes(held) > 60
     path.unlink()  # a plan is made with the list, and may outlive it
     resources.counted_pairs.cache_clear()
-    assert ask.fit_memory(fit, held, 1) < asked
+    assert job.asked_mb(held) < asked
 
 
 def test_a_list_that_is_not_readable_has_no_count(tmp_path: Path) -> None:
@@ -275,8 +261,9 @@ def test_candidates_are_those_of_the_grid_and_no_other_list() -> None:
 
 
 def test_licences_are_claimed_by_methods_that_may_solve_semidefinite_programs(default: Targets) -> None:
-    ask = JobResources(default)
-    claimed = {default.planned_fit(wildcards).method_id: ask.licences(wildcards) for wildcards in fits_of(default)}
+    licences = default.stages["fit"].licences
+    assert licences is not None
+    claimed = {fit_of(job).method_id: licences(job) for job in default.jobs("fit")}
     assert {method for method, number in claimed.items() if number} == {"mkl-lda-sdp"}
     exact = method({"beta_step": "exact", "solver": "auto"})
     assert [resources.licences(exact, m) for m in (14, 15)] == [0, 1]

@@ -91,7 +91,7 @@ class Checkout:
         """Run Snakemake as a user would; ``check`` shows its output when it fails."""
         done = subprocess.run(
             self.command(*(arguments or ("--cores", "2"))), cwd=self.folder, env=self.environment | more.pop("env", {}),
-            capture_output=True, text=True, timeout=more.pop("timeout", 500), **more,
+            capture_output=True, text=True, **more,
         )  # fmt: skip
         if check and done.returncode:
             raise AssertionError(
@@ -198,7 +198,7 @@ def end(process: subprocess.Popen[str], sent: signal.Signals) -> str:
     """Send a signal to a run and its jobs; return what it says on standard error, if that is read."""
     os.killpg(process.pid, sent)
     try:
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=600)
     except subprocess.TimeoutExpired:  # Snakemake has hung on SIGTERM: a user would kill it
         os.killpg(process.pid, signal.SIGKILL)
         _, said = process.communicate()

@@ -87,7 +87,7 @@ def test_make_checks_the_file_before_snakemake_reads_it(repository: Path, tmp_pa
     done = subprocess.run(
         ["make", goal, f"STUDY={tmp_path / 'bad.yaml'}", f"BIN={Path(sys.executable).parent}",
          f"READY={tmp_path / 'ready'}", "UV=Makefile"],
-        cwd=repository, capture_output=True, text=True, timeout=60, env=os.environ | {"PYTHONPATH": "src"},
+        cwd=repository, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": "src"},
     )  # fmt: skip
     assert done.returncode != 0
     assert f"mklearn: {tmp_path / 'bad.yaml'}: " in done.stderr

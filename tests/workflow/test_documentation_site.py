@@ -26,7 +26,6 @@ NEEDED = (
 missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.timeout(1800),  # over a minute of processor time, beside other tests
     pytest.mark.skipif(bool(missing), reason=f"{', '.join(missing)} not installed: make docs"),
 ]
 

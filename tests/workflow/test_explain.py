@@ -26,12 +26,12 @@ def files() -> dict[str, str]:
     """One file of each kind that the smoke study makes, by rule."""
     targets = Targets(plan_study(check_study(SMOKE)))
     dataset, blocks, measure = next(key for key in targets.plan.pairwise if key[1].startswith("blocks"))
-    mkl = next(path for path in targets.all_scores() if "/mkl-lda" in path)
+    mkl = next(path for path in targets.all_of("fit_scores") if "/mkl-lda" in path)
     return {
         "read": targets.path("samples", dataset=dataset),
         "describe": targets.path("features", dataset=dataset, descriptor=blocks),
         "pairwise": targets.path("pairwise", dataset=dataset, descriptor=blocks, measure=measure),
-        "kernel_set": next(p for p in targets.kernels() if "/blocks" in p),
+        "kernel_set": next(p for p in targets.all_of("kernel_set") if "/blocks" in p),
         "fit": mkl,
         "model": mkl.replace(".parquet", ".npz"),
         "scores": "results/smoke/scores.parquet",
@@ -106,6 +106,8 @@ def test_the_record_of_a_run_says_how_to_make_it_again(finished: Checkout) -> No
     assert {"python", "mklearn", "numpy", "scipy", "scikit-learn", "snakemake", "numba"} <= run["versions"].keys()
     assert {"system", "processor", "cores", "memory_mb"} <= run["machine"].keys()
     assert check_study(run["config"]) == check_study(SMOKE)
+    timed = list((finished.folder / "logs").rglob("*.tsv"))
+    assert sum(stage["known"] for stage in run["stages"]) == sum(stage["jobs"] for stage in run["stages"]) == len(timed)
 
 
 # --- verdicts
@@ -156,7 +158,7 @@ def test_an_edit_of_a_parameter(finished: Checkout, copy_of: Any, files: dict[st
     study["methods"]["mkl-lda"]["ridge"] = [1e-3, 0.5]
     checkout.write(study)
     assert explained(checkout, files["fit"])[0] == "NOT PLANNED"
-    new = next(path for path in Targets(plan_study(check_study(study))).all_scores() if "/mkl-lda" in path)
+    new = next(path for path in Targets(plan_study(check_study(study))).all_of("fit_scores") if "/mkl-lda" in path)
     assert explained(checkout, new)[0] == "MISSING"
     checkout.write(SMOKE | {"title": "Another title"})
     verdict, reasons = explained(checkout, files["report"])

@@ -45,9 +45,7 @@ def test_a_run_ends_with_a_model_that_predicts(tmp_path: Path, repository: Path)
     assert "Expected accuracy" in model.with_suffix(".md").read_text(encoding="utf-8")
     assert checkout.planned() == {}, "nothing is left to do"
     words = [sys.executable, "-m", "mklearn", "predict", str(model), str(tmp_path / "new"), "--neighbours", "2"]
-    done = subprocess.run(
-        words, cwd=tmp_path, env=checkout.environment, capture_output=True, text=True, check=True, timeout=100
-    )
+    done = subprocess.run(words, cwd=tmp_path, env=checkout.environment, capture_output=True, text=True, check=True)
     frame = pd.read_csv(io.StringIO(done.stdout), dtype={"label": str})
     assert frame["id"].tolist() == [f"{k}.png" for k in range(20)]
     large = resize_images(images, shape=(16, 16))
@@ -64,7 +62,7 @@ def test_a_run_ends_with_a_model_that_predicts(tmp_path: Path, repository: Path)
     content = bytearray(model.read_bytes())
     content[-100] ^= 1
     model.write_bytes(content)
-    failed = subprocess.run(words, cwd=tmp_path, env=checkout.environment, capture_output=True, text=True, timeout=100)
+    failed = subprocess.run(words, cwd=tmp_path, env=checkout.environment, capture_output=True, text=True)
     assert failed.returncode == 1
     assert failed.stderr.splitlines() == [
         f"mklearn: {model}: its checksum is not the one that it was saved with; copy or save it again"

@@ -15,7 +15,6 @@ from tests.workflow.test_failures import FAILING
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 @pytest.mark.parametrize("runs", [5, pytest.param(10, marks=pytest.mark.exhaustive)])
 def test_kills_change_nothing(checkout: Checkout, finished: Checkout, runs: int) -> None:
     """SIGKILL to Snakemake alone and to the whole group in turn: no lock, marker or half file stops the plain rerun."""
@@ -43,11 +42,11 @@ def test_an_interrupted_run_leaves_nothing_in_the_way_and_reports_nothing_as_los
 ) -> None:
     """In the first fits after an edit; until there are others, the tables of the former run stay."""
     checkout, code = copy_of(finished), "src/mklearn/subspace/kfd.py"
-    whole = checkout.edit(code, FAILING.format(name="KernelFDA", what="time.sleep(30)"))
+    whole = checkout.edit(code, FAILING.format(name="KernelFDA", what="time.sleep(300)"))
     began = time.time()
     process = checkout.start(stderr=subprocess.PIPE)
     while not any(log.stat().st_mtime > began for log in (checkout.folder / "logs").glob("fit/*/*/*.log")):
-        assert time.time() < began + 200
+        assert process.poll() is None
         time.sleep(0.1)
     time.sleep(1)
     said = end(process, sent)

@@ -16,6 +16,11 @@ from tests.workflow.test_damaged_artefacts import flipped, one_of_each_kind
 from tests.workflow.test_slurm import Cluster, slurm  # noqa: F401 - a fixture
 
 from mklearn.__main__ import main
+from mklearn.steps.stage_costs import stage_costs
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.reading import check_study
+from mklearn.study.stages import STAGES
+from mklearn.study.stages.stage import StudyFiles
 
 pytestmark = pytest.mark.slow
 
@@ -52,6 +57,13 @@ def done(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Checkout
     made.write(STUDY)
     made.said("snakemake", "--cores", "2", *TABLES)
     return made
+
+
+def test_the_costs_are_those_of_the_jobs_that_ran(done: Checkout) -> None:
+    with working_in(done.folder):
+        costs = stage_costs(StudyFiles(plan_study(check_study(STUDY)), STAGES))
+    timed = list((done.folder / "logs").rglob("*.tsv"))
+    assert sum(stage["known"] for stage in costs) == sum(stage["jobs"] for stage in costs) == len(timed)
 
 
 def cached(checkout: Checkout, pattern: str) -> list[Path]:
@@ -150,7 +162,6 @@ def test_a_killed_block_is_made_again_alone(done: Checkout, tmp_path: Path) -> N
     assert tables(copied) == tables(done)
 
 
-@pytest.mark.timeout(900)
 @pytest.mark.usefixtures("slurm")
 def test_tables_through_slurm_are_those_of_a_local_run_byte_for_byte(done: Checkout, tmp_path: Path) -> None:
     cluster = Cluster(before_the_pass(done, tmp_path / "copy"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path, PurePosixPath
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -56,14 +55,11 @@ def assert_projections_change_no_bit(ran: Checkout, study: dict[str, Any]) -> No
     """Fit again from features alone, and without a choice from projections alone too; compare with the run."""
     with working_in(ran.folder):
         targets = Targets(plan_study(check_study(study)))
-        for dataset, protocol, method in targets.plan.fits:
-            names = {"dataset": dataset, "protocol": protocol, "method": method}
-            w = SimpleNamespace(**names)
-            shared = {"labels": targets.labels(w), "splits": targets.path("splits", **names)}
-            features, projected = {"sources": targets.fit_sources(w)}, {"projections": targets.projections(w)}
-            spec = targets.spec("fit")(w)
+        for job in targets.jobs("fit"):
+            shared, spec = {name: job.input(name) for name in ("labels", "splits")}, job.spec
+            features, projected = ({name: job.input(name)} for name in ("sources", "projections"))
             fixed = spec | {"method": spec["method"] | {"grid": {"C": [1.0]}}}
-            done = [targets.path(f"fit_{kind}", **names) for kind in ("scores", "model", "predictions")]
+            done = list(job.outputs.values())
             assert_equal_fits(refitted("features", shared | features, spec), done)
             assert_equal_fits(refitted("alone", shared | projected, fixed), refitted("fixed", shared | features, fixed))
 

@@ -96,7 +96,7 @@ print(json.dumps([time.process_time(), sorted({name.split(".")[0] for name in sy
 """
     done = subprocess.run(
         [sys.executable, "-c", source], cwd=checkout.folder, env=checkout.environment, capture_output=True, text=True,
-        check=True, timeout=120,
+        check=True,
     )  # fmt: skip
     seconds, packages, modules = json.loads(done.stdout)
     assert not set(HEAVY) & set(packages)
@@ -109,4 +109,4 @@ def test_a_finished_study_is_opened_in_a_moment(finished: Checkout) -> None:
     """The start of each job of a cluster run: reading the study through Snakemake's own parser."""
     began, before = time.monotonic(), processor_seconds()
     finished.snakemake("--list-rules")
-    assert processor_seconds() - before < 2 * PARSING_SECONDS, f"{time.monotonic() - began:.1f} s"
+    assert processor_seconds() - before < 2 * PARSING_SECONDS * slowness(), f"{time.monotonic() - began:.1f} s"

@@ -55,7 +55,7 @@ class Environment:
         """Run a program of the environment, with nothing of this one."""
         kept = {name: os.environ[name] for name in ("HOME", "TMPDIR", "LANG") if name in os.environ}
         done = subprocess.run(
-            [self.program(program), *arguments], cwd=folder, capture_output=True, text=True, timeout=300,
+            [self.program(program), *arguments], cwd=folder, capture_output=True, text=True,
             env=kept | {"PATH": os.defpath, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"},
         )  # fmt: skip
         assert done.returncode == code, done.stdout[-2000:] + done.stderr[-4000:]

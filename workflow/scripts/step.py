@@ -2,4 +2,4 @@
 
 from mklearn.steps.runner import run
 
-run(snakemake.rule.removesuffix("_part"), snakemake)  # describe_part runs the step describe
+run(snakemake.rule, snakemake)

@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mklearn.base.kernel_parameters import kernel_parameters, with_kernel_parameters
 from mklearn.base.validation import checked_array
+from mklearn.checks import regular_array
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.checks import regular_array
-from mklearn.kernels.specs import FeatureKernels, StackTransform
+from mklearn.kernels.specs import KernelsOfSpecs, StackTransform
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import Views, as_views
 
@@ -138,7 +138,7 @@ class KernelInput:
             )
         return array
 
-    def _checked_features(self, X: Any, transform: FeatureKernels, *, reset: bool) -> Any:
+    def _checked_features(self, X: Any, transform: KernelsOfSpecs, *, reset: bool) -> Any:
         """Return X as views, as a checked array, or as it is if kernels are computed from columns of a table."""
         views = as_views(X)
         if not reset and transform.reads_views != (views is not None):

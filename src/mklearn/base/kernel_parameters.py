@@ -7,8 +7,8 @@ from typing import Any
 
 from sklearn.base import clone
 
+from mklearn.checks import check_keys
 from mklearn.errors import ConfigError
-from mklearn.kernels.checks import check_keys
 from mklearn.kernels.specs import is_one_spec, spec_list, spec_parameters
 
 

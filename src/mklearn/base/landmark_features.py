@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from mklearn.base.kernel_input import KernelInput
 from mklearn.base.parameters import fit_context
 from mklearn.base.validation import checked_labels
+from mklearn.checks import check_choice, check_integer, check_nonnegative, invalid, regular_array
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.checks import check_choice, nonnegative_number, positive_integer, regular_array
 from mklearn.kernels.landmark_blocks import row_blocks
 from mklearn.kernels.landmark_transform import LandmarkTransform
 from mklearn.kernels.landmarks import LandmarkRule
@@ -169,14 +169,14 @@ class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
         y : array of shape (n,), optional
             Class labels, for "random_per_class"; else ignored.
         """
-        n_landmarks = positive_integer(self.n_landmarks, "n_landmarks")
+        n_landmarks = check_integer(self.n_landmarks, "n_landmarks")
         check_choice(self.landmarks, "landmarks", get_args(LandmarkRule))
         check_choice(self.dtype, "dtype", get_args(Precision))
         tolerance = RANK_TOLERANCE[self.dtype]
         if self.rank_tolerance is not None:
-            tolerance = nonnegative_number(self.rank_tolerance, "rank_tolerance")
+            tolerance = check_nonnegative(self.rank_tolerance, "rank_tolerance")
             if tolerance >= 1:
-                raise ConfigError(f"invalid value {tolerance} for `rank_tolerance`: 1 or more leaves no eigenvalue")
+                raise invalid(tolerance, "rank_tolerance", "a number below 1, as 1 or more leaves no eigenvalue")
         if self._is_precomputed:
             raise ConfigError(
                 "kernels='precomputed': landmarks need kernels of features, which can be computed between any samples; "
@@ -225,7 +225,7 @@ class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
             samples without a view.
         """
         check_is_fitted(self)
-        if positive_integer(n_landmarks, "n_landmarks") > self.n_landmarks_:
+        if check_integer(n_landmarks, "n_landmarks") > self.n_landmarks_:
             raise ConfigError(f"n_landmarks={n_landmarks}, but there are {self.n_landmarks_} landmarks")
         if self.landmark_indices_ is None and self.n_landmarks_:
             raise ConfigError("centres of k-means depend on each other: choose 'random_per_class' or 'leverage'")

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.moments import Moments
+from mklearn.checks import check_keys, symmetrized
 from mklearn.errors import ConfigError, DataError
 from mklearn.graphs import GraphPair
-from mklearn.kernels.checks import check_keys
 from mklearn.optimize.landmark_embedding import LandmarkProblem, per_feature
-from mklearn.optimize.validation import symmetrized
 
 Array = NDArray[np.floating[Any]]
 

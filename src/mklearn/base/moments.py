@@ -10,11 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import blas
 
 from mklearn.base.validation import checked_labels
+from mklearn.checks import as_float_array
 from mklearn.errors import DataError
-from mklearn.kernels.checks import as_float_array
 
 Array = NDArray[np.floating[Any]]
 
+ARRAYS = ("classes", "counts", "sums", "scatter", "labelled")
+"""Names of the arrays that moments are written as."""
 _BLOCK_BYTES = 2**25
 """Rows are centred in blocks of this size: a copy of a large batch would double its memory."""
 _SINGLE_ROWS = 4096
@@ -146,7 +148,7 @@ class Moments:
         """Return the moments as arrays of numbers and text, from which `from_arrays` makes them again.
 
         ``classes`` (c,), ``counts`` (c,), ``sums`` (c, d), ``scatter`` (d (d + 1) / 2,), the upper triangle of the
-        scatter column by column, and ``labelled``.
+        scatter column by column, and ``labelled``: `ARRAYS`.
         """
         return {
             "classes": self.classes_,

@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mklearn.base.parameters import fit_context, one_of
+from mklearn.checks import as_float_array
 from mklearn.errors import DataError
-from mklearn.kernels.checks import as_float_array
 from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
 from mklearn.kernels.imputation import FeatureImputer, Impute
-from mklearn.kernels.views import as_views
+from mklearn.kernels.views import LearnedView, SampleView, Views, as_views
 
 
 class SideBySide(TransformerMixin, BaseEstimator):
@@ -68,7 +68,13 @@ class SideBySide(TransformerMixin, BaseEstimator):
         DataError
             X is not several views, lacks one, or has features that are not finite numbers.
         """
-        tables = self._tables(X, None)
+        names = self._views_of(X).names if self.views is None else self.views
+        self._learned = {
+            str(name): view.transformer().fit(view)
+            for name in names
+            if isinstance(view := self._views_of(X)[str(name)], LearnedView)
+        }
+        tables = self._tables(X, names)
         self.widths_ = {name: int(table.shape[1]) for name, table in tables.items()}
         features = np.concatenate(list(tables.values()), axis=1)
         self._imputer = FeatureImputer(self.impute).fit(features)
@@ -86,22 +92,28 @@ class SideBySide(TransformerMixin, BaseEstimator):
             As for ``fit``; or a view has another number of features than in ``fit``.
         """
         check_is_fitted(self)
-        tables = self._tables(X, self.widths_)
+        tables = self._tables(X, list(self.widths_))
+        for name, table in tables.items():
+            if table.shape[1] != self.widths_[name]:
+                raise DataError(
+                    f"view {name!r} has {table.shape[1]} features, but the training samples had {self.widths_[name]}"
+                )
         return self._scaler.transform(self._imputer.transform(np.concatenate(list(tables.values()), axis=1)))
 
-    def _tables(self, X: Any, widths: dict[str, int] | None) -> dict[str, NDArray[Any]]:
+    def _tables(self, X: Any, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Return the features of each view."""
+        found = {}
+        for name in map(str, names):
+            view = self._views_of(X)[name]
+            if isinstance(view, SampleView) and name not in self._learned:
+                raise DataError(f"view {name!r} is {view!r} and has no features")
+            table = self._learned[name].transform(view) if name in self._learned else view
+            found[name] = as_float_array(table, f"view {name!r}", ndim=2, may_have_nan=self.impute != "none")
+        return found
+
+    @staticmethod
+    def _views_of(X: Any) -> Views:
         views = as_views(X)
         if views is None:
             raise DataError("X is one table; expected several views, such as a dict of tables by name")
-        names = widths or (views.names if self.views is None else self.views)
-        may_have_nan = self.impute != "none"
-        tables = {
-            str(name): as_float_array(views[name], f"view {name!r}", ndim=2, may_have_nan=may_have_nan)
-            for name in names
-        }
-        for name, table in tables.items():
-            if widths is not None and table.shape[1] != widths[name]:
-                raise DataError(
-                    f"view {name!r} has {table.shape[1]} features, but the training samples had {widths[name]}"
-                )
-        return tables
+        return views

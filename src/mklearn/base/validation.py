@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from mklearn.checks import LARGEST_VALUE, SMALLEST_VALUE, check_kept
 from mklearn.errors import DataError, NotApplicable
-from mklearn.kernels.checks import LARGEST_VALUE, SMALLEST_VALUE, check_kept
 
 
 def checked_array(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, allow_nd: bool = False) -> NDArray[Any]:
@@ -22,7 +22,7 @@ def checked_array(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, allow_
     ------
     DataError
         In place of scikit-learn's ValueError (not of its TypeError for objects that are no numbers), with its message;
-        see `mklearn.kernels.checks.check_kept`. Values above 1e60, or training samples with none but zeros and values
+        see `mklearn.checks.check_kept`. Values above 1e60, or training samples with none but zeros and values
         below 1e-60: their squares overflow or vanish.
     """
     check_kept(X, "X")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from mklearn.bilinear.scatter import Scatter, Side
+from mklearn.checks import invalid
 from mklearn.errors import ConfigError
 from mklearn.optimize.eigen import generalized_eigh_stack
 
@@ -105,19 +106,19 @@ def alternate_all(
 
 def starting_projection(init: Any, side: int, size: int, random_state: Any) -> Array:
     """Return orthonormal columns of shape (side, size): "identity" (I, 0)', "random", or given ones."""
-    expected = f"expected 'identity', 'random' or an array of shape ({side}, {size}) with orthonormal columns"
+    expected = f"'identity', 'random' or an array of shape ({side}, {size}) with orthonormal columns"
     if isinstance(init, str):
         if init == "identity":
             return np.eye(side, size)
         if init == "random":
             return np.linalg.qr(check_random_state(random_state).standard_normal((side, size)))[0]
-        raise ConfigError(f"invalid value {init!r} for init: {expected}")
+        raise invalid(init, "init", expected)
     try:
         columns = np.array(init, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ConfigError(f"init is not numeric: {expected}") from None
+        raise ConfigError(f"init is not numeric: expected {expected}") from None
     if columns.shape != (side, size):
-        raise ConfigError(f"init has shape {columns.shape}: {expected}")
+        raise ConfigError(f"init has shape {columns.shape}: expected {expected}")
     if not np.allclose(columns.T @ columns, np.eye(size), rtol=0, atol=1e-8):
-        raise ConfigError(f"init has no orthonormal columns (take the Q of its QR decomposition): {expected}")
+        raise ConfigError(f"init has no orthonormal columns (take the Q of its QR decomposition): expected {expected}")
     return columns

@@ -16,7 +16,9 @@ from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, at_least, fit_con
 from mklearn.base.validation import checked_array, checked_labels
 from mklearn.bilinear.alternation import Alternation, Problem, Side, alternate, starting_projection
 from mklearn.cards import Refit
-from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.checks import check_integer, invalid
+from mklearn.errors import DataError, NotApplicable
+from mklearn.kernels.views import only_table
 
 Array = NDArray[np.floating]
 
@@ -67,7 +69,8 @@ class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMi
         Parameters
         ----------
         X : array of shape (n, rows, cols), or (n, rows * cols) with ``shape=(rows, cols)``
-            Flat images are row by row. Without ``shape`` a flat sample is an image of one column.
+            Flat images are row by row. Without ``shape`` a flat sample is an image of one column. `Views` of a single
+            view are taken as that.
         y : array of shape (n,), optional
             Class labels; ignored by unsupervised methods.
         """
@@ -186,7 +189,8 @@ class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMi
 
     def _check_images(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
         """Return X as a checked matrix with one flat image per row; set `shape_` if ``reset``."""
-        given: Any = X if hasattr(X, "ndim") else _as_array(X)
+        given: Any = only_table(X)
+        given = given if hasattr(given, "ndim") else _as_array(given)
         name = type(self).__name__
         if given.ndim == 3:
             shape = given.shape[1:]
@@ -221,9 +225,7 @@ def _as_array(X: ArrayLike) -> NDArray[Any]:
 def _pair(value: Any, name: str) -> tuple[int, int]:
     """Check a pair of integers >= 1."""
     try:
-        first, second = value
+        first, second = (check_integer(number, name) for number in value)
     except (TypeError, ValueError):
-        raise ConfigError(f"invalid value {value!r} for {name}: expected two integers, (rows, columns)") from None
-    if not all(isinstance(v, Integral) and not isinstance(v, bool) and int(v) >= 1 for v in (first, second)):
-        raise ConfigError(f"invalid value {value!r} for {name}: expected two integers >= 1, (rows, columns)")
-    return int(first), int(second)
+        raise invalid(value, name, "two integers >= 1, (rows, columns)") from None
+    return first, second

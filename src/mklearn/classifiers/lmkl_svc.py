@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Literal, Self
@@ -13,9 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from mklearn.base.kernel_input import KernelInput
 from mklearn.base.parameters import POSITIVE, Interval, StrOptions, at_least, fit_context, one_of
 from mklearn.cards import Input, MethodCard
+from mklearn.checks import check_keys
 from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
 from mklearn.classifiers.one_vs_rest import decision_values, one_vs_rest_signs, predicted_classes
 from mklearn.errors import DataError
+from mklearn.kernels.feature_source import FeatureSource, SelectedFeatures
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import as_views
 from mklearn.optimize.gating import Gate, GateScale, gate_factor, gated_cross_kernel, gates
@@ -86,6 +89,11 @@ class LMKLSVC(KernelClassifier):
     ----------
     kernels
         As for `KernelSVC`; positive semidefinite. Their scales matter: the paper has unit diagonals.
+    gating : str or mapping, optional
+        Name of the view whose features gate the kernels, or a mapping with "view" and, optionally, "columns",
+        "preprocessing", "impute" and "feature_scaling" as in the spec of a kernel; they are standardised here. By
+        default the features given to ``fit``, or, without these, X gates, or, of precomputed kernels and of several
+        views, the rows of the average kernel.
     gate : {"softmax", "sigmoid"}
         Softmax gates of a sample compete, sigmoid gates do not.
     gate_scale : {"published", "average"}
@@ -178,6 +186,7 @@ class LMKLSVC(KernelClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **KernelInput._parameter_constraints,
+        "gating": [None, str, Mapping],
         "gate": [one_of(Gate)],
         "gate_scale": [one_of(GateScale)],
         "solver": [one_of(Solver)],
@@ -196,6 +205,7 @@ class LMKLSVC(KernelClassifier):
         self,
         *,
         kernels: Any = "precomputed",
+        gating: Any = None,
         gate: Gate = "softmax",
         gate_scale: GateScale = "published",
         solver: Solver = "line_search",
@@ -210,6 +220,7 @@ class LMKLSVC(KernelClassifier):
         clip_gates: bool = False,
     ) -> None:
         self.kernels = kernels
+        self.gating = gating
         self.gate = gate
         self.gate_scale = gate_scale
         self.solver = solver
@@ -244,15 +255,17 @@ class LMKLSVC(KernelClassifier):
             features; their sum must be above 1. Kernels of features are fitted without weights, and where the rows of
             the average kernel gate, these have as many features as there are samples, whatever the weights.
         gating : array of shape (n, n_gating_features), optional
-            Gating features; they are standardised here. Without them X gates, or, of precomputed kernels and of
-            several views, the rows of the average kernel.
+            Gating features, in place of a view of X.
         """
         stack = self._training_stack(X)
+        self._gating_view = self._fitted_gating_view(X, gating)
         codes = self._class_codes(stack, y)
         weights = checked_sample_weight(sample_weight, codes, self.classes_)
         uniform = np.asarray(stack.combine(_equal(stack)), dtype=np.float64)
         variance_of(uniform, weights)
         raw = self._raw_gating(X, gating, uniform, reset=True)
+        if self._gating_view is not None:
+            self._gating_view.selected.drop_training_features()
         self.gating_mean_ = np.average(raw, axis=0, weights=weights)
         deviation = raw.std(axis=0, ddof=1) if weights is None else _weighted_deviation(raw, weights)
         noise = 10 * np.finfo(np.float64).eps * np.abs(raw).max(axis=0)
@@ -394,6 +407,8 @@ class LMKLSVC(KernelClassifier):
 
     def _raw_gating(self, X: Any, gating: ArrayLike | None, average: Array, *, reset: bool) -> Array:
         """Return the gating features as given, shape (m, n_gating_features)."""
+        if self._gating_view is not None:
+            gating = self._gating_view.training_features() if reset else self._gating_view.transform(as_views(X))[0]
         without_features = self._is_precomputed or as_views(X) is not None
         source: GatingSource = "gating" if gating is not None else "kernel" if without_features else "features"
         if reset:
@@ -408,6 +423,20 @@ class LMKLSVC(KernelClassifier):
         if reset:
             return checked_gating(values, len(average))
         return self._checked_columns(values, len(average))
+
+    def _fitted_gating_view(self, X: Any, gating: ArrayLike | None) -> FeatureSource | None:
+        """Return what reads the gating features from views; None where no view gates."""
+        if self.gating is None:
+            return None
+        if gating is not None:
+            raise DataError("Gating features were given twice: as `gating` of the estimator and of `fit`.")
+        spec = {"view": self.gating} if isinstance(self.gating, str) else dict(self.gating)
+        check_keys(spec, ["view", "columns", "preprocessing", "impute", "feature_scaling"], "`gating`")
+        views = as_views(X)
+        if views is None:
+            raise DataError(f"`gating` names the view {spec.get('view')!r}, but X is one table")
+        scaling: Any = spec.get("feature_scaling", "none")
+        return FeatureSource(SelectedFeatures(spec, spec["view"]).fit(views), scaling)
 
     def _checked_columns(self, gating: ArrayLike, n: int) -> Array:
         features = checked_gating(gating, n)

@@ -6,11 +6,12 @@ The plan writes them as plain dictionaries into the parameters of a job; the ste
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from mklearn.contract.model import Strict, as_list
+from mklearn.contract.model import Count, Strict, as_list
 
 InputKind = Literal["kernels", "features", "images"]
 InnerFolds = Annotated[int, Field(ge=2)] | Literal["leave_one_out"]
@@ -30,6 +31,8 @@ Impute = Literal["none", "mean", "median"]
 """How missing values of features are filled in, by the training samples."""
 AUTO_SCALINGS: tuple[FeatureScaling, ...] = ("standard", "rank", "unit", "none")
 """What ``feature_scaling: auto`` chooses from; of equally good ones, the first."""
+IMAGES = "images"
+"""Name of the view that holds the images."""
 PairTerm = Literal["absolute_difference", "product"]
 """What is computed from the features a and b of two samples: |a - b|, or a b, feature by feature."""
 
@@ -45,7 +48,7 @@ NUMBER_OF_LANDMARKS = "n_landmarks"
 class Landmarks(Strict):
     """Landmarks of a method's kernels: samples by which explicit features stand in for kernels among all samples."""
 
-    n: Annotated[int, Field(ge=1)] | Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)]
+    n: Count | Annotated[list[Count], Field(min_length=1)]
     """Landmarks of each kernel; of a list, the number that inner cross-validation chooses."""
     how: LandmarkRule = "random_per_class"
     """At random, of each class equally many; centres of k-means; or at random by leverage scores."""
@@ -93,19 +96,12 @@ class InputSpec(Strict):
 
     kind: InputKind
     """Kernels (n, n_train, n_kernels), features (n, d), or images (n, rows, columns)."""
-    descriptor: str | Annotated[list[str], Field(min_length=2)] | None = None
-    """Key of the descriptor whose features they are; of several, the features are put side by side in this order."""
-    training_only: bool = False
-    """Whether the input exists for training samples only, such as privileged features."""
+    descriptors: list[str] = []
+    """Keys of the descriptors whose features they are, put side by side in this order; none of kernels and images."""
     feature_scaling: FeatureScaling | Literal["auto"] = "none"
     """Scaling of features, fitted on the training samples."""
     impute: Impute = "none"
     """Filling of missing values, fitted on the training samples before that."""
-
-    @property
-    def descriptors(self) -> list[str]:
-        """Keys of its descriptors; none of kernels and images."""
-        return [] if self.descriptor is None else as_list(self.descriptor)
 
 
 class MethodSpec(Implementation):
@@ -118,7 +114,7 @@ class MethodSpec(Implementation):
     kernel_choice: KernelChoice | None = None
     """How evaluation chooses among the kernels or weights them; None: the method takes all of them."""
     inputs: Annotated[dict[str, InputSpec], Field(min_length=1)]
-    """Inputs by name. The first is ``X``; the others are keyword arguments of the same name."""
+    """Inputs by name. The first is what it learns from; the others are parameters of the estimator that name a view."""
     sweep: Implementation
     """A class of :mod:`mklearn.evaluation.sweeps`, or one of another package."""
     iterations: Implementation | None = None
@@ -126,12 +122,10 @@ class MethodSpec(Implementation):
 
     @model_validator(mode="after")
     def _inputs_are_consistent(self) -> MethodSpec:
-        kinds = [entry.kind for entry in self.inputs.values()]
-        if kinds.count("kernels") > 1:
-            raise ValueError("at most one input can be of kind 'kernels'.")
-        if next(iter(self.inputs.values())).training_only:
-            raise ValueError("the first input is X: it can't exist for training samples only.")
-        if self.kernel_choice and "kernels" not in kinds:
+        first, *others = [entry.kind for entry in self.inputs.values()]
+        if any(kind != "features" for kind in others):
+            raise ValueError("inputs after the first must be of kind 'features': each is a view of its own.")
+        if self.kernel_choice and first != "kernels":
             raise ValueError(f"kernel_choice {self.kernel_choice!r} needs an input of kind 'kernels'.")
         return self
 
@@ -160,7 +154,7 @@ class EvaluationSpec(Strict):
 class PairFeatures(Strict):
     """How two samples become the features of their pair, see :mod:`mklearn.evaluation.pairs`."""
 
-    components: Annotated[int, Field(ge=1)] | None
+    components: Count | None
     square_root: bool
     whiten: bool
     unit_length: bool
@@ -174,6 +168,21 @@ class Setting(Strict):
     train_size: int | None
 
 
+def specs_by_name(kernels: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return specs of kernels by their ids, as estimators take them."""
+    return {str(kernel["id"]): {key: value for key, value in kernel.items() if key != "id"} for kernel in kernels}
+
+
+def views_of(kernels: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the views of kernels, or of their factors."""
+    return [part["view"] for kernel in kernels for part in kernel.get("factors", [kernel])]
+
+
+def is_pairwise(view: str) -> bool:
+    """Return whether a view is a cached matrix, ``SOURCE/MEASURE``, and not the features of a descriptor."""
+    return "/" in view
+
+
 class FitSpec(Strict):
     """A method on every training size and repeat of one protocol of one data set."""
 
@@ -181,19 +190,26 @@ class FitSpec(Strict):
     settings: Annotated[list[Setting], Field(min_length=1)]
     method: MethodSpec
     kernels: list[dict[str, Any]] = []
-    """Kernel specifications, as :func:`mklearn.kernels.specs.build_stack` takes them; empty without kernels."""
+    """Kernel specifications, as `mklearn.kernels.specs.StackTransform` takes them; empty without kernels. A view is a
+    descriptor by its key, or a cached matrix by ``SOURCE/MEASURE``."""
     evaluation: EvaluationSpec
     seed: int
     pairs: PairFeatures | None = None
     """For a protocol of pairs: what they are compared by."""
     landmarks: Landmarks | None = None
     """For a method that learns from landmarks."""
+    fitted_by: str | None = None
+    """``"module:name"`` of what fits it to landmarks, the code of no other fit."""
 
     @property
     def kernel_features(self) -> list[str]:
-        """Keys of the descriptors whose features the fit scales for its kernels, in order."""
-        parts = [part for kernel in self.kernels for part in kernel.get("factors", [kernel])]
-        return sorted({part["features"] for part in parts if "features" in part})
+        """Keys of the descriptors whose features the fit computes its kernels from, in order."""
+        return sorted({view for view in views_of(self.kernels) if not is_pairwise(view)})
+
+    @property
+    def pairwise(self) -> list[str]:
+        """Names of the cached matrices that its kernels are made from, in order."""
+        return sorted({view for view in views_of(self.kernels) if is_pairwise(view)})
 
     @property
     def descriptors(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Frozen specifications of the jobs on landmarks.
+"""Frozen specification of the jobs that methods with landmarks share.
 
 Not in ``specs``, which imports nothing of fits: a change there would make data and descriptors anew.
 """
@@ -26,15 +26,4 @@ class LandmarkSetSpec(Spec):
     @property
     def descriptors(self) -> list[str]:
         """Keys of the descriptors whose features the kernels take, in order."""
-        return sorted({kernel["features"] for kernel in self.kernels})
-
-
-class EmbedSpec(Spec):
-    """Step ``embed``: the samples that are embedded, and what the method takes of them."""
-
-    descriptors: list[str]
-    """Keys of the descriptors."""
-    implementation: str
-    """``"module:name"`` of the method, which its solution is read with."""
-    part: str
-    """``"2of8"``: the second eighth of the samples."""
+        return sorted({kernel["view"] for kernel in self.kernels})

@@ -21,7 +21,7 @@ from mklearn.contract.fit_spec import (
     KernelChoice,
     Landmarks,
 )
-from mklearn.contract.model import NamePattern, Registered, Slug, Strict
+from mklearn.contract.model import Count, NamePattern, NonNegative, Positive, Registered, Slug, Strict
 
 Value = TypeVar("Value")
 
@@ -32,9 +32,6 @@ class Candidates:
 
 Tuned = Annotated[Value | Annotated[list[Value], Field(min_length=1)], Candidates()]
 """``Tuned[float]``: a value, or a list of candidates from which inner cross-validation chooses."""
-Positive = Annotated[float, Field(gt=0)]
-NonNegative = Annotated[float, Field(ge=0)]
-Count = Annotated[int, Field(ge=1)]
 KernelWeights = Annotated[dict[Slug, NonNegative], Field(min_length=1)]
 """Weights by kernel; kernels that are not named get 0."""
 

@@ -10,6 +10,9 @@ Slug = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$", max_le
 """Name of a data set, descriptor, kernel, method, protocol or study."""
 NamePattern = Annotated[str, Field(pattern=r"^[a-z0-9*]([a-z0-9._*-]*[a-z0-9*])?$", max_length=60)]
 """A name, or several: ``*`` stands for any characters."""
+Count = Annotated[int, Field(ge=1)]
+Positive = Annotated[float, Field(gt=0)]
+NonNegative = Annotated[float, Field(ge=0)]
 
 
 def as_list(value: Any) -> list[Any]:

@@ -9,6 +9,11 @@ from typing import Any, Literal
 
 from mklearn.contract.model import Strict
 
+TargetKind = Literal["classes", "numbers"]
+"""What is predicted for a sample: its class, or one or several numbers."""
+TARGET: TargetKind = "classes"
+"""The kind of target of every data set; its labels file has it in the column ``label``, and as codes in ``y``."""
+
 
 class Spec(Strict):
     """The specification of a job."""
@@ -22,6 +27,10 @@ class Spec(Strict):
 
 
 # --- data sets
+
+
+DOWNLOADS = "downloads/{source}/{file}"
+"""Where a downloaded file lies below the folder of results."""
 
 
 class FileSpec(Spec):

@@ -5,12 +5,10 @@ They are apart from :mod:`mklearn.contract.specs`, so that editing them makes no
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from mklearn.contract.fit_spec import Setting
-from mklearn.contract.model import Slug, Strict
+from mklearn.contract.model import NonNegative, Positive, Slug, Strict
 from mklearn.contract.specs import Spec
 
 
@@ -67,16 +65,16 @@ class Calibration(Strict):
 
     method: Slug
     """Its published values have to be met on every data set."""
-    tolerance: Annotated[float, Field(gt=0)] = 3
+    tolerance: Positive = 3
     """Largest difference in any cell, in units of split noise."""
 
 
 class Tolerance(Strict):
     """The difference up to which a published value counts as reproduced: the larger of the two."""
 
-    noise: Annotated[float, Field(gt=0)] = 3
+    noise: Positive = 3
     """In units of split noise."""
-    points: Annotated[float, Field(ge=0)] = 0
+    points: NonNegative = 0
     """In percentage points."""
 
 

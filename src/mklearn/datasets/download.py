@@ -4,6 +4,9 @@ Sources are tried in order, with retries that resume. A source that fails in any
 has, or hardly anything, gives way to the next one. Where upstream's checksum is unknown, the content is checked. One
 error names the file and every source tried. A file arrives as ``<name>.part`` in its folder, is
 verified, and only then renamed: a file under its final name is complete and correct.
+
+pooch takes one checksum and one address, starts again after each failure, and passes bytes on by full chunks, so that a
+server that drips holds it up. Around its downloader all of the above would still be needed.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ Rows = NDArray[np.intp]
 
 
 def validation_folds(
-    y: np.ndarray,
+    target: np.ndarray,
     folds: int = 5,
     repeats: int = 1,
     seed: int = 0,
@@ -41,7 +41,7 @@ def validation_folds(
 
     Parameters
     ----------
-    y : (n,) int array
+    target : (n,) int array
         Class codes.
     folds : int
         At least 2. What the folds do not divide goes to the last ones.
@@ -71,7 +71,7 @@ def validation_folds(
     ConfigError
         Numbers out of range.
     """
-    y = np.asarray(y)
+    y = np.asarray(target)
     if (test_size is not None and test_size < 1) or not 0 < test_share < 1:
         raise ConfigError(f"test_size={test_size}, test_share={test_share}: expected at least 1, or between 0 and 1")
     if folds < 2 or deals < 1 or repeats < 1 or (in_order and deals > 1):
@@ -106,7 +106,7 @@ def validation_folds(
 
 
 def group_k_fold(
-    y: np.ndarray,
+    target: np.ndarray,
     folds: int = 5,
     repeats: int = 1,
     seed: int = 0,
@@ -119,7 +119,7 @@ def group_k_fold(
 
     Parameters
     ----------
-    y, folds, repeats, seed, name, classes
+    target, folds, repeats, seed, name, classes
         As for :func:`mklearn.datasets.splits.k_fold`.
     groups : (n,) array of str
 
@@ -130,7 +130,7 @@ def group_k_fold(
     NotApplicable
         A class has fewer groups than there are folds.
     """
-    y = np.asarray(y)
+    y = np.asarray(target)
     if groups is None:
         raise ConfigError(
             f"protocol group_k_fold holds out whole groups, and data set {name!r} has none: name its group_column, or "

@@ -198,7 +198,7 @@ def load_splits(path: str | os.PathLike[str], ids: np.ndarray) -> Splits:
 
 
 def verification(
-    y: np.ndarray,
+    target: np.ndarray,
     *,
     ids: np.ndarray,
     files: Sequence[str | os.PathLike[str]],
@@ -210,7 +210,7 @@ def verification(
 
     Parameters
     ----------
-    y, ids : (n,) arrays of int, of str
+    target, ids : (n,) arrays of int, of str
         Class codes and ids of the data set.
     files : sequence of path
         The list whose folds give the result. Optionally two more in the format of LFW, of one fold each: parameters are
@@ -226,18 +226,18 @@ def verification(
     paths = [Path(path) for path in files]
     if len(paths) not in (1, 3):
         raise DataError(f"verification takes one list of pairs, or three as LFW has them; got {len(paths)}")
-    ids = np.asarray(ids)
+    ids, y = np.asarray(ids), np.asarray(target)
     clash = [sample for sample in ids.tolist() if SEPARATOR in sample]
     if clash:
         raise DataError(f"verification: ids must not contain {SEPARATOR!r}: {some(clash)}")
     read = lfw_pairs if paths[0].suffix == ".txt" else given_pairs
     tested = read(paths[0], ids, y)
-    people = [set(np.asarray(y)[np.r_[tested.first[test], tested.second[test]]]) for _, test in tested.folds()]
+    people = [set(y[np.r_[tested.first[test], tested.second[test]]]) for _, test in tested.folds()]
     if sum(map(len, people)) > len(set().union(*people)):
         _logger.warning("%s: folds share classes, so that test pairs show classes that were trained on", paths[0])
     if len(paths) == 1:
         return PairLists(tested)
-    training, validation = (_lfw_rows(path, ids, np.asarray(y)) for path in paths[1:])
+    training, validation = (_lfw_rows(path, ids, y) for path in paths[1:])
     first, second, same = (np.concatenate(columns) for columns in zip(training[:3], validation[:3], strict=True))
     fold = np.repeat([0, 1], [len(training[0]), len(validation[0])])
     return PairLists(tested, Pairs(first, second, same, fold, len(ids)))

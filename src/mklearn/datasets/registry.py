@@ -208,10 +208,7 @@ def _excluded(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def selection_mistakes(known: Entry, given: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """List the mistakes of a selection as (key, sentence), as far as the registry knows without reading the data.
-
-    `given` may be a study's raw mapping: values of a wrong type, which the models report, are ignored.
-    """
+    """List the mistakes of a selection as (key, sentence), as far as the registry knows without reading the data."""
     expected, mistakes = known.expected, []
     if given.get("resize") and known.tables:
         mistakes.append(("resize", f"{known.id} has tables of features and no images; omit it."))
@@ -219,8 +216,8 @@ def selection_mistakes(known: Entry, given: Mapping[str, Any]) -> list[tuple[str
         if known.merge:
             mistakes.append(("merge", f"the classes of {known.id!r} are merged already; merge those of {known.of!r}."))
         return mistakes  # the sizes of merged classes are known only after reading
-    chosen, left_out = (_if_type(list, given.get(key)) for key in ("classes", "exclude_classes"))
-    first, per_class, draw = (_if_type(int, given.get(key)) for key in ("first_classes", "per_class", "draw"))
+    chosen, left_out = (given.get(key) for key in ("classes", "exclude_classes"))
+    first, per_class, draw = (given.get(key) for key in ("first_classes", "per_class", "draw"))
     available = len(chosen) if chosen else expected["n_classes"] - len(left_out or ())
     if first is not None and first > available:
         mistakes.append(("first_classes", f"{first} requested, but there are only {available}."))
@@ -230,10 +227,6 @@ def selection_mistakes(known: Entry, given: Mapping[str, Any]) -> list[tuple[str
     if draw is not None and per_class is not None and smallest is not None and whole and per_class > smallest:
         mistakes.append(("per_class", f"{per_class} can't be drawn: the smallest class has {smallest} samples."))
     return mistakes
-
-
-def _if_type(kind: type, value: Any) -> Any:
-    return value if isinstance(value, kind) else None
 
 
 def local_folder(mirror: str) -> Path | None:

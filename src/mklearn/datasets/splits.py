@@ -209,7 +209,7 @@ def generator(name: str, size: int, repeat: int, seed: int = 0) -> np.random.Gen
 
 
 def random_per_class(
-    y: np.ndarray,
+    target: np.ndarray,
     train_size: int | Sequence[int],
     repeats: int = 10,
     seed: int = 0,
@@ -221,7 +221,7 @@ def random_per_class(
 
     Parameters
     ----------
-    y : (n,) int array
+    target : (n,) int array
         Class codes.
     train_size : int or sequence of int
         Training samples per class. Each of several sizes is drawn independently of the others.
@@ -241,7 +241,7 @@ def random_per_class(
     ConfigError
         A size below 1.
     """
-    y = np.asarray(y)
+    y = np.asarray(target)
     sizes = [int(size) for size in np.atleast_1d(train_size)]
     _at_least_one(train_size=min(sizes, default=0), repeats=repeats)
     codes = np.unique(y)
@@ -265,7 +265,7 @@ def random_per_class(
 
 
 def k_fold(
-    y: np.ndarray,
+    target: np.ndarray,
     folds: int = 5,
     repeats: int = 1,
     seed: int = 0,
@@ -277,7 +277,7 @@ def k_fold(
 
     Parameters
     ----------
-    y : (n,) int array
+    target : (n,) int array
         Class codes.
     folds : int
         At least 2. Fold sizes differ by at most one sample, and so do the numbers of samples of a class per fold.
@@ -293,7 +293,7 @@ def k_fold(
     ConfigError
         Fewer than two folds.
     """
-    y = np.asarray(y)
+    y = np.asarray(target)
     _at_least_one(repeats=repeats)
     if folds < 2:
         raise ConfigError(f"folds={folds} must be at least 2")

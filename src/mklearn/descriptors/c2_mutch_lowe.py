@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.cards import COUNT, DescriptorCard
+from mklearn.checks import check_integer, invalid
 from mklearn.descriptors.c2_patches import PATCH_SIZES, patch_sizes, response
 from mklearn.descriptors.gabor_c1 import (
     PYRAMID_ORIENTATIONS,
@@ -23,7 +24,7 @@ from mklearn.descriptors.gabor_c1 import (
     pyramid_sides,
 )
 from mklearn.descriptors.images import Grey, Images, features_of
-from mklearn.descriptors.validation import Learned, invalid, learned_array, whole_number
+from mklearn.descriptors.learned import Learned, learned_array
 from mklearn.errors import DataError
 
 # A patch is searched for within this share of the image's sides around its position, and within this many scales.
@@ -64,7 +65,7 @@ def learn_c2_mutch_lowe(
     """
     _check(n_patches, inhibition)
     grey = prepare_images(images, "c2_mutch_lowe")
-    rng = np.random.default_rng(whole_number(random_state, "random_state", 0))
+    rng = np.random.default_rng(check_integer(random_state, "random_state", 0))
     image_of = rng.integers(len(grey), size=n_patches)
     place = rng.random((n_patches, 3))
     sizes = patch_sizes(n_patches)
@@ -240,7 +241,7 @@ def _search(
 
 
 def _check(n_patches: int, inhibition: float) -> None:
-    whole_number(n_patches, "n_patches")
+    check_integer(n_patches, "n_patches")
     if not (isinstance(inhibition, int | float) and 0 <= inhibition <= 1):
         raise invalid(inhibition, "inhibition", "a number from 0 to 1")
 

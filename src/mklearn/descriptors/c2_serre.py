@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.cards import COUNT, DescriptorCard
+from mklearn.checks import check_integer
 from mklearn.descriptors.c2_patches import PATCH_SIZES, patch_sizes, response
 from mklearn.descriptors.gabor_c1 import SERRE_ORIENTATIONS, Maps, prepare_images, serre_c1, windows_of
 from mklearn.descriptors.images import Grey, Images, features_of
-from mklearn.descriptors.validation import Learned, learned_array, whole_number
+from mklearn.descriptors.learned import Learned, learned_array
 
 # Patches are cut from the second band, of filters of 11 and 13 pixels. [ports]
 PATCH_BAND = 1
@@ -34,9 +35,9 @@ def learn_c2_serre(images: Images, *, random_state: int, n_patches: int = 1000) 
     DataError, ConfigError
         As `c2_serre`.
     """
-    whole_number(n_patches, "n_patches")
+    check_integer(n_patches, "n_patches")
     grey = prepare_images(images, "c2_serre")
-    rng = np.random.default_rng(whole_number(random_state, "random_state", 0))
+    rng = np.random.default_rng(check_integer(random_state, "random_state", 0))
     image_of = rng.integers(len(grey), size=n_patches)
     place = rng.random((n_patches, 2))
     size_of = patch_sizes(n_patches)
@@ -109,7 +110,7 @@ def c2_serre(images: Images, *, learned: Learned, n_patches: int = 1000) -> Grey
     ----------
     .. [1] Serre, Wolf, Poggio, "Object recognition with features inspired by visual cortex", CVPR 2005.
     """
-    whole_number(n_patches, "n_patches")
+    check_integer(n_patches, "n_patches")
     size_of = patch_sizes(n_patches)
     patches = []
     for size in PATCH_SIZES:

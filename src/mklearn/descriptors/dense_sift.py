@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.cards import COUNT, POSITIVE, DescriptorCard, list_of
+from mklearn.checks import check_integer, invalid
 from mklearn.descriptors.images import Grey, Images, check_size, iterate_grey_images
+from mklearn.descriptors.learned import Learned, learned_array
 from mklearn.descriptors.local_descriptors import sample_local_descriptors
 from mklearn.descriptors.point_sets import Float32
 from mklearn.descriptors.sift import LENGTH, check_patch, sift_at
-from mklearn.descriptors.validation import Learned, invalid, learned_array, whole_number
 from mklearn.errors import DataError
 
 _SAMPLE = 100_000
@@ -163,4 +164,4 @@ def _check(step: int, sizes: Sequence[float], n_words: int) -> tuple[int, int, l
     patches = [check_patch(size, "sizes") for size in sizes]
     if not patches or len(set(patches)) < len(patches):
         raise invalid(sizes, "sizes", "one or more different sides of patches, in pixels")
-    return whole_number(step, "step"), whole_number(n_words, "n_words"), patches
+    return check_integer(step, "step"), check_integer(n_words, "n_words"), patches

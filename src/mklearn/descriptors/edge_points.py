@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.checks import check_integer
 from mklearn.descriptors.images import Grey
-from mklearn.descriptors.validation import whole_number
 from mklearn.extras import require
 
 # Width in pixels of the Gaussian before edge detection.
@@ -59,7 +59,7 @@ def edge_points(image: Grey, *, n_points: int = 160) -> NDArray[np.int64]:
     ----------
     .. [1] Gonzalez, "Clustering to minimize the maximum intercluster distance", Theoretical Computer Science 38, 1985.
     """
-    return spread_points(thinned_gradient(image)[0], whole_number(n_points, "n_points"))
+    return spread_points(thinned_gradient(image)[0], check_integer(n_points, "n_points"))
 
 
 def stretch(image: Grey) -> Grey:

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.cards import COUNT, NONNEGATIVE, DescriptorCard, list_of
+from mklearn.checks import check_integer, invalid
 from mklearn.descriptors.edge_points import spread_points, thinned_gradient
 from mklearn.descriptors.images import Grey, Images
+from mklearn.descriptors.learned import Learned
 from mklearn.descriptors.local_descriptors import Extract, describe_points, learn_projection, unit_rows
 from mklearn.descriptors.point_sets import Float32, PointSets
-from mklearn.descriptors.validation import Learned, invalid, whole_number
 from mklearn.extras import require
 
 _CHANNELS = 4
@@ -200,7 +201,7 @@ def _rings(radii: Sequence[float], samples: Sequence[int]) -> list[Ring]:
         raise invalid(samples, "samples", f"{len(radii)} entries, one number of samples per radius")
     rings: list[Ring] = []
     for radius, number in zip(radii, samples, strict=True):
-        angle = np.arange(whole_number(number, "samples")) * (2 * np.pi / number)
+        angle = np.arange(check_integer(number, "samples")) * (2 * np.pi / number)
         offsets = radius * np.stack([np.sin(angle), np.cos(angle)], axis=1)
         rings.append((_ALPHA * radius + _BETA, offsets))
     return rings
@@ -212,6 +213,6 @@ def _length(rings: Sequence[Ring]) -> int:
 
 
 def _extractor(rings: Sequence[Ring], n_components: int, n_points: int) -> Extract:
-    whole_number(n_points, "n_points")
-    whole_number(n_components, "n_components", most=_length(rings))
+    check_integer(n_points, "n_points")
+    check_integer(n_components, "n_components", most=_length(rings))
     return partial(local_descriptors, rings=rings, n_points=n_points)

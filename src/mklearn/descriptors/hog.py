@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from mklearn.cards import COUNT, DescriptorCard
+from mklearn.checks import check_choice, check_integer
 from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of, require_size
-from mklearn.descriptors.validation import one_of, whole_number
 from mklearn.extras import require
 
 
@@ -58,10 +58,10 @@ def hog(
     blocks, zero gradients at the image border. Colour images are converted to grey first; the paper uses the channel
     with the largest gradient.
     """
-    orientations = whole_number(orientations, "orientations")
-    cell = whole_number(cell, "cell")
-    block = whole_number(block, "block")
-    one_of(block_norm, "block_norm", ("L2-Hys", "L2", "L1", "L1-sqrt"))
+    orientations = check_integer(orientations, "orientations")
+    cell = check_integer(cell, "cell")
+    block = check_integer(block, "block")
+    check_choice(block_norm, "block_norm", ("L2-Hys", "L2", "L1", "L1-sqrt"))
     grey = as_grey_images(images)
     # a gradient needs a neighbour on each side, so three pixels
     least = max(3, cell * block)

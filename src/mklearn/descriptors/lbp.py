@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.cards import COUNT, DescriptorCard
+from mklearn.checks import check_choice, check_integer
 from mklearn.descriptors.images import Grey, Images, as_grey_images, cell_histograms, features_of, require_size
-from mklearn.descriptors.validation import one_of, whole_number
 
 # The eight neighbours in ring order, so that adjacent bits of a code are adjacent pixels.
 _RING = ((-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1))
@@ -67,9 +67,9 @@ def lbp(
        local binary patterns", PAMI 24, 2002.
     .. [2] Ahonen, Hadid, Pietikainen, "Face description with local binary patterns", PAMI 28, 2006.
     """
-    grid = whole_number(grid, "grid")
-    radius = whole_number(radius, "radius")
-    one_of(patterns, "patterns", ("uniform", "rotation_invariant"))
+    grid = check_integer(grid, "grid")
+    radius = check_integer(radius, "radius")
+    check_choice(patterns, "patterns", ("uniform", "rotation_invariant"))
     grey = as_grey_images(images)
     require_size(grey, grid + 2 * radius, f"lbp with {grid} cells per side and radius {radius}")
     bins = pattern_bins(patterns)

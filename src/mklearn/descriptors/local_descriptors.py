@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.checks import check_integer
 from mklearn.descriptors.images import Grey, Images, iterate_grey_images
+from mklearn.descriptors.learned import Learned, learned_array
 from mklearn.descriptors.point_sets import Float32, PointSets
-from mklearn.descriptors.validation import Learned, learned_array, whole_number
 from mklearn.errors import DataError
 
 # Local descriptors from which principal axes are learned.
@@ -24,7 +25,7 @@ def sample_local_descriptors(local: Iterable[NDArray], n_images: int, size: int,
 
     The draw from an image depends on the seed, the image's index and the number of images.
     """
-    seed = whole_number(random_state, "random_state", least=0)
+    seed = check_integer(random_state, "random_state", least=0)
     each = -(-size // max(n_images, 1))
     drawn = []
     for number, descriptors in enumerate(local):

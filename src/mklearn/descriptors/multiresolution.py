@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from mklearn.cards import COUNT, DescriptorCard, list_of
+from mklearn.checks import check_integer, invalid
 from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of, require_size
-from mklearn.descriptors.validation import invalid, whole_number
 
 
 @DescriptorCard(
@@ -49,7 +49,7 @@ def multiresolution(images: Images, *, resolutions: Sequence[int] = (4, 8, 16)) 
     ----------
     .. [1] Gonen, Alpaydin, "Localized multiple kernel learning", ICML 2008.
     """
-    sizes = [whole_number(size, "resolutions") for size in resolutions]
+    sizes = [check_integer(size, "resolutions") for size in resolutions]
     if not sizes:
         raise invalid(resolutions, "resolutions", "one integer or more, for example [8]")
     grey = as_grey_images(images)

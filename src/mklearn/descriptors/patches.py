@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 
 from mklearn.cards import COUNT, DescriptorCard
+from mklearn.checks import check_choice, check_integer, invalid
 from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of
-from mklearn.descriptors.validation import invalid, one_of, whole_number
 from mklearn.errors import DataError
 
 
@@ -56,12 +56,12 @@ def patches(
     ConfigError
         Invalid parameters.
     """
-    size = whole_number(size, "size")
-    one_of(statistics, "statistics", ("pixels", "mean_std"))
+    size = check_integer(size, "size")
+    check_choice(statistics, "statistics", ("pixels", "mean_std"))
     if patch is not None:
         if len(patch) != 2:
             raise invalid(patch, "patch", "its row and column in the grid of patches")
-        patch = (whole_number(patch[0], "patch row", 0), whole_number(patch[1], "patch column", 0))
+        patch = (check_integer(patch[0], "patch row", 0), check_integer(patch[1], "patch column", 0))
     grey = as_grey_images(images)
     for number, image in enumerate(grey):
         height, width = image.shape

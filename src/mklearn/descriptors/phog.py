@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.cards import COUNT, POSITIVE, DescriptorCard
+from mklearn.checks import check_choice, check_integer, check_positive
 from mklearn.descriptors.images import Grey, Images, as_grey_images, cell_histograms, features_of, require_size
-from mklearn.descriptors.validation import one_of, positive, whole_number
 from mklearn.extras import require
 
 # Thresholds of the edge detector relative to the image's gradients, the defaults of MATLAB's `edge`: 70 % of the pixels
@@ -70,10 +70,10 @@ def phog(
     ----------
     .. [1] Bosch, Zisserman, Munoz, "Representing shape with a spatial pyramid kernel", CIVR 2007.
     """
-    levels = whole_number(levels, "levels")
-    bins = whole_number(bins, "bins")
-    one_of(angle, "angle", (180, 360))
-    sigma = positive(sigma, "sigma")
+    levels = check_integer(levels, "levels")
+    bins = check_integer(bins, "bins")
+    check_choice(angle, "angle", (180, 360))
+    sigma = check_positive(sigma, "sigma")
     grey = as_grey_images(images)
     require_size(grey, max(3, 2 ** (levels - 1)), f"phog with {levels} levels")
 

@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 
 from mklearn.cards import DescriptorCard
+from mklearn.checks import check_choice
 from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of
-from mklearn.descriptors.validation import one_of
 
 
 @DescriptorCard(
@@ -38,7 +38,7 @@ def pixels(images: Images, *, norm: Literal["none", "l2"] = "none") -> Grey:
     ConfigError
         Unknown norm.
     """
-    one_of(norm, "norm", ("none", "l2"))
+    check_choice(norm, "norm", ("none", "l2"))
 
     def extract(image: Grey) -> Grey:
         vector = image.ravel()

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.cards import COUNT, POSITIVE, DescriptorCard
+from mklearn.checks import check_integer, check_positive, invalid
 from mklearn.descriptors.edge_points import edge_points, stretch
 from mklearn.descriptors.images import Grey, Images
+from mklearn.descriptors.learned import Learned
 from mklearn.descriptors.local_descriptors import Extract, describe_points, learn_projection, unit_rows
 from mklearn.descriptors.point_sets import Float32, PointSets
-from mklearn.descriptors.validation import Learned, invalid, positive, whole_number
 from mklearn.extras import require
 
 LENGTH = 128
@@ -163,15 +164,15 @@ def sift_at(image: Grey, points: NDArray, sizes: Sequence[float]) -> Float32:
 
 def check_patch(size: float, name: str) -> float:
     """Return the side of a patch; raise `ConfigError` unless it is from 4 pixels, one per cell, to 1024."""
-    if not 4 <= positive(size, name) <= 1024:
+    if not 4 <= check_positive(size, name) <= 1024:
         raise invalid(size, name, "the side of a patch of 4 x 4 cells, 4 to 1024 pixels")
     return float(size)
 
 
 def _extractor(size: float, n_points: int, n_components: int) -> Extract:
     check_patch(size, "size")
-    whole_number(n_points, "n_points")
-    whole_number(n_components, "n_components", most=LENGTH)
+    check_integer(n_points, "n_points")
+    check_integer(n_components, "n_components", most=LENGTH)
     return partial(local_descriptors, size=size, n_points=n_points)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from mklearn.cards import COUNT, DescriptorCard
+from mklearn.checks import check_integer
 from mklearn.descriptors.dense_sift import grid_centres
 from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of, require_size
 from mklearn.descriptors.sift import check_patch, sift_at
-from mklearn.descriptors.validation import whole_number
 
 
 @DescriptorCard(
@@ -45,7 +45,7 @@ def sift_grid(images: Images, *, step: int = 16, size: float = 24.0) -> Grey:
     --------
     mklearn.descriptors.dense_sift.dense_sift : visual words of such descriptors, wherever they are.
     """
-    step, size = whole_number(step, "step"), check_patch(size, "size")
+    step, size = check_integer(step, "step"), check_patch(size, "size")
     grey = as_grey_images(images)
     require_size(grey, int(np.ceil(size)), f"sift_grid with patches of {size:g} pixels")
 

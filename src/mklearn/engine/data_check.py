@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -24,6 +23,7 @@ from mklearn.steps.read import labels_table
 from mklearn.steps.split import draw_splits
 from mklearn.study.expansion.datasets import PlannedDataset
 from mklearn.study.expansion.plan import Plan
+from mklearn.study.stages.split import split_files, split_spec
 from mklearn.study.targets import Targets
 
 CLASSES_SHOWN = 12
@@ -52,12 +52,12 @@ def check_data(plan: Plan) -> DataCheck:
             continue
         found.counts.append(f"{dataset.id}: {class_counts(table['label'])}")
         for protocol in dict.fromkeys(fit.protocol for (name, _, _), fit in plan.fits.items() if name == key):
-            wildcards = SimpleNamespace(dataset=key, protocol=protocol)
-            files = [Path(path) for path in targets.split_files(wildcards)]
+            job = targets.job("split", dataset=key, protocol=protocol)
+            files = [Path(path) for path in split_files(job)]
             if not all(path.is_file() for path in files):
                 continue
             try:
-                draw_splits(table, targets.split_spec(wildcards), files)
+                draw_splits(table, split_spec(job), files)
             except UserError as error:
                 names = {fit.protocol_id for fit in plan.fits.values() if fit.protocol == protocol}
                 found.mistakes.append(f"datasets.{dataset.id}, protocols.{', '.join(sorted(names))}: {error}.")
@@ -82,7 +82,7 @@ def class_counts(labels: Iterable[object]) -> str:
 def _labels(targets: Targets, dataset: PlannedDataset, found: DataCheck) -> pd.DataFrame | None:
     """Return the labels of a data set; None if it is not there yet or can't be read, which is added to the mistakes."""
     if dataset.downloads:
-        path = Path(targets.labels(SimpleNamespace(dataset=dataset.key)))
+        path = Path(targets.path("labels", dataset=dataset.original))
         try:
             return read_table(path)[0] if path.is_file() else None
         except UserError:

@@ -24,6 +24,8 @@ from mklearn.extras import require
 from mklearn.provenance import canonical, code_digests, step_code
 from mklearn.stamps import load_beside, read_stamp, stamp_beside
 from mklearn.steps.runner import command
+from mklearn.study.stages import STAGES
+from mklearn.study.targets import read_last
 from mklearn.study.yaml_file import yaml_text
 
 SHOWN = 8
@@ -135,19 +137,18 @@ def _dry_run(path: str, study: str | None) -> tuple[Any, Any]:
             targets={path}, rerun_triggers=options.rerun_triggers, force_incomplete=options.rerun_incomplete,
             max_checksum_file_size=options.max_checksum_file_size,
         )  # fmt: skip
-        workflow = planner._workflow
         job = None
         # Raised where no rule makes the file, or one whose names match and whose combination the study does not have.
         with contextlib.suppress(MissingRuleException, InputFunctionException):
             planner.dag(dag_settings).execute_workflow(
                 executor="dryrun", execution_settings=types.ExecutionSettings(lock=False)
             )
-            job = next((job for job in workflow.dag.jobs if path in job.output), None)
-        return workflow, job
+            job = next((job for job in read_last[0].dag.jobs if path in job.output), None)
+        return read_last[0], job
 
 
 def _step(job: Any) -> str:
-    return {"describe_part": "describe"}.get(job.rule.name, str(job.rule.name))
+    return STAGES[job.rule.name].step
 
 
 def _spec(job: Any) -> dict[str, Any]:

@@ -35,15 +35,13 @@ class Failure:
     log: str = ""
     splits: tuple[int, int] = (0, 0)
     """How many have this status, and of how many; zeros where splits are not known."""
-    again: str = ""
-    """What is made anew for another result, if not the scores: the solution of a method with landmarks."""
 
 
 def failures_of(targets: Targets) -> list[Failure]:
     """Return every fit without a value, in the order of the plan; those that were never run too."""
     lost = _lost(targets.path("scores"))
     found: list[Failure] = []
-    for key, scores in zip(targets.plan.fits, targets.all_scores(), strict=True):
+    for key, scores in zip(targets.plan.fits, targets.all_of("fit_scores"), strict=True):
         entry, exists = lost.get(key), os.path.exists(scores)
         if entry is not None and (not exists or os.stat(scores).st_mtime == entry.outdated):
             n = sum(map(len, entry.splits))
@@ -68,10 +66,7 @@ def _lost(table: str) -> dict[tuple[str, str, str], LostFit]:
 
 def _failures_in(targets: Targets, key: tuple[str, str, str], scores: str) -> list[Failure]:
     """Return the statuses in the score rows of a fit."""
-    names = dict(zip(("dataset", "protocol", "method"), key, strict=True))
-    on_landmarks = targets.plan.fits[key].landmark_set is not None
-    log = targets.log("solve" if on_landmarks else "fit", **names)
-    again = targets.path("solution", **names) if on_landmarks else ""
+    log = targets.job("fit", **dict(zip(("dataset", "protocol", "method"), key, strict=True))).log
     try:
         frame, _ = read_table(scores)
     except DataError as error:
@@ -83,7 +78,7 @@ def _failures_in(targets: Targets, key: tuple[str, str, str], scores: str) -> li
         more = f" (and {len(reasons) - 3} other reasons)" if len(reasons) > 3 else ""
         splits = len(rows.drop_duplicates(["repeat", "fold"])), int(n_splits[str(setting)])
         name, reason = name_of(targets, key, str(setting)), "; ".join(reasons[:3]) + more
-        found.append(Failure(name, str(status), reason, scores, log, splits, again))
+        found.append(Failure(name, str(status), reason, scores, log, splits))
     return found
 
 
@@ -96,12 +91,9 @@ def report(studies: Iterable[str | None]) -> str:
 
 
 def files_to_run_again(studies: Iterable[str | None]) -> list[str]:
-    """Return what is made anew for fits that may end otherwise when they run again: for ``snakemake --forcerun``.
-
-    These are score files; of a method with landmarks whose fit has failed, its solution.
-    """
+    """Return the scores of fits that may end otherwise when they run again: for ``snakemake --forcerun``."""
     found = (failure for study in studies for failure in failures_of(_open(study)) if failure.status in AGAIN)
-    return list(dict.fromkeys(failure.again or failure.scores for failure in found))
+    return list(dict.fromkeys(failure.scores for failure in found))
 
 
 def _open(study: str | None) -> Targets:

@@ -27,8 +27,8 @@ from mklearn.errors import UserError
 from mklearn.steps.log import output_in
 from mklearn.steps.rows import fit_of
 from mklearn.steps.runner import call
-from mklearn.steps.supervisor import supervised
 from mklearn.study.targets import Targets
+from mklearn.supervisor import supervised
 
 REASONS_SHOWN = 4
 """Reasons that the terminal lists; the report has all of them."""
@@ -96,7 +96,7 @@ def report_lost_fits(targets: Targets, workflow: Any) -> None:
     A run that was interrupted (Ctrl-C, SIGTERM) has lost nothing: what it did not do is not reported as failed. No
     tables are written where the run was not asked for them, or no fit has a result.
     """
-    if _ended_early(workflow.scheduler):
+    if failures.interrupted:
         _print("the run ended early: the tables were not written. The same command goes on where this run stopped.")
         return
     lost = _lost_fits(targets, workflow)
@@ -114,15 +114,6 @@ def report_lost_fits(targets: Targets, workflow: Any) -> None:
 
 def _print(text: str) -> None:
     print(f"\nmklearn: {text}\n", file=sys.stderr, flush=True)
-
-
-def _ended_early(scheduler: Any) -> bool:
-    """Return whether the run was ended from outside; after Ctrl-C, jobs still count as running or ready."""
-    if scheduler._user_kill:  # SIGTERM
-        return True
-    if scheduler._executor_error or (scheduler.failed and not scheduler.keepgoing):
-        return False
-    return bool(scheduler.running or scheduler.open_jobs)
 
 
 def _jobs_by_output(workflow: Any) -> dict[str, Any]:
@@ -155,7 +146,9 @@ def _lost_fits(targets: Targets, workflow: Any) -> list[LostFit]:
         step = job.rule.name + (f" ({' '.join(map(str, job.wildcards))})" if job.wildcards else "")
         return Cause("lost", f"step {step} before it failed: {own.text}", own.log)
 
-    planned = zip(targets.plan.fits.items(), targets.all_scores(), targets.all_models(), strict=True)
+    planned = zip(
+        targets.plan.fits.items(), targets.all_of("fit_scores"), targets.all_of("fit_model"), strict=True
+    )  # fmt: skip
     for position, ((key, fit), scores, model) in enumerate(planned):
         job, whole = jobs.get(scores), Path(scores).exists() and Path(model).exists()
         if job is None or (whole and (not dag.needrun(job) or dag.finished(job))):
@@ -217,11 +210,11 @@ def _write_tables(targets: Targets, workflow: Any, lost: Sequence[LostFit]) -> s
     def without(values: Sequence[Any]) -> list[Any]:
         return [value for position, value in enumerate(values) if position not in missing]
 
-    spec = targets.specification("report").as_dict()
-    datasets = dict(zip(targets.all_samples(), spec["datasets"], strict=True))
+    spec = targets.job("report").spec
+    datasets = dict(zip(targets.samples(), spec["datasets"], strict=True))
     samples = [path for path in datasets if os.path.exists(path)]
     spec |= {"fits": without(spec["fits"]), "datasets": [datasets[path] for path in samples]}
-    models = without(targets.all_models())
+    models = without(targets.all_of("fit_model"))
     shown = {
         "scores": scores,
         "predictions": predictions,
@@ -230,18 +223,21 @@ def _write_tables(targets: Targets, workflow: Any, lost: Sequence[LostFit]) -> s
         "models": models,
         "samples": samples,
     }
-    log = Path(targets.log("lost"))
+    log = Path(targets.job("report").log).with_name("lost.log")
     log.parent.mkdir(parents=True, exist_ok=True)
 
     def write() -> Iterator[str]:
         with output_in(log):
             entries = [entry.model_copy(update={"splits": _splits(targets, entry.key)}).as_dict() for entry in lost]
-            table = targets.specification("scores").as_dict() | {"lost": entries}
-            made = {"fits": without(targets.all_scores()), "predicted": without(targets.all_predictions())}
+            table = targets.job("scores").spec | {"lost": entries}
+            made = {
+                "fits": without(targets.all_of("fit_scores")),
+                "predicted": without(targets.all_of("fit_predictions")),
+            }
             call("scores", made, {"table": scores, "predictions": predictions}, table)
             both = {"scores": scores, "predictions": predictions}
-            call("summary", both, {"table": summary}, targets.specification("summary").as_dict())
-            call("run_record", {"scores": scores}, {"record": record}, targets.specification("run_record").as_dict())
+            call("summary", both, {"table": summary}, targets.job("summary").spec)
+            call("run_record", {"scores": scores}, {"record": record}, targets.job("run_record").spec)
             yield "the tables"
             call("report", shown, {"page": page}, spec)
             yield "the report"
@@ -262,7 +258,7 @@ def _write_tables(targets: Targets, workflow: Any, lost: Sequence[LostFit]) -> s
     if len(made) == 2:
         return f"The report {rest}: {page}"
     if made:
-        return f"The tables {rest}, are in {targets.path('tables')}; the page could not be written{problem}"
+        return f"The tables {rest}, are in {os.path.dirname(scores)}; the page could not be written{problem}"
     return f"The tables {rest}, could not be written{problem}"
 
 

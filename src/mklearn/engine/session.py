@@ -14,6 +14,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from types import FrameType
 from typing import IO, Any
 
 from mklearn.errors import UserError
@@ -69,6 +71,7 @@ def begin(workflow: Any, mirror: str | None) -> None:
     from snakemake.logging import logger
 
     logger.addHandler(failures)
+    note_interruption()
 
 
 def mark_outdated(persistence: Any, jobs: Iterable[Any]) -> None:
@@ -212,7 +215,7 @@ def _slurm_jobs(folder: Path) -> list[str]:
     ]
 
 
-# --- what Snakemake reports of failed jobs
+# --- what went wrong in this run
 
 
 class FailureLog(logging.Handler):
@@ -221,6 +224,7 @@ class FailureLog(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
         self.began = time.time()
+        self.interrupted = False
         self.reports: dict[int, tuple[str, list[str]]] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -232,3 +236,19 @@ class FailureLog(logging.Handler):
 
 failures = FailureLog()
 """The reports of this run."""
+
+
+def note_interruption() -> None:
+    """Note Ctrl-C and SIGTERM in :data:`failures`, and leave them to the handlers that Snakemake has set."""
+
+    def noting(former: Any) -> Any:
+        def note(number: int, frame: FrameType | None) -> None:
+            failures.interrupted = True
+            former(number, frame)
+
+        return note
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        former = signal.getsignal(number)
+        if callable(former):  # not where they are ignored
+            signal.signal(number, noting(former))

@@ -14,38 +14,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
+from mklearn.contract.fit_spec import EvaluationSpec
 from mklearn.datasets.splits import Split
 from mklearn.errors import NotApplicable, SolverFailed
-from mklearn.evaluation.inputs import Inputs
+from mklearn.evaluation.candidates import Candidate, MethodOnViews, candidates, first_candidates
 from mklearn.evaluation.metrics import ACCURACY, metric_named
 from mklearn.evaluation.selection import Selection, select_by_scores
 from mklearn.evaluation.split import (
     EXPECTED,
-    Candidate,
     Fits,
     Fitted,
     RuleResult,
     SplitResult,
     accuracy_weights,
-    candidates,
     check_classes,
     evaluate_split,
-    first_candidates,
     rule_result,
 )
+from mklearn.evaluation.sweeps import sweep_of
 
 Failure = NotApplicable | SolverFailed
 
 
 def evaluate_draw(
-    inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], splits: Sequence[Split], *, evaluation: EvaluationSpec
+    problem: MethodOnViews, splits: Sequence[Split], *, evaluation: EvaluationSpec
 ) -> list[SplitResult | Exception]:
     """Fit one method on the training part of every split and compute its metrics on the test part.
 
     Parameters
     ----------
-    inputs, method, y, evaluation
+    problem, evaluation
         As for :func:`mklearn.evaluation.split.evaluate_split`; ``evaluation.inner_folds`` is not used.
     splits : sequence of Split
         Of one repeat and training size, all with a validation part.
@@ -65,18 +63,20 @@ def evaluate_draw(
     The estimator's time of prediction is that for both parts.
     """
     for split in splits:
-        check_classes(y[split.train])
+        check_classes(problem.y[split.train])
+    method = problem.method
     if method.kernel_choice == "cv_accuracy":
-        weights = _weights_by_accuracy(inputs, method, y, splits, evaluation)
+        weights = _weights_by_accuracy(problem, splits, evaluation)
         parameters = method.parameters | {"kernel_weights": weights}
         method = method.model_copy(update={"parameters": parameters, "kernel_choice": None})
-    grid = candidates(method, inputs.n_kernels)
-    fits = Fits(inputs, method, y)
-    rules = fits.sweep.rules(evaluation.neighbours)
-    open_components = fits.sweep.has_components and evaluation.components != "all"
+        problem = replace(problem, method=method)
+    grid = candidates(method, problem.n_kernels)
+    sweep = sweep_of(method)
+    rules = sweep.rules(evaluation.neighbours)
+    open_components = sweep.has_components and evaluation.components != "all"
     if len(grid) == 1 and not open_components:  # there is nothing to choose
-        return [_alone(inputs, method, y, split, evaluation) for split in splits]
-    models = [_Model.fitted(inputs, method, y, split, grid, evaluation) for split in splits]
+        return [_alone(problem, split, evaluation) for split in splits]
+    models = [_Model.fitted(problem, split, grid, evaluation) for split in splits]
     message = ""
     chosen: dict[str, tuple[int, int | None]] = dict.fromkeys(rules, (0, None))
     try:
@@ -111,12 +111,11 @@ class _Model:
 
     @classmethod
     def fitted(
-        cls, inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], split: Split, grid: Sequence[Candidate],
-        evaluation: EvaluationSpec,
-    ) -> _Model:  # fmt: skip
+        cls, problem: MethodOnViews, split: Split, grid: Sequence[Candidate], evaluation: EvaluationSpec
+    ) -> _Model:
         """Fit every candidate; its inputs are not kept."""
-        fits = Fits(inputs, method, y)
-        model = cls(y, split, grid, evaluation, [])
+        fits = Fits(problem)
+        model = cls(problem.y, split, grid, evaluation, [])
         for candidate in grid:
             try:
                 model.attempts.append(model._attempt(fits, candidate))
@@ -170,25 +169,21 @@ def _select(models: Sequence[_Model], rule: str, n_candidates: int, evaluation: 
     return select_by_scores([scores(number) for number in range(n_candidates)], evaluation.components, n_validation)
 
 
-def _alone(
-    inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], split: Split, evaluation: EvaluationSpec
-) -> SplitResult | Exception:
+def _alone(problem: MethodOnViews, split: Split, evaluation: EvaluationSpec) -> SplitResult | Exception:
     """Evaluate a model with nothing to choose: the seed of the inner folds does not matter."""
     try:
-        return evaluate_split(inputs, method, y, split.train, split.test, evaluation=evaluation, seed=0)
+        return evaluate_split(problem, split.train, split.test, evaluation=evaluation, seed=0)
     except EXPECTED as reason:
         reason.__traceback__ = reason.__cause__ = reason.__context__ = None
         return reason
 
 
-def _weights_by_accuracy(
-    inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], splits: Sequence[Split], evaluation: EvaluationSpec
-) -> list[float]:
+def _weights_by_accuracy(problem: MethodOnViews, splits: Sequence[Split], evaluation: EvaluationSpec) -> list[float]:
     """Square the mean validation accuracy of each kernel alone, as in the inner cross-validation of other splits."""
-    alone = first_candidates(method, inputs.n_kernels)
+    alone = first_candidates(problem.method, problem.n_kernels)
     by_accuracy = evaluation.model_copy(update={"choose_by": ACCURACY.name})
-    models = [_Model.fitted(inputs, method, y, split, alone, by_accuracy) for split in splits]
-    rule = Fits(inputs, method, y).sweep.rules(evaluation.neighbours)[0]
+    models = [_Model.fitted(problem, split, alone, by_accuracy) for split in splits]
+    rule = sweep_of(problem.method).rules(evaluation.neighbours)[0]
     curves = _select(models, rule, len(alone), evaluation).mean_scores
     n_validation: Any = sum(len(split.validation) for split in splits if split.validation is not None)
     return accuracy_weights(curves, evaluation.components, n_validation)

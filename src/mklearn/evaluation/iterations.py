@@ -9,13 +9,15 @@ from numpy.typing import NDArray
 
 from mklearn.contract.fit_spec import Implementation
 from mklearn.contract.loading import load
-from mklearn.evaluation.inputs import NamedArrays, call
 from mklearn.evaluation.rules import predictions
+from mklearn.evaluation.sweeps import image_side
+from mklearn.kernels.views import Views
 
 
 def accuracy_by_iteration(
     estimator: Any,
-    arrays: NamedArrays,
+    train: Views,
+    test: Views,
     y_train: NDArray[Any],
     y_test: NDArray[Any],
     iterations: Implementation,
@@ -26,8 +28,8 @@ def accuracy_by_iteration(
     Parameters
     ----------
     estimator : unfitted, with ``n_components`` and ``max_iter``
-    arrays : NamedArrays
-        Its inputs; the first is that of images.
+    train, test : Views
+        Images, the only view.
     y_train, y_test : labels
     iterations : Implementation
         A function that returns one fitted estimator for each iteration (estimator, X, y, iterations). Its parameter
@@ -41,12 +43,9 @@ def accuracy_by_iteration(
     fit_iterations = load(iterations.implementation)
     curves = {}
     for size in iterations.parameters["sizes"]:
-        if size > min(arrays.X.shape[1:]):
+        if size > image_side(train):
             continue
-        models = fit_iterations(estimator.set_params(n_components=size), arrays.X, y_train, estimator.max_iter)
-        hits = [
-            predictions(model.embedding_, y_train, call(model.transform, arrays.test), rule) == y_test
-            for model in models
-        ]
+        models = fit_iterations(estimator.set_params(n_components=size), train, y_train, estimator.max_iter)
+        hits = [predictions(model.embedding_, y_train, model.transform(test), rule) == y_test for model in models]
         curves[int(size)] = np.mean(hits, axis=1)
     return curves

@@ -8,7 +8,7 @@ training samples, whose landmark features are kept.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -18,20 +18,23 @@ from numpy.typing import NDArray
 
 from mklearn.base.folds import inner_folds
 from mklearn.base.landmark_features import LandmarkFeatures
-from mklearn.base.moments import Moments
+from mklearn.base.moments import ARRAYS, Moments
 from mklearn.classifiers.class_scores import ClassScores
 from mklearn.contract.fit_spec import CLASS_MEAN, NUMBER_OF_LANDMARKS, EvaluationSpec, MethodSpec
 from mklearn.contract.loading import load
 from mklearn.datasets.splits import Split
 from mklearn.errors import NotApplicable, SolverFailed
+from mklearn.evaluation.candidates import Candidate, candidates
 from mklearn.evaluation.metrics import metric_named
 from mklearn.evaluation.rules import deciding_samples, predictions
 from mklearn.evaluation.selection import Curves, select_by_race
-from mklearn.evaluation.split import Candidate, candidates, held_out_groups
+from mklearn.evaluation.split import Fitted, SplitResult, held_out_groups, rule_result
 from mklearn.evaluation.sweeps import MethodOutput, Outcome, PredictionOutcome, RefitOutcome, Sweep, sweep_of
 from mklearn.nearest_neighbour import distances_to, nearest_neighbour_indices
 
 Indices = NDArray[np.intp]
+Block = tuple[Indices, Mapping[str, NDArray[Any]]]
+"""Positions of some samples, and their views."""
 CHOICE_SAMPLE = 10_000
 """Training samples at most by which candidates are compared."""
 
@@ -80,7 +83,7 @@ class SplitMoments:
     Attributes
     ----------
     folds : sequence of Moments
-        Of the landmark features, by inner fold; labels are class codes. Empty for a split without landmarks.
+        Of the landmark features, by inner fold; labels are class codes.
     sample_features : (s, D) array
         Landmark features of the samples by which candidates are compared.
     sample_y, sample_folds : (s,) int arrays
@@ -124,12 +127,6 @@ class SplitMoments:
             moments, np.concatenate(kept), y[chosen], folds.number[chosen], time.process_time() - started, folds.reason
         )
 
-    @classmethod
-    def none(cls) -> SplitMoments:
-        """Return what is known of a split without landmarks: nothing."""
-        nothing = np.empty(0, dtype=np.int64)
-        return cls([], np.empty((0, 0)), nothing, nothing)
-
     @cached_property
     def total(self) -> Moments:
         """Of all training samples."""
@@ -149,6 +146,12 @@ class SplitMoments:
             self.reason,
         )
 
+    @staticmethod
+    def array_names(n_folds: int) -> list[str]:
+        """Return the names of the arrays of so many folds."""
+        of_folds = [f"fold{k}/{name}" for k in range(n_folds) for name in ARRAYS]
+        return [*of_folds, "sample_features", "sample_y", "sample_folds", "seconds", "reason"]
+
     def as_arrays(self) -> dict[str, NDArray[Any]]:
         """Return arrays from which `from_arrays` makes the same again."""
         found = {
@@ -163,14 +166,9 @@ class SplitMoments:
         }
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> SplitMoments:
-        """Return what `as_arrays` has written."""
-        n_folds = len({name.split("/")[0] for name in arrays if name.startswith("fold")})
-        folds = []
-        for k in range(n_folds):
-            prefix = f"fold{k}/"
-            own = {name.removeprefix(prefix): each for name, each in arrays.items() if name.startswith(prefix)}
-            folds.append(Moments.from_arrays(own))
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], n_folds: int) -> SplitMoments:
+        """Return what `as_arrays` has written; of so many folds the arrays are called `array_names`."""
+        folds = [Moments.from_arrays({name: arrays[f"fold{k}/{name}"] for name in ARRAYS}) for k in range(n_folds)]
         return cls(
             folds, arrays["sample_features"], arrays["sample_y"], arrays["sample_folds"], float(arrays["seconds"]),
             str(arrays["reason"]),
@@ -232,30 +230,75 @@ def choose(
     return _choose(_Fits(method, features), moments, candidates(method, len(features.blocks_)), evaluation)
 
 
-def outputs_of(estimators: Sequence[Any], views: Mapping[str, NDArray[Any]]) -> list[NDArray[np.floating[Any]]]:
-    """Compute what evaluation needs of samples: their embedding (m, p), or the scores of a classifier (m, c).
+def evaluate(
+    solved: Solved, blocks: Iterable[Block], split: Split, y: NDArray[np.int64], method: MethodSpec,
+    evaluation: EvaluationSpec, pass_seconds: float = 0.0,
+) -> SplitResult:  # fmt: skip
+    """Evaluate a fitted method on the test samples of its split.
 
-    All estimators are of one split: the features of those with as many landmarks are computed once.
+    Parameters
+    ----------
+    solved : Solved
+    blocks : iterable of (int array, dict of str to array)
+        Positions of some samples and their views, which together are all samples; only one block is held at a time.
+    split : Split
+    y : (n,) class codes of all samples
+    method, evaluation
+        As for `solve`.
+    pass_seconds : float
+        Processor time of the landmarks and of the pass over the samples; methods on the same landmarks share it.
     """
-    found: dict[int, list[NDArray[Any]]] = {}
-    for number in {each.landmark_features_.n_landmarks_ for each in estimators}:
-        own = [n for n, each in enumerate(estimators) if each.landmark_features_.n_landmarks_ == number]
-        for _, block in estimators[own[0]].landmark_features_.transform_blocks(views):
-            for n in own:
-                found.setdefault(n, []).append(estimators[n].outputs_of_features(block))
-    return [np.concatenate(found[n]) for n in range(len(estimators))]
+    started = time.process_time()
+    outputs = _outputs(solved.estimators, blocks, np.concatenate([split.train, split.test]), len(y))
+    seconds = time.process_time() - started
+    sweep, result, fitted = sweep_of(method), SplitResult(), list[Fitted]()
+    for estimator, made, fit_seconds in zip(solved.estimators, outputs, solved.fit_seconds, strict=True):
+        known, asked = (made[rows].astype(np.float64) for rows in (split.train, split.test))
+        total = pass_seconds + fit_seconds
+        outcome = outcome_of(estimator, known, asked, sweep, total, seconds)
+        fitted.append(Fitted(outcome, estimator.kernel_weights_, [], total, seconds))
+    for rule, position in solved.by_rule.items():
+        result.rules[rule] = rule_result(
+            fitted[position], solved.chosen[position], -1, rule, y[split.train], y[split.test], evaluation
+        )
+    return result
+
+
+def _outputs(
+    estimators: Sequence[Any], blocks: Iterable[Block], used: Indices, n_samples: int
+) -> list[NDArray[np.float32]]:  # fmt: skip
+    """Compute what evaluation needs of samples: their embedding (n, p), or the scores of a classifier (n, c).
+
+    Rows of samples that are not used are undefined. All estimators are of one split: the features of those with as many
+    landmarks are computed once.
+    """
+    found = [np.empty((n_samples, each.coefficients_.shape[1]), dtype=np.float32) for each in estimators]
+    of_number: dict[int, list[int]] = {}
+    for position, each in enumerate(estimators):
+        of_number.setdefault(each.landmark_features_.n_landmarks_, []).append(position)
+    in_split = np.zeros(n_samples, dtype=bool)
+    in_split[used] = True
+    for rows, views in blocks:
+        own = np.flatnonzero(in_split[rows])
+        samples = {name: table[own] for name, table in views.items()} if len(own) < len(rows) else views
+        for positions in of_number.values() if len(own) else ():
+            for block, features in estimators[positions[0]].landmark_features_.transform_blocks(samples):
+                for position in positions:
+                    found[position][rows[own[block]]] = estimators[position].outputs_of_features(features)
+        del views, samples  # before the next block is read
+    return found
 
 
 def outcome_of(
     estimator: Any, known: NDArray[Any], asked: NDArray[Any], sweep: Sweep, fit_seconds: float = 0.0,
     predict_seconds: float = 0.0,
 ) -> Outcome:  # fmt: skip
-    """Return the outcome of a fitted method, given what `outputs_of` gives of training and of test samples."""
+    """Return the outcome of a fitted method, given its outputs for training and for test samples."""
     if sweep.has_components:
         return WholeOutcome([estimator], [known.shape[1]], [(known, asked)], fit_seconds, predict_seconds)
     scored = _Scored(np.asarray(estimator.classes_))
     labels = scored.predict(asked)
-    return PredictionOutcome([scored], [], [], fit_seconds, predict_seconds, [labels], {"scores": asked})
+    return PredictionOutcome([scored], [], [], fit_seconds, predict_seconds, [labels], asked)
 
 
 @dataclass(frozen=True)
@@ -313,7 +356,7 @@ class _Fits:
             raise SolverFailed(f"linear algebra failed: {reason}") from reason
 
     def outputs(self, candidate: Candidate, model: Any, made: NDArray[Any]) -> NDArray[Any]:
-        """Compute what `outputs_of` does, given the features of all landmarks."""
+        """Compute the outputs of samples, given the features of all landmarks."""
         _, change = self._of(candidate.parameters.get(NUMBER_OF_LANDMARKS))
         outputs = model.outputs_of_features(made if change is None else made @ change.astype(made.dtype))
         return np.asarray(outputs)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mklearn.contract.specs import TARGET, TargetKind
 from mklearn.errors import ConfigError, NotApplicable
 from mklearn.extensions import entry_points
 
@@ -33,6 +34,8 @@ class Metric:
         Smallest and largest possible value.
     mean_of_samples : bool
         Whether it is the mean over test samples of zeros and ones, as the accuracy is.
+    targets : tuple of {"classes", "numbers"}
+        The kinds of target that it takes.
     by_leading_components : callable or None
         ``(Z_train, y_train, Z_test, y_test, rule)`` to the values with the first 1, 2, ... columns, where there is a
         faster way than one call of ``function`` for each.
@@ -45,6 +48,7 @@ class Metric:
     larger_is_better: bool = True
     bounds: tuple[float, float] = (0.0, 1.0)
     mean_of_samples: bool = False
+    targets: tuple[TargetKind, ...] = ("classes",)
     by_leading_components: Callable[..., Any] | None = None
 
     @property
@@ -100,6 +104,10 @@ def metric_mistakes(metrics: Sequence[str], choose_by: str, inner_folds: int | s
         mistakes.append(("choose_by", f"{choose_by!r} is not among metrics; valid: {', '.join(metrics)}."))
     if mistakes:
         return mistakes
+    for metric in map(metric_named, metrics):
+        if TARGET not in metric.targets:
+            sentence = f"metric {metric.name!r} takes {' or '.join(metric.targets)}, and data sets have {TARGET}."
+            mistakes.append(("metrics", sentence))
     metric = metric_named(choose_by)
     if not metric.can_choose:
         mistakes.append(
@@ -256,6 +264,7 @@ METRICS = {
             ("estimator", "n_train"),
             _support_vector_share,
             larger_is_better=False,
+            targets=("classes", "numbers"),
         ),
     )
 }

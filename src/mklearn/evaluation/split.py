@@ -10,11 +10,9 @@ that. Such values are an oracle's: beside them there is none that was chosen wit
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Sequence
-from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -25,7 +23,7 @@ from mklearn.base.folds import inner_folds
 from mklearn.contract.fit_spec import Components, EvaluationSpec, FeatureScaling, MethodSpec
 from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable, SolverFailed
-from mklearn.evaluation.inputs import Indices, Inputs, Prepared
+from mklearn.evaluation.candidates import Candidate, Indices, MethodOnViews, candidates, first_candidates
 from mklearn.evaluation.metrics import ACCURACY, metric_named
 from mklearn.evaluation.predictions import RulePredictions
 from mklearn.evaluation.selection import (
@@ -41,36 +39,14 @@ from mklearn.evaluation.selection import (
     choose as choose_one,
 )
 from mklearn.evaluation.sweeps import MethodOutput, Outcome, leading_scores, sweep_of
+from mklearn.kernels.kernel_cache import CachingViews
+from mklearn.kernels.specs import StackTransform
 
 Parts = list[tuple[Indices, Indices]]
 """Samples that candidates are fitted on, and samples that they are asked for."""
 EXPECTED = (NotApplicable, SolverFailed, np.linalg.LinAlgError)
 """Failures that are results: they become rows of the score table."""
 ON_TEST = f"parameters are chosen {UPPER_BOUND}"
-SCALING = "feature_scaling"
-"""Entry of a grid that is no parameter of the estimator: the scaling of its inputs, features or its kernels'. Methods
-that scale features themselves have a fixed parameter of this name."""
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """One point of the grid: parameters, and the single kernel in use (None: all of them)."""
-
-    parameters: dict[str, Any]
-    """Those of the estimator, and ``feature_scaling`` where it is chosen."""
-    kernel: int | None = None
-    scales_inputs: bool = True
-    """Whether ``feature_scaling`` is that of the inputs; False: a parameter of the estimator, which scales itself."""
-
-    @property
-    def feature_scaling(self) -> FeatureScaling | None:
-        """Scaling of kernels' and methods' features that have it chosen; None if there are none."""
-        return self.parameters.get(SCALING) if self.scales_inputs else None
-
-    @property
-    def estimator_parameters(self) -> dict[str, Any]:
-        """The parameters without the scaling of inputs."""
-        return {name: value for name, value in self.parameters.items() if name != SCALING or not self.scales_inputs}
 
 
 @dataclass
@@ -154,29 +130,16 @@ class SharedChoice:
     """By nearest-neighbour rule the candidate, and the position of its number of components."""
 
 
-def candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:
-    """Return every combination of the grid; for ``best_single`` with each kernel in turn."""
-    kernels: Sequence[int | None] = range(n_kernels) if method.kernel_choice == "best_single" else [None]
-    return [
-        Candidate(method.parameters | dict(zip(method.grid, values, strict=True)), kernel, _scales_inputs(method))
-        for kernel in kernels
-        for values in itertools.product(*method.grid.values())
-    ]
-
-
 def evaluate_split(
-    inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], train: Indices, test: Indices, *,
-    evaluation: EvaluationSpec, seed: int, choose: bool = True, groups: NDArray[np.str_] | None = None,
-    shared: SharedChoice | None = None,
+    problem: MethodOnViews, train: Indices, test: Indices, *, evaluation: EvaluationSpec, seed: int,
+    choose: bool = True, groups: NDArray[np.str_] | None = None, shared: SharedChoice | None = None,
 ) -> SplitResult:  # fmt: skip
     """Fit one method on ``train`` and compute its metrics on ``test``.
 
     Parameters
     ----------
-    inputs : Inputs
-        All samples, by the names of ``method.inputs``.
-    method : MethodSpec
-    y : (n,) class codes; ``train`` and ``test`` : indices into the samples.
+    problem : MethodOnViews
+    train, test : indices into the samples
     evaluation : EvaluationSpec
         Rules of the 1-nearest-neighbour classifier, inner folds, metrics, choice of parameters. A classifier has the
         single rule "".
@@ -194,14 +157,15 @@ def evaluate_split(
     NotApplicable, SolverFailed
         The method can't run on this split; the caller records it.
     """
+    y = problem.y
     check_classes(y[train])
     if shared is not None:
-        method = shared.method
-    elif method.kernel_choice == "cv_accuracy":
+        problem = replace(problem, method=shared.method)
+    elif problem.method.kernel_choice == "cv_accuracy":
         parts = _validation_parts(y, train, test, evaluation, seed, groups)
-        method = _weighted_by_accuracy(inputs, method, y, evaluation, parts)
-    grid = candidates(method, inputs.n_kernels)
-    fits = Fits(inputs, method, y)
+        problem = _weighted_by_accuracy(problem, evaluation, parts)
+    grid = candidates(problem.method, problem.n_kernels)
+    fits = Fits(problem)
     sweep = fits.sweep
     rules = sweep.rules(evaluation.neighbours)
     open_components = sweep.has_components and evaluation.components != "all"
@@ -230,14 +194,13 @@ def evaluate_split(
 
 
 def choose_once(
-    inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], train: Indices, validation: Indices, *,
-    evaluation: EvaluationSpec,
-) -> SharedChoice | None:  # fmt: skip
+    problem: MethodOnViews, train: Indices, validation: Indices, *, evaluation: EvaluationSpec
+) -> SharedChoice | None:
     """Choose the parameters of a method for all splits: every candidate trains on one part and is validated on another.
 
     Parameters
     ----------
-    inputs, method, y, evaluation
+    problem, evaluation
         As for :func:`evaluate_split`.
     train, validation : indices into the samples
 
@@ -251,19 +214,19 @@ def choose_once(
     NotApplicable, SolverFailed
         No candidate can be chosen.
     """
-    check_classes(y[train])
-    return _choose_by_parts(inputs, method, y, np.concatenate([train, validation]), [(train, validation)], evaluation)
+    check_classes(problem.y[train])
+    return _choose_by_parts(problem, np.concatenate([train, validation]), [(train, validation)], evaluation)
 
 
 def choose_on_training_samples(
-    inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], train: Indices, *, evaluation: EvaluationSpec, seed: int,
+    problem: MethodOnViews, train: Indices, *, evaluation: EvaluationSpec, seed: int,
     groups: NDArray[np.str_] | None = None,
 ) -> SharedChoice | None:  # fmt: skip
     """Choose the parameters of a method by inner cross-validation, as :func:`evaluate_split` does.
 
     Parameters
     ----------
-    inputs, method, y, train, evaluation, seed
+    problem, train, evaluation, seed
         As for :func:`evaluate_split`.
     groups : (n,) array of str, optional
         The inner cross-validation holds out whole groups.
@@ -278,55 +241,83 @@ def choose_on_training_samples(
     NotApplicable, SolverFailed
         No candidate can be chosen.
     """
-    check_classes(y[train])
+    check_classes(problem.y[train])
     try:
-        parts = _validation_parts(y, train, train[:0], evaluation, seed, groups)
-        return _choose_by_parts(inputs, method, y, train, parts, evaluation)
+        parts = _validation_parts(problem.y, train, train[:0], evaluation, seed, groups)
+        return _choose_by_parts(problem, train, parts, evaluation)
     except (NotApplicable, SolverFailed):
-        if method.kernel_choice == "cv_accuracy" or len(candidates(method, inputs.n_kernels)) > 1:
+        method = problem.method
+        if method.kernel_choice == "cv_accuracy" or len(candidates(method, problem.n_kernels)) > 1:
             raise
         return None
 
 
 def _choose_by_parts(
-    inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], known: Indices, parts: Parts, evaluation: EvaluationSpec
+    problem: MethodOnViews, known: Indices, parts: Parts, evaluation: EvaluationSpec
 ) -> SharedChoice | None:
     """Choose the parameters of a method by parts of the known samples; None if there is nothing to choose."""
-    by_accuracy = method.kernel_choice == "cv_accuracy"
+    by_accuracy = problem.method.kernel_choice == "cv_accuracy"
     if by_accuracy:
-        method = _weighted_by_accuracy(inputs, method, y, evaluation, parts)
-    grid = candidates(method, inputs.n_kernels)
-    fits = Fits(inputs, method, y)
+        problem = _weighted_by_accuracy(problem, evaluation, parts)
+    grid = candidates(problem.method, problem.n_kernels)
+    fits = Fits(problem)
     if len(grid) > 1 or (fits.sweep.has_components and evaluation.components != "all"):
-        return SharedChoice(method, _choose(fits, grid, known, known[:0], evaluation, parts))
+        return SharedChoice(problem.method, _choose(fits, grid, known, known[:0], evaluation, parts))
     if not by_accuracy:
         return None
-    return SharedChoice(method, dict.fromkeys(fits.sweep.rules(evaluation.neighbours), (0, -1)))
+    return SharedChoice(problem.method, dict.fromkeys(fits.sweep.rules(evaluation.neighbours), (0, -1)))
+
+
+@dataclass(frozen=True)
+class PreparedSamples:
+    """Training and test samples of a fit, with the kernels that candidates share.
+
+    Attributes
+    ----------
+    train, test : CachingViews
+        ``test`` is None without test samples.
+    kernels : StackTransform or None
+        All kernels of the method, fitted to the training samples.
+    seconds : float
+        Processor time of the kernels; see `mklearn.evaluation.sweeps.Outcome`.
+    """
+
+    train: CachingViews
+    test: CachingViews | None
+    kernels: StackTransform | None = None
+    seconds: float = 0.0
 
 
 class Fits:
-    """Fits of a method's candidates; the inputs of each pair of training and test samples are prepared once."""
+    """Fits of a method's candidates; the samples of each split or fold are selected, and their kernels computed, once.
 
-    def __init__(self, inputs: Inputs, method: MethodSpec, y: NDArray[np.int64]) -> None:
-        self.inputs = inputs
-        self.y = y
-        self.sweep = sweep_of(method)
-        self.estimator = load(method.implementation)
-        self._prepared: dict[tuple[FeatureScaling | None, bytes], Prepared] = {}
+    Parameters
+    ----------
+    problem : MethodOnViews
+    """
+
+    def __init__(self, problem: MethodOnViews) -> None:
+        self.problem = problem
+        self.sweep = sweep_of(problem.method)
+        self._prepared: dict[tuple[FeatureScaling | None, bytes], PreparedSamples] = {}
 
     def without_spectra(self) -> Fits:
         """Return the same fits, without eigenvalues of kernels that are only shown."""
-        other = copy(self)
-        other.inputs, other._prepared = self.inputs.without_spectra(), {}
-        return other
+        return Fits(replace(self.problem, spectra=False)) if self.problem.spectra else self
 
-    def unfitted(self, candidate: Candidate) -> Any:
-        return self.estimator(**candidate.estimator_parameters, **self.inputs.parameters)
-
-    def prepared(self, train: Indices, test: Indices, scaling: FeatureScaling | None = None) -> Prepared:
-        name = scaling, test.tobytes()
-        if name not in self._prepared:  # the inputs do not depend on anything else of the candidate
-            self._prepared[name] = self.inputs.prepare(train, test, scaling)
+    def prepared(self, train: Indices, test: Indices, candidate: Candidate) -> PreparedSamples:
+        """Return the samples with all kernels of the method, scaled as the candidate says."""
+        problem, name = self.problem, (candidate.feature_scaling, test.tobytes())
+        if name not in self._prepared:  # the kernels do not depend on anything else of the candidate
+            known = CachingViews(problem.of(train))
+            asked = CachingViews(problem.of(test)) if len(test) else None
+            kernels, started = None, time.process_time()
+            if problem.kernels:
+                kernels = StackTransform(problem.kernel_specs(replace(candidate, kernel=None)), spectra=problem.spectra)
+                kernels.fit_transform(known)
+                if asked is not None:
+                    kernels.transform(asked)
+            self._prepared[name] = PreparedSamples(known, asked, kernels, time.process_time() - started)
         return self._prepared[name]
 
     def fit(self, candidate: Candidate, train: Indices, test: Indices) -> Fitted:
@@ -337,23 +328,28 @@ class Fits:
         NotApplicable, SolverFailed
             Also for a failure of linear algebra: one candidate of a grid may fail, and the others go on.
         """
-        prepared = self.prepared(train, test, candidate.feature_scaling)
+        problem, samples = self.problem, self.prepared(train, test, candidate)
+        assert samples.test is not None
         try:
-            outcome = self.sweep.run(self.unfitted(candidate), prepared.arrays(candidate.kernel), self.y[train])
+            outcome = self.sweep.run(
+                partial(problem.unfitted, candidate), samples.train, problem.y[train], samples.test
+            )
         except np.linalg.LinAlgError as reason:
             raise SolverFailed(f"linear algebra failed: {reason}") from reason
-        weights = np.zeros(self.inputs.n_kernels)
+        weights = np.zeros(problem.n_kernels)
         if weights.size:
             place = slice(None) if candidate.kernel is None else slice(candidate.kernel, candidate.kernel + 1)
             weights[place] = getattr(outcome.estimators[-1], "kernel_weights_", np.nan)
-        return Fitted(outcome, weights, prepared.info, prepared.seconds + outcome.fit_seconds, outcome.predict_seconds)
+        info = [] if samples.kernels is None else samples.kernels.infos
+        return Fitted(outcome, weights, info, samples.seconds + outcome.fit_seconds, outcome.predict_seconds)
 
 
 def _choose(
     fits: Fits, grid: Sequence[Candidate], train: Indices, test: Indices, evaluation: EvaluationSpec, parts: Parts
 ) -> dict[str, tuple[int, int | None]]:
     """Choose by each rule the candidate and the position of its number of components, by the validation parts."""
-    y, metric = fits.y, metric_named(evaluation.choose_by)
+    problem, metric = fits.problem, metric_named(evaluation.choose_by)
+    y = problem.y
     rules = fits.sweep.rules(evaluation.neighbours)
     inner = fits if evaluation.choice == "test_set" else fits.without_spectra()
 
@@ -364,16 +360,18 @@ def _choose(
             yield {rule: outcome.scores(metric, rule, y[known], y[asked]) for rule in rules}
 
     def refits(number: int) -> Refits:
-        """Yield embeddings without each training sample in turn, on the kernels of all of them, (n, n, M)."""
+        """Yield embeddings without each training sample in turn, on the kernels of all of them."""
         candidate = grid[number]
-        kernels = fits.prepared(train, test, candidate.feature_scaling).arrays(candidate.kernel).X
-        order = hardest_first(kernels.mean(axis=2), y[train])
-        return fits.unfitted(candidate).leave_one_out(kernels, y[train], order)
+        samples = fits.prepared(train, test, candidate).train
+        kernels = StackTransform(problem.kernel_specs(candidate)).fit_transform(samples)
+        order = hardest_first(kernels.matrices.mean(axis=0), y[train])
+        return problem.unfitted(candidate).leave_one_out(samples, y[train], order)
 
     numbers = range(len(grid))
-    shared = fits.inputs.only_kernels and fits.sweep.leave_one_out(fits.estimator) is not None
+    implementation = load(problem.method.implementation)
+    shared = problem.only_kernels and fits.sweep.leave_one_out(implementation) is not None
     if evaluation.inner_folds == "leave_one_out" and len(parts) == len(train) and shared:
-        fits.prepared(train, test, grid[0].feature_scaling)
+        fits.prepared(train, test, grid[0])
         score = partial(leading_scores, metric)
         selections = select_by_leaving_one_out(refits, numbers, y[train], rules, score, evaluation.components)
     else:
@@ -442,25 +440,13 @@ def held_out_groups(train: Indices, test: Indices, groups: NDArray[np.str_] | No
     return None if groups is None or np.isin(groups[test], groups[train]).any() else groups[train]
 
 
-def first_candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:
-    """Return each kernel alone, with the first value of every grid."""
-    first = method.parameters | {name: values[0] for name, values in method.grid.items()}
-    return [Candidate(first, kernel, _scales_inputs(method)) for kernel in range(n_kernels)]
-
-
-def _scales_inputs(method: MethodSpec) -> bool:
-    """Whether ``feature_scaling`` of a candidate is that of the inputs: it is one of the grid, or there is none."""
-    return SCALING not in method.parameters
-
-
-def _weighted_by_accuracy(
-    inputs: Inputs, method: MethodSpec, y: NDArray[np.int64], evaluation: EvaluationSpec, parts: Parts
-) -> MethodSpec:
+def _weighted_by_accuracy(problem: MethodOnViews, evaluation: EvaluationSpec, parts: Parts) -> MethodOnViews:
     """Return the method with weights from the accuracy of each kernel alone, by the first nearest-neighbour rule."""
-    fits = Fits(inputs.without_spectra(), method, y)
+    method, y = problem.method, problem.y
+    fits = Fits(replace(problem, spectra=False))
     rule = fits.sweep.rules(evaluation.neighbours)[0]
     scores: list[list[NDArray[np.float64]] | str] = []
-    for kernel in first_candidates(method, inputs.n_kernels):
+    for kernel in first_candidates(method, problem.n_kernels):
         try:
             scores.append([
                 fits.fit(kernel, known, asked).outcome.scores(ACCURACY, rule, y[known], y[asked])
@@ -471,7 +457,9 @@ def _weighted_by_accuracy(
     n_asked = sum(len(asked) for _, asked in parts)
     curves = select_by_scores(scores, evaluation.components, n_asked).mean_scores
     weights = accuracy_weights(curves, evaluation.components, n_asked)
-    return method.model_copy(update={"parameters": method.parameters | {"kernel_weights": weights}})
+    return replace(
+        problem, method=method.model_copy(update={"parameters": method.parameters | {"kernel_weights": weights}})
+    )
 
 
 def accuracy_weights(curves: NDArray[np.float64], components: Components, n_samples: int) -> list[float]:

@@ -9,7 +9,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -18,11 +18,14 @@ from numpy.typing import NDArray
 from mklearn.contract.fit_spec import MethodSpec
 from mklearn.contract.loading import load
 from mklearn.errors import NotApplicable
-from mklearn.evaluation.inputs import NamedArrays, Samples, call
+from mklearn.evaluation.candidates import method_of
 from mklearn.evaluation.metrics import Metric
 from mklearn.evaluation.rules import deciding_samples, predictions, predictions_by_dimension
+from mklearn.kernels.views import Views
 
 Labels = NDArray[Any]
+Unfitted = Callable[..., Any]
+"""Returns the estimator, not fitted; parameters that it is called with are the estimator's."""
 Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Embeddings of the training samples (n, p) and of the test samples (m, p)."""
 
@@ -43,7 +46,8 @@ class MethodOutput:
     y: Labels
     labels: Labels
     embeddings: Pair | None = None
-    test: Samples | None = None
+    test: Any = None
+    """The test samples, as the estimator takes them; None where only their embedding is there."""
 
     @property
     def n_train(self) -> int:
@@ -85,7 +89,7 @@ class MethodOutput:
     def _applied(self, *names: str) -> NDArray[np.float64]:
         for name in names:
             if self.test is not None and hasattr(self.estimator, name):
-                return np.asarray(call(getattr(self.estimator, name), self.test), dtype=np.float64)
+                return np.asarray(getattr(self.estimator, name)(self.test), dtype=np.float64)
         raise NotApplicable(f"the method has no {' or '.join(names)}")
 
 
@@ -128,7 +132,7 @@ class Outcome(ABC):
         return replace(self, embeddings=[(train, test[part]) for train, test in self.embeddings])
 
     def without_inputs(self) -> Outcome:
-        """Return the outcome without arrays of the test samples' inputs, which may be large."""
+        """Return the outcome without the views of the test samples, which may be large."""
         return self
 
     def embedding_at(self, position: int) -> Pair:
@@ -186,14 +190,13 @@ class PredictionOutcome(Outcome):
     """A classifier's own predictions ``labels`` of the test samples ``test``, of each of the estimators."""
 
     labels: list[Labels]
-    test: Samples
+    test: Any
 
     def of_test_samples(self, part: slice) -> Outcome:
-        test = {name: samples[part] for name, samples in self.test.items()}
-        return replace(self, labels=[labels[part] for labels in self.labels], test=test)
+        return replace(self, labels=[labels[part] for labels in self.labels], test=self.test[part])
 
     def without_inputs(self) -> Outcome:
-        return replace(self, test={})
+        return replace(self, test=None)
 
     def nearest(self, rule: str, position: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Return -1 and NaN for each test sample."""
@@ -239,8 +242,8 @@ class Sweep(ABC):
     """Whether there is a number of components to choose."""
 
     @abstractmethod
-    def run(self, estimator: Any, arrays: NamedArrays, y: Labels) -> Outcome:
-        """Fit an unfitted estimator on the training samples, with labels ``y``, and apply it to both."""
+    def run(self, unfitted: Unfitted, train: Views, y: Labels, test: Views) -> Outcome:
+        """Fit the estimator on the training samples, with labels ``y``, and apply it to both."""
 
     def rules(self, neighbours: Sequence[str]) -> list[str]:
         """Return the nearest-neighbour rules that the method is evaluated by."""
@@ -261,11 +264,11 @@ def sweep_of(method: MethodSpec) -> Sweep:
 class LeadingDimensions(Sweep):
     """One fit whose first q columns are the embedding with q components, for q = 1, ..., p."""
 
-    def run(self, estimator: Any, arrays: NamedArrays, y: Labels) -> Outcome:
+    def run(self, unfitted: Unfitted, train: Views, y: Labels, test: Views) -> Outcome:
         started = time.process_time()
-        model = call(estimator.fit, arrays.train, y)
+        model = unfitted().fit(train, y)
         fit_seconds = time.process_time() - started
-        embeddings, predict_seconds = _apply([model], arrays)
+        embeddings, predict_seconds = _apply([model], train, test)
         components = list(range(1, embeddings[0][0].shape[1] + 1))
         return LeadingOutcome([model], components, embeddings, fit_seconds, predict_seconds)
 
@@ -292,27 +295,31 @@ class Refit(Sweep):
     at_most: Literal["n_classes", "image_side"] | None = None
     path: str | None = None
 
-    def run(self, estimator: Any, arrays: NamedArrays, y: Labels) -> Outcome:
-        sizes = self.possible_sizes(arrays.X, y)
+    def run(self, unfitted: Unfitted, train: Views, y: Labels, test: Views) -> Outcome:
+        sizes = self.possible_sizes(train, y)
         started = time.process_time()
-        models = self._fit(estimator, arrays.train, y, sizes)
+        models = self._fit(unfitted, train, y, sizes)
         fit_seconds = time.process_time() - started
-        embeddings, predict_seconds = _apply(models, arrays)
+        embeddings, predict_seconds = _apply(models, train, test)
         return RefitOutcome(models, sizes, embeddings, fit_seconds, predict_seconds)
 
-    def possible_sizes(self, X: NDArray[Any], y: Labels) -> list[int]:
+    def possible_sizes(self, views: Views, y: Labels) -> list[int]:
         """Return the numbers of components that these training samples allow: the points of the curve."""
         if self.at_most is None:
             return list(self.sizes)
-        largest = len(np.unique(y)) if self.at_most == "n_classes" else min(X.shape[1:])
+        largest = len(np.unique(y)) if self.at_most == "n_classes" else image_side(views)
         return [size for size in self.sizes if size <= largest] or list(self.sizes[:1])
 
-    def _fit(self, estimator: Any, train: Samples, y: Labels, sizes: list[int]) -> list[Any]:
+    def _fit(self, unfitted: Unfitted, train: Views, y: Labels, sizes: list[int]) -> list[Any]:
         if self.path is not None:
-            return list(call(partial(load(self.path), estimator), train, y, sizes=sizes))
-        from sklearn.base import clone
+            return list(load(self.path)(unfitted(), train, y, sizes=sizes))
+        return [unfitted(n_components=size).fit(train, y) for size in sizes]
 
-        return [call(clone(estimator).set_params(n_components=size).fit, train, y) for size in sizes]
+
+def image_side(views: Views) -> int:
+    """Return the shorter side of images, the only view."""
+    (name,) = views.names
+    return int(min(views[name].shape[1:]))
 
 
 @dataclass(frozen=True)
@@ -321,10 +328,10 @@ class Predictions(Sweep):
 
     has_components: ClassVar[bool] = False
 
-    def run(self, estimator: Any, arrays: NamedArrays, y: Labels) -> Outcome:
+    def run(self, unfitted: Unfitted, train: Views, y: Labels, test: Views) -> Outcome:
         started = time.process_time()
-        model = call(estimator.fit, arrays.train, y)
-        return _predictions([model], [], time.process_time() - started, arrays)
+        model = unfitted().fit(train, y)
+        return _predictions([model], [], time.process_time() - started, test)
 
     def rules(self, neighbours: Sequence[str]) -> list[str]:
         """Return a single rule without a name: no neighbour is asked."""
@@ -335,33 +342,33 @@ class Predictions(Sweep):
 class RefitPredictions(Refit):
     """A fit of a classifier for each number of components, evaluated by its own labels."""
 
-    def run(self, estimator: Any, arrays: NamedArrays, y: Labels) -> Outcome:
-        sizes = self.possible_sizes(arrays.X, y)
+    def run(self, unfitted: Unfitted, train: Views, y: Labels, test: Views) -> Outcome:
+        sizes = self.possible_sizes(train, y)
         started = time.process_time()
-        models = self._fit(estimator, arrays.train, y, sizes)
-        return _predictions(models, sizes, time.process_time() - started, arrays)
+        models = self._fit(unfitted, train, y, sizes)
+        return _predictions(models, sizes, time.process_time() - started, test)
 
     def rules(self, neighbours: Sequence[str]) -> list[str]:
         """Return a single rule without a name: no neighbour is asked."""
         return [""]
 
 
-def _predictions(models: list[Any], sizes: list[int], fit_seconds: float, arrays: NamedArrays) -> PredictionOutcome:
+def _predictions(models: list[Any], sizes: list[int], fit_seconds: float, test: Views) -> PredictionOutcome:
     """Predict the test samples by classifiers that took ``fit_seconds``."""
     started = time.process_time()
-    labels = [np.asarray(call(model.predict, arrays.test)) for model in models]
-    return PredictionOutcome(models, sizes, [], fit_seconds, time.process_time() - started, labels, arrays.test)
+    labels = [np.asarray(model.predict(test)) for model in models]
+    return PredictionOutcome(models, sizes, [], fit_seconds, time.process_time() - started, labels, test)
 
 
-def _apply(models: list[Any], arrays: NamedArrays) -> tuple[list[Pair], float]:
+def _apply(models: list[Any], train: Views, test: Views) -> tuple[list[Pair], float]:
     """Embed training and test samples; return the embeddings and the processor seconds for the test samples."""
-    train = [np.asarray(_training_embedding(model, arrays), dtype=np.float64) for model in models]
+    known = [np.asarray(_training_embedding(model, train), dtype=np.float64) for model in models]
     started = time.process_time()
-    test = [np.asarray(call(model.transform, arrays.test), dtype=np.float64) for model in models]
-    return list(zip(train, test, strict=True)), time.process_time() - started
+    asked = [np.asarray(model.transform(test), dtype=np.float64) for model in models]
+    return list(zip(known, asked, strict=True)), time.process_time() - started
 
 
-def _training_embedding(model: Any, arrays: NamedArrays) -> NDArray[Any]:
+def _training_embedding(model: Any, train: Views) -> NDArray[Any]:
     """Return the embedding that the fit has stored, else that of ``transform``."""
-    stored: NDArray[Any] | None = getattr(model, "embedding_", None)
-    return call(model.transform, arrays.train_without_labels) if stored is None else stored
+    stored: NDArray[Any] | None = getattr(method_of(model), "embedding_", None)
+    return model.transform(train) if stored is None else stored

@@ -8,8 +8,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklearn.checks import Array, as_distances, check_choice, check_positive
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.checks import Array, as_distances, check_choice, positive_number
 
 BandwidthRule = Literal["squared_mean_distance", "mean_squared_distance", "absolute"]
 
@@ -76,7 +76,7 @@ def resolve_bandwidth(
         Not a distance matrix, fewer than two samples, or all samples equal.
     """
     check_choice(rule, "bandwidth_rule", get_args(BandwidthRule))
-    multiple = positive_number(multiple, "bandwidth")
+    multiple = check_positive(multiple, "bandwidth")
     if rule == "absolute":
         return multiple
     return bandwidth_of(as_distances(d_train, "the distance matrix"), multiple, rule)

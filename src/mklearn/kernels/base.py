@@ -11,17 +11,18 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.checks import (
+from mklearn.checks import (
     Array,
     as_distances,
     as_float_array,
     as_float_matrix,
+    as_nonnegative,
     as_square_symmetric,
     check_choice,
     check_columns,
-    check_nonnegative,
+    invalid,
 )
+from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.identity_like import (
     IDENTITY_LIKE_BELOW,
     IDENTITY_LIKE_SHIFT,
@@ -113,7 +114,7 @@ class Kernel(ABC):
         check_choice(self.normalise, "normalise", get_args(Normalise))
         check_choice(self.psd, "psd", get_args(PSDPolicy))
         if not isinstance(self.centre, bool | np.bool_):
-            raise ConfigError(f"invalid value {self.centre!r} for `centre`: expected true or false")
+            raise invalid(self.centre, "centre", "true or false")
         self.centre = bool(self.centre)
 
     @property
@@ -269,7 +270,7 @@ class Kernel(ABC):
         label = f"the rows of {label}"
         block = as_float_matrix(values, label)
         check_columns(block, self.n_train_, label)
-        return check_nonnegative(block, label) if measure in DISTANCE_MEASURES else block
+        return as_nonnegative(block, label) if measure in DISTANCE_MEASURES else block
 
     def _self_similarity(self, own: Sequence[ArrayLike] | None, n_rows: int) -> Array:
         """Return k(x, x) of the new samples, before any normalisation."""

@@ -8,9 +8,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.checks import Array, check_choice
 from mklearn.errors import DataError
 from mklearn.kernels.base import Kernel
-from mklearn.kernels.checks import Array, check_choice
 from mklearn.kernels.features import is_sparse
 
 MissingViews = Literal["error", "mean"]

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklearn.checks import Array, all_finite, cached_rows
 from mklearn.errors import DataError
-from mklearn.kernels.checks import Array, all_finite, cached_rows
 from mklearn.kernels.compiled import compile_loop
 from mklearn.kernels.features import as_features, is_sparse, squared_norms
 

@@ -8,8 +8,8 @@ from typing import Literal, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mklearn.checks import Array, as_float_matrix, check_choice
 from mklearn.errors import DataError
-from mklearn.kernels.checks import Array, as_float_matrix, check_choice
 
 FeatureScaling = Literal["none", "standard", "minmax", "unit", "rank"]
 

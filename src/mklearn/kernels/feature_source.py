@@ -1,21 +1,25 @@
-"""What a kernel of features is computed from: a view, columns of it, their preprocessing and scaling."""
+"""What a kernel is computed from: columns of a view with their preprocessing and scaling, or pairwise values."""
 
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.errors import DataError
+from mklearn.checks import Array
+from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.completion import Mask, lacking, present_rows, refuse_lacking
+from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
-from mklearn.kernels.features import are_names, as_features, in_form_of, is_sparse, select_columns
+from mklearn.kernels.features import are_names, as_features, in_form_of, is_sparse, select_columns, squared_norms
 from mklearn.kernels.imputation import FeatureImputer
-from mklearn.kernels.views import Views
+from mklearn.kernels.pairwise_view import Pairwise
+from mklearn.kernels.views import LearnedView, Views
 
 FEATURE_KEYS = ("view", "columns", "preprocessing", "impute", "feature_scaling", "missing_views")
 """Keys of a spec that say what its kernel is computed from."""
@@ -62,8 +66,10 @@ class SelectedFeatures:
     def fit(self, X: Any) -> Self:
         """Fit the preprocessing on the training samples: one table or `Views`."""
         table, self.observed_ = self._chosen(X)
+        if isinstance(table, LearnedView):
+            self._preprocessing = table.transformer()
         if not self.observed_.any():
-            raise DataError(f"{self._name} is missing (NaN in every column) for all {len(self.observed_)} samples")
+            raise NotApplicable(f"{self._name} is missing (NaN in every column) for all {len(self.observed_)} samples")
         if self._preprocessing is not None:
             self._preprocessing = copy.deepcopy(self._preprocessing)  # the user's own stays unfitted
             with _data_errors():
@@ -122,8 +128,64 @@ class SelectedFeatures:
             ) from None
 
 
-class FeatureSource:
-    """What a kernel reads: selected features, which other kernels may share, and their scaling.
+class Source(ABC):
+    """What a kernel reads of the training samples and of new ones.
+
+    Attributes
+    ----------
+    observed_ : (n,) bool array
+        Which training samples have the view.
+    completes : bool
+        Whether samples may lack the view.
+    dtype : dtype
+        Of what is read.
+    """
+
+    measured: ClassVar[bool]
+    """Whether `mklearn.kernels.distances.MEASURES` computes the values."""
+    observed_: Mask
+    completes: bool
+    dtype: np.dtype[Any]
+
+    @property
+    @abstractmethod
+    def key(self) -> tuple[Any, ...]:
+        """Equal for kernels that read the same."""
+
+    @abstractmethod
+    def among_training(self, measure: str) -> Array:
+        """Return a measure among the observed training samples, a new array (n_observed, n_observed)."""
+
+    @abstractmethod
+    def new_samples(self, X: Any) -> NewSamples:
+        """Return what the kernel reads of new samples."""
+
+
+class NewSamples(ABC):
+    """What a kernel reads of new samples.
+
+    Attributes
+    ----------
+    present : (m,) bool array
+        Which of them have the view; only these have rows.
+    dtype : dtype
+        Of what is read.
+    """
+
+    present: Mask
+    dtype: np.dtype[Any]
+
+    @abstractmethod
+    def against_training(self, measure: str) -> Array:
+        """Return a measure between new samples and the observed training samples, (m_present, n_observed)."""
+
+    @abstractmethod
+    def own(self) -> Array | None:
+        """Return the value of each new sample with itself, (m_present,); None where it is not known."""
+
+
+class FeatureSource(Source):
+    """Selected features, which other kernels may share, and their scaling.
 
     Parameters
     ----------
@@ -139,6 +201,8 @@ class FeatureSource:
         Sparse features, unless `scaling` is "none".
     """
 
+    measured = True
+
     def __init__(self, selected: SelectedFeatures, scaling: FeatureScaling) -> None:
         self.selected = selected
         if scaling != "none" and is_sparse(selected.train_):
@@ -147,6 +211,12 @@ class FeatureSource:
                 "Normalizer), or pass a dense table"
             )
         self._scaler = FeatureScaler(scaling).fit(selected.train_) if scaling != "none" else None
+        self.completes, self.dtype = selected.completes, selected.train_.dtype
+
+    @property
+    def observed_(self) -> Mask:  # type: ignore[override]
+        """Which training samples have the view."""
+        return self.selected.observed_
 
     @property
     def key(self) -> tuple[Any, FeatureScaling]:
@@ -167,6 +237,10 @@ class FeatureSource:
         rows: NDArray[np.intp] = row_of[samples[observed[samples]]]
         return rows
 
+    def among_training(self, measure: str) -> Array:
+        """Compute a measure among the observed training samples."""
+        return MEASURES[measure](self.training_features())
+
     def transform(self, X: Any) -> tuple[Any, Mask]:
         """Return the features of new samples as the kernel reads them, (m, p), and which samples have the view.
 
@@ -175,12 +249,90 @@ class FeatureSource:
         features, present = self.selected.transform(X)
         return (self._scaled(features) if features.shape[0] else features), present
 
+    def new_samples(self, X: Any) -> NewSamples:
+        """Return the features of new samples, beside those of the training samples."""
+        return _NewFeatures(*self.transform(X), self.training_features())
+
     def _scaled(self, features: Any) -> Any:
         return features if self._scaler is None else self._scaler.transform(features)
 
 
+class _NewFeatures(NewSamples):
+    def __init__(self, features: Any, present: Mask, training: Any) -> None:
+        self._features, self.present, self._training = features, present, training
+        self.dtype = features.dtype
+
+    def against_training(self, measure: str) -> Array:
+        if not self._features.shape[0]:
+            return np.empty((0, self._training.shape[0]), dtype=self._training.dtype)
+        return MEASURES[measure](self._features, self._training)
+
+    def own(self) -> Array | None:
+        return squared_norms(self._features)
+
+
+class PairwiseSource(Source):
+    """Pairwise values of a view, looked up.
+
+    Parameters
+    ----------
+    training : Pairwise
+        Of the training samples.
+    spec : mapping
+        A kernel's spec: of what says how features are read it may have "view" and "missing_views" alone.
+    view : str
+        Name of the view.
+
+    Raises
+    ------
+    ConfigError
+        The spec has keys that need features.
+    """
+
+    measured = False
+
+    def __init__(self, training: Pairwise, spec: Mapping[str, Any], view: str) -> None:
+        for key in ("columns", "preprocessing", "impute", "feature_scaling"):
+            if spec.get(key) not in (None, "none"):
+                raise ConfigError(f"`{key}` needs a view of features, and view {view!r} holds pairwise values")
+        self._view = view
+        self.completes, self.dtype = spec.get("missing_views") == "mean", training.dtype
+        self.observed_ = self._present(training)
+        self._training = training[np.flatnonzero(self.observed_)] if self.completes else training
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Equal for kernels that read the same."""
+        return self._view, self.completes
+
+    def among_training(self, measure: str) -> Array:
+        """Return the values among the observed training samples."""
+        return self._training.among()
+
+    def new_samples(self, X: Any) -> NewSamples:
+        """Return the values of new samples."""
+        new = X[self._view]
+        present = self._present(new)
+        return _NewPairs(new[np.flatnonzero(present)] if self.completes else new, present, self._training)
+
+    def _present(self, view: Pairwise) -> Mask:
+        return ~view.lacking() if self.completes else np.ones(view.shape[0], dtype=bool)
+
+
+class _NewPairs(NewSamples):
+    def __init__(self, new: Pairwise, present: Mask, training: Pairwise) -> None:
+        self._new, self.present, self._training = new, present, training
+        self.dtype = new.dtype
+
+    def against_training(self, measure: str) -> Array:
+        return self._new.against(self._training)
+
+    def own(self) -> Array | None:
+        return self._new.own()
+
+
 class TableForms:
-    """Widths and column names of the training samples' tables, which new samples must have too.
+    """Kinds, widths and column names of the training samples' views, which those of new samples must have too.
 
     Parameters
     ----------
@@ -194,28 +346,34 @@ class TableForms:
         self._forms = [(name, *form) for name, form in _forms(X) if name in read]
 
     def check(self, X: Any) -> None:
-        """Raise `DataError` if new samples lack a view, or a view has another width or other column names."""
+        """Raise `DataError` if new samples lack a view, or a view has another kind, width or other column names."""
         if isinstance(X, Views) != self.are_views:
             names = ", ".join(repr(name) for name, *_ in self._forms)
             expected = f"the views {names}" if self.are_views else "one table of features"
             raise DataError(f"X must be {expected}, as in fit")
         found = dict(_forms(X))
-        for name, width, columns in self._forms:
+        for name, is_pairwise, width, columns in self._forms:
             what = "X" if name is None else f"view {name!r}"
             if name not in found:
                 raise DataError(f"{what} is missing; X has {', '.join(map(repr, found))}")
-            if found[name][0] != width:
-                raise DataError(f"{what} has {found[name][0]} features, but the training samples had {width}")
-            if columns is not None and found[name][1] not in (None, columns):
+            also_pairwise, new_width, new_columns = found[name]
+            if also_pairwise != is_pairwise:
+                kind = "mklearn.kernels.Pairwise" if is_pairwise else "a table of features"
+                raise DataError(f"{what} must be {kind}, as in fit")
+            if new_width != width:
+                unit = "columns" if is_pairwise else "features"
+                raise DataError(f"{what} has {new_width} {unit}, but the training samples had {width}")
+            if columns is not None and new_columns not in (None, columns):
                 shown = ", ".join(columns[:5]) + (", ..." if len(columns) > 5 else "")
                 raise DataError(f"{what} has other column names than in fit, or in another order: expected {shown}")
 
 
-def _forms(X: Any) -> Iterator[tuple[str | None, tuple[int, tuple[str, ...] | None]]]:
+def _forms(X: Any) -> Iterator[tuple[str | None, tuple[bool, int, tuple[str, ...] | None]]]:
     tables = {name: X[name] for name in X.names} if isinstance(X, Views) else {None: X}
     for name, table in tables.items():
         columns = tuple(map(str, table.columns)) if hasattr(table, "columns") else None
-        yield name, (int(table.shape[1]) if len(table.shape) > 1 else 1, columns)
+        width = int(table.shape[1]) if len(table.shape) > 1 else 1
+        yield name, (isinstance(table, Pairwise), width, columns)
 
 
 @contextmanager
@@ -223,5 +381,7 @@ def _data_errors(key: str = "preprocessing") -> Iterator[None]:
     """Raise what a user's transformer, or another one, says of the data as `DataError`."""
     try:
         yield
+    except NotApplicable:
+        raise
     except ValueError as error:
         raise DataError(f"`{key}` failed: {error}") from error

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from mklearn.checks import Array, as_float_matrix
 from mklearn.errors import DataError
-from mklearn.kernels.checks import Array, as_float_matrix
 
 
 def is_sparse(values: Any) -> bool:
@@ -18,7 +18,7 @@ def is_sparse(values: Any) -> bool:
 def as_features(values: Any, name: str) -> Any:
     """Return a table as a finite floating matrix; a sparse one becomes a CSR array and is not filled.
 
-    Errors are those of `mklearn.kernels.checks.as_float_matrix`.
+    Errors are those of `mklearn.checks.as_float_matrix`.
     """
     if not is_sparse(values):
         return as_float_matrix(values, name)

@@ -10,17 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklearn.cards import POSITIVE, KernelCard, list_of
+from mklearn.checks import Array, as_float_matrix, as_nonnegative, cached_rows, check_choice, check_positive
 from mklearn.errors import DataError
 from mklearn.kernels.bandwidth import BandwidthRule, bandwidth_of
 from mklearn.kernels.base import Kernel
-from mklearn.kernels.checks import (
-    Array,
-    as_float_matrix,
-    cached_rows,
-    check_choice,
-    check_nonnegative,
-    positive_number,
-)
 
 
 @KernelCard(
@@ -64,7 +57,7 @@ class GaussianKernel(Kernel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.bandwidth = positive_number(self.bandwidth, "bandwidth")
+        self.bandwidth = check_positive(self.bandwidth, "bandwidth")
         check_choice(self.bandwidth_rule, "bandwidth_rule", get_args(BandwidthRule))
 
     def exponent(self, block: Array) -> Array:
@@ -122,8 +115,8 @@ def gaussian_kernel(d2: ArrayLike, gamma: float, *, out: Array | None = None) ->
     ----------
     MKMMC (Gu and Zhou), section 4, and MKL-DR (Lin, Liu and Fuh, NIPS 2008), equation 8, use this form.
     """
-    gamma = positive_number(gamma, "gamma")
-    distances = check_nonnegative(as_float_matrix(d2, "d2"), "d2")
+    gamma = check_positive(gamma, "gamma")
+    distances = as_nonnegative(as_float_matrix(d2, "d2"), "d2")
     if out is not None and (out.shape, out.dtype) != (distances.shape, distances.dtype):
         raise DataError(f"`out` is {out.dtype} {out.shape}; the kernel is {distances.dtype} {distances.shape}")
     return _exponential(distances, gamma, out)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklearn.kernels.checks import Array, as_square_symmetric, cached_rows
+from mklearn.checks import Array, as_square_symmetric, cached_rows
 from mklearn.kernels.normalise import centre_kernel
 
 IDENTITY_LIKE_BELOW = 0.1

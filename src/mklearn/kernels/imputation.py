@@ -8,8 +8,8 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.errors import NotApplicable
-from mklearn.kernels.checks import check_choice
+from mklearn.checks import check_choice
+from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.features import is_sparse
 
 Impute = Literal["none", "mean", "median"]
@@ -42,13 +42,15 @@ class FeatureImputer:
 
         Raises
         ------
+        DataError
+            The features are sparse.
         NotApplicable
-            No training sample has any value, or the features are sparse.
+            No training sample has any value.
         """
         if self.strategy == "none":
             return self
         if is_sparse(X):
-            raise NotApplicable("`impute` does not take sparse features; pass a dense table")
+            raise DataError("`impute` does not take sparse features; pass a dense table")
         from sklearn.impute import SimpleImputer
 
         values = _floats(X)

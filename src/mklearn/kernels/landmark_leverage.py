@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.checks import Array
 from mklearn.errors import DataError
 from mklearn.kernels.base import Kernel
-from mklearn.kernels.checks import Array
 from mklearn.kernels.feature_source import FeatureSource
 from mklearn.kernels.landmark_blocks import row_blocks
 from mklearn.kernels.landmark_map import self_similarities

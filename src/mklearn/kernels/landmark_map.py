@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from mklearn.checks import Array
 from mklearn.errors import DataError
 from mklearn.kernels.base import DISTANCE_MEASURES, Kernel
-from mklearn.kernels.checks import Array
 from mklearn.kernels.features import is_sparse, squared_norms
 from mklearn.kernels.landmark_measure import LandmarkMeasure
 from mklearn.kernels.normalise import unit_diagonal

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from mklearn.checks import Array
 from mklearn.errors import DataError
-from mklearn.kernels.checks import Array
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.features import is_sparse, squared_norms
 

@@ -11,8 +11,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.checks import Array
 from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.checks import Array
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_source import FeatureSource
 from mklearn.kernels.landmark_blocks import row_blocks
@@ -32,7 +32,7 @@ from mklearn.kernels.landmarks import (
     random_per_class,
 )
 from mklearn.kernels.linear import LinearKernel
-from mklearn.kernels.specs import FeatureKernels
+from mklearn.kernels.specs import KernelsOfSpecs
 
 PARAMETER_SAMPLES = 2_000
 """Parameters of kernels, such as bandwidths, are fitted to at most so many training samples, drawn uniformly."""
@@ -49,7 +49,7 @@ class _Group:
     """Mean features of the training samples that have the view, for samples that lack it; None if none may."""
 
 
-class LandmarkTransform(FeatureKernels):
+class LandmarkTransform(KernelsOfSpecs):
     """Explicit features of kernels: ``Phi_m(x) = k_m(x, Z) U_m W_m^(-1/2)`` with landmarks Z, K_m(Z, Z) = U W U'.
 
     Parameters
@@ -90,8 +90,8 @@ class LandmarkTransform(FeatureKernels):
             As for `LandmarkFeatures`; of a kernel the message names it.
         """
         self._fit_sources(X)
-        n = len(self._sources[0].selected.observed_)
         groups = self._grouped()
+        n = len(groups[0].source.observed_)
         seeds = np.random.SeedSequence(seed).spawn(3)
         rows = None
         if n > PARAMETER_SAMPLES:
@@ -113,8 +113,8 @@ class LandmarkTransform(FeatureKernels):
         self._groups = [self._with_maps(group, n_landmarks, rank_tolerance, dtype, centres_seed) for group in groups]
         found = {n: each for group in self._groups for n, each in zip(group.kernels, group.maps, strict=True)}
         self.maps_ = tuple(found[number] for number in range(len(self._entries)))
-        for source in self._sources:
-            source.selected.drop_training_features()
+        for group in groups:
+            group.source.selected.drop_training_features()
         return self
 
     def leading(self, n_landmarks: int, rank_tolerance: float, dtype: str) -> tuple[Self, list[Array]]:
@@ -193,7 +193,7 @@ class LandmarkTransform(FeatureKernels):
     @property
     def completes(self) -> bool:
         """Whether samples may lack a view, whose features are then the mean of those that have it."""
-        return any(source.selected.completes for source in self._sources)
+        return any(group.source.completes for group in self._groups)
 
     @property
     def blocks(self) -> list[slice]:
@@ -239,10 +239,16 @@ class LandmarkTransform(FeatureKernels):
 
     def _grouped(self) -> list[_Group]:
         """Return the kernels by what they read, in the order of the first kernel of each group."""
-        found: dict[Any, list[int]] = {}
-        for number, source in enumerate(self._sources):
-            found.setdefault(source.key, []).append(number)
-        return [_Group(self._sources[numbers[0]], tuple(numbers)) for numbers in found.values()]
+        found: dict[Any, tuple[FeatureSource, list[int]]] = {}
+        for number, (entry, sources) in enumerate(zip(self._entries, self._sources, strict=True)):
+            first = sources[0]
+            if not isinstance(first, FeatureSource) or any(source.key != first.key for source in sources):
+                raise ConfigError(
+                    f"kernel {entry.id!r}: landmarks need the features of one view for each kernel, which can be "
+                    "computed between any samples"
+                )
+            found.setdefault(first.key, (first, []))[1].append(number)
+        return [_Group(source, tuple(numbers)) for source, numbers in found.values()]
 
     def _fit_parameters(self, group: _Group, rows: NDArray[np.intp] | None) -> None:
         """Fit the kernels' parameters to all training samples, or to some of them."""
@@ -284,10 +290,10 @@ class LandmarkTransform(FeatureKernels):
                 chosen = tuple(measures[measure] for _, measure in entry.kernel.inputs)
                 maps.append(landmark_map(entry.kernel, chosen, rank_tolerance, dtype))
         mapped = _Group(source, group.kernels, tuple(maps))
-        if not source.selected.completes:
+        if not source.completes:
             return mapped
         sums = [np.zeros(each.rank) for each in maps]
-        n_observed = int(source.selected.observed_.sum())
+        n_observed = int(source.observed_.sum())
         for rows in row_blocks(n_observed, max(each.width for each in maps)):
             for total, features in zip(sums, self._computed(mapped, source.training_features(rows)), strict=True):
                 total += features.sum(axis=0, dtype=np.float64)
@@ -306,11 +312,11 @@ class LandmarkTransform(FeatureKernels):
         return group.source.training_features(rows)
 
     def _leverage_scores(self, groups: Sequence[_Group], sample: NDArray[np.intp], n: int) -> NDArray[np.float64]:
-        for entry, source in zip(self._entries, self._sources, strict=True):
-            if source.selected.completes:
+        for group in groups:
+            if group.source.completes:
                 raise ConfigError(
-                    f"kernel {entry.id!r}: landmarks='leverage' needs every view of every sample; with "
-                    "missing_views='mean' choose 'random_per_class' or 'kmeans'"
+                    f"kernel {self._entries[group.kernels[0]].id!r}: landmarks='leverage' needs every view of every "
+                    "sample; with missing_views='mean' choose 'random_per_class' or 'kmeans'"
                 )
         read = [(group.source, [self._entries[number].kernel for number in group.kernels]) for group in groups]
         return mean_kernel_leverage_scores(read, sample, n)

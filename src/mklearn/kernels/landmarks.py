@@ -10,8 +10,8 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from mklearn.checks import Array
 from mklearn.errors import DataError, NotApplicable
-from mklearn.kernels.checks import Array
 from mklearn.kernels.features import in_form_of
 
 LandmarkRule = Literal["random_per_class", "kmeans", "leverage"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklearn.errors import DataError
-from mklearn.kernels.checks import (
+from mklearn.checks import (
     Array,
     as_float_array,
     as_float_matrix,
@@ -15,6 +14,7 @@ from mklearn.kernels.checks import (
     check_columns,
     check_square,
 )
+from mklearn.errors import DataError
 
 
 class KernelCentring:

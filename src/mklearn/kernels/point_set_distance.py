@@ -24,9 +24,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklearn.checks import check_nonnegative, check_positive
 from mklearn.errors import DataError
 from mklearn.extras import require
-from mklearn.kernels.checks import nonnegative_number, positive_number
 from mklearn.kernels.row_blocks import check_rows, merge_row_blocks, row_starts
 
 POSITION_WEIGHT = 0.25
@@ -252,4 +252,4 @@ def _set_to_sets(rows: _Points, i: int, columns: _Points, first: int, buffers: _
 
 
 def _factor(position_weight: float, position_scale: float) -> float:
-    return nonnegative_number(position_weight, "position_weight") / positive_number(position_scale, "position_scale")
+    return check_nonnegative(position_weight, "position_weight") / check_positive(position_scale, "position_scale")

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mklearn.cards import COUNT, NONNEGATIVE, POSITIVE, KernelCard
+from mklearn.checks import Array, check_integer, check_nonnegative, check_positive
 from mklearn.errors import DataError
 from mklearn.kernels.base import Kernel
-from mklearn.kernels.checks import Array, nonnegative_number, positive_integer, positive_number
 
 
 @KernelCard(
@@ -51,9 +51,9 @@ class PolynomialKernel(Kernel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.degree = positive_integer(self.degree, "degree")
-        self.scale = None if self.scale is None else positive_number(self.scale, "scale")
-        self.offset = nonnegative_number(self.offset, "offset")
+        self.degree = check_integer(self.degree, "degree")
+        self.scale = None if self.scale is None else check_positive(self.scale, "scale")
+        self.offset = check_nonnegative(self.offset, "offset")
 
     def fit_parameters(self, blocks: Sequence[Array]) -> None:
         """Fit the scale, unless it is given."""

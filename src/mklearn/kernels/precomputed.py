@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mklearn.cards import KernelCard
+from mklearn.checks import Array
 from mklearn.kernels.base import Kernel
-from mklearn.kernels.checks import Array
 
 
 @KernelCard(kind="precomputed", title="precomputed", about="A matrix of the data set, used as the kernel itself.")

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from mklearn.cards import KernelCard
+from mklearn.checks import Array, check_keys
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.base import Kernel
-from mklearn.kernels.checks import Array, check_keys
 from mklearn.kernels.gaussian import GaussianKernel, gaussian_kernel
 
 PARAMETERS = ("measure", "bandwidth", "bandwidth_rule")
-LABELS = ("id", "pairwise", "features", "feature_scaling", "impute")
+LABELS = ("id", "view", "columns", "preprocessing", "impute", "feature_scaling")
+"""Name of a factor, and what it is computed from: see `mklearn.kernels.specs.StackTransform`."""
 
 
 @KernelCard(
@@ -37,9 +38,9 @@ class ProductKernel(Kernel):
     ----------
     factors : sequence of mappings
         For each factor "measure", "bandwidth" and "bandwidth_rule" as in `mklearn.kernels.gaussian.GaussianKernel`,
-        all optional; "id" names it in messages (default: its number), "pairwise", or "features", "feature_scaling"
-        and "impute", what it is computed from. Each gamma_m is fitted on the training samples as that of the single
-        kernel.
+        all optional; "id" names it in messages (default: its number). "view", "columns", "preprocessing", "impute" and
+        "feature_scaling" say what it is computed from, see `mklearn.kernels.specs.StackTransform`. Each gamma_m is
+        fitted on the training samples as that of the single kernel.
     centre, normalise, psd, name
         See `mklearn.kernels.base.Kernel`.
 

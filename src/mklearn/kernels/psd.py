@@ -11,8 +11,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklearn.checks import Array, as_float_matrix, as_square_symmetric, check_choice, check_columns
 from mklearn.errors import DataError
-from mklearn.kernels.checks import Array, as_float_matrix, as_square_symmetric, check_choice, check_columns
 
 PSDPolicy = Literal["clip", "shift", "flip", "none"]
 

@@ -1,30 +1,40 @@
-"""Kernel stacks from kernel specs: on cached pairwise matrices, or on features that are scaled first."""
+"""Kernel stacks from kernel specs: on features, which may be completed and scaled first, or on pairwise values."""
 
 from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from mklearn.checks import Array, as_float_matrix, check_choice, check_keys, invalid, regular_array
 from mklearn.contract.loading import load
 from mklearn.errors import ConfigError, DataError, NotApplicable
 from mklearn.kernels.base import Kernel
-from mklearn.kernels.checks import Array, as_float_array, as_float_matrix, check_choice, check_keys, regular_array
-from mklearn.kernels.completion import MeanCompletion, check_missing_views, lacking
+from mklearn.kernels.completion import Mask, MeanCompletion, check_missing_views
 from mklearn.kernels.distances import MEASURES
-from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
-from mklearn.kernels.feature_source import FEATURE_KEYS, FeatureSource, SelectedFeatures, TableForms
-from mklearn.kernels.features import is_sparse, squared_norms
+from mklearn.kernels.feature_source import (
+    FEATURE_KEYS,
+    FeatureSource,
+    NewSamples,
+    PairwiseSource,
+    SelectedFeatures,
+    Source,
+    TableForms,
+)
+from mklearn.kernels.features import is_sparse
 from mklearn.kernels.gaussian import GaussianKernel
-from mklearn.kernels.imputation import FeatureImputer, Impute, impute_features
+from mklearn.kernels.imputation import FeatureImputer
+from mklearn.kernels.kernel_cache import CachingViews
 from mklearn.kernels.linear import LinearKernel
+from mklearn.kernels.pairwise_view import Pairwise
 from mklearn.kernels.polynomial import PolynomialKernel
 from mklearn.kernels.precomputed import PrecomputedKernel
 from mklearn.kernels.product import ProductKernel
@@ -39,14 +49,11 @@ KERNELS: Mapping[str, type[Kernel]] = MappingProxyType(
 )
 """The kernel classes of mklearn by kind."""
 
-SOURCES = ("pairwise", "features", "feature_scaling", "impute")
-"""Keys of a spec, or of its factors, that name its input: a pairwise matrix, or features and what is done to them."""
-
 KernelSpec = str | Mapping[str, Any]
 """A kind, or a mapping with "kind" or "implementation", the parameters of the kernel's class and its input."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Entry:
     """A kernel with its spec."""
 
@@ -56,226 +63,17 @@ class _Entry:
 
     @property
     def parts(self) -> list[Mapping[str, Any]]:
-        """What names the input of the kernel, or of each of its factors."""
-        found: list[Mapping[str, Any]] = self.spec.get("factors", [self.spec])
-        return found
+        """What says which features the kernel reads, or each of its factors, which take over what they do not say."""
+        own = {key: value for key, value in self.spec.items() if key in FEATURE_KEYS}
+        return [{**own, **factor} for factor in self.spec.get("factors", [{}])]
 
-    @property
-    def completes(self) -> bool:
-        """Whether samples may lack its views."""
-        return self.spec.get("missing_views") == "mean"
-
-    @property
-    def source(self) -> dict[str, Any]:
-        """What the kernel is computed from, as its spec names it; lists if it has factors."""
-        keys = [key for key in SOURCES if any(key in part for part in self.parts)]
-        return {key: self.spec.get(key, [part.get(key) for part in self.parts]) for key in keys}
+    def views(self, table: Any) -> list[str | None]:
+        """Return the names of the views that the kernel or its factors read; None if there is one table."""
+        return [_view_of(self.id, part.get("view"), table) for part in self.parts]
 
 
-class _Sources:
-    """The inputs of kernels on one split; what is computed from features is shared by the kernels."""
-
-    def __init__(
-        self, pairwise: Mapping[str, ArrayLike], features: Mapping[str, ArrayLike], entries: Sequence[_Entry],
-        train: ArrayLike, test: ArrayLike,
-    ) -> None:  # fmt: skip
-        parts = [part for entry in entries for part in entry.parts]
-        incomplete = {
-            part.get("features")
-            for entry in entries
-            for part in entry.parts
-            if entry.completes or part.get("impute", "none") != "none"
-        }
-        names = dict.fromkeys(part["pairwise"] for part in parts if "pairwise" in part)
-        tables = dict.fromkeys(part["features"] for part in parts if "features" in part)
-        self._matrices = {name: np.asarray(pairwise[name]) for name in names}
-        self._features = {
-            name: as_float_array(features[name], f"the features {name!r}", ndim=2, may_have_nan=name in incomplete)
-            for name in tables
-        }
-        arrays = [*self._matrices.values(), *self._features.values()]
-        n_samples = arrays[0].shape[0]
-        self.train, self.test = _indices(train, n_samples, "train"), _indices(test, n_samples, "test")
-        if self.train.size == 0:
-            raise DataError("there are no train samples")
-        for name, matrix in self._matrices.items():
-            if matrix.shape != (n_samples, n_samples):
-                raise DataError(
-                    f"the pairwise matrix {name!r} has shape {matrix.shape}, but the first one has {n_samples} "
-                    "samples; all must be square and over the same samples"
-                )
-        for name, table in self._features.items():
-            if len(table) != n_samples:
-                raise DataError(
-                    f"the features {name!r} are of {len(table)} samples, but the first input of {n_samples}"
-                )
-        self.dtype = np.float32 if all(array.dtype == np.float32 for array in arrays) else np.float64
-        self._scaled: dict[tuple[Any, ...], tuple[Array, Array]] = {}
-        self._blocks: dict[tuple[Any, ...], tuple[Array, Array, Array]] = {}
-
-    def present(self, entry: _Entry) -> NDArray[np.bool_] | None:
-        """Find the samples that have all views of a kernel; None if it takes no others."""
-        if not entry.completes:
-            return None
-        absent = [
-            lacking(self._matrices[part["pairwise"]] if "pairwise" in part else self._features[part["features"]])
-            for part in entry.parts
-        ]
-        return ~np.logical_or.reduce(absent)
-
-    def blocks(
-        self, part: Mapping[str, Any], measure: str, present: NDArray[np.bool_] | None
-    ) -> tuple[Array, Array, Array]:
-        """Return a measure among training samples, of test samples (rows) with these, and of each with itself.
-
-        Samples that are not present have no row and no column.
-        """
-        train, test = self._rows(present)
-        if "pairwise" in part:
-            matrix = self._matrices[part["pairwise"]]
-            return matrix[np.ix_(train, train)], matrix[np.ix_(test, train)], matrix[test, test]
-        features = part["features"], part.get("feature_scaling", "none"), part.get("impute", "none")
-        key = (*features, None if present is None else present.tobytes())
-        if (*key, measure) not in self._blocks:
-            if key not in self._scaled:
-                self._scaled[key] = self._scaled_features(*features, train, test)
-            known, asked = self._scaled[key]
-            compute = MEASURES[measure]
-            rows = compute(asked, known) if len(asked) else np.empty((0, len(known)), dtype=known.dtype)
-            self._blocks[*key, measure] = compute(known), rows, squared_norms(asked)
-        return self._blocks[*key, measure]
-
-    def _rows(self, present: NDArray[np.bool_] | None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        if present is None:
-            return self.train, self.test
-        return self.train[present[self.train]], self.test[present[self.test]]
-
-    def _scaled_features(
-        self, name: str, scaling: FeatureScaling, impute: Impute, train: NDArray[np.intp], test: NDArray[np.intp]
-    ) -> tuple[Array, Array]:
-        known, asked = self._features[name][train], self._features[name][test]
-        if impute != "none":
-            known, asked = impute_features(known, asked, impute)
-        scaler = FeatureScaler(scaling).fit(known)
-        return scaler.transform(known), scaler.transform(asked) if len(asked) else asked
-
-
-def build_stack(
-    pairwise: Mapping[str, ArrayLike], specs: Sequence[Mapping[str, Any]], train: ArrayLike, test: ArrayLike,
-    features: Mapping[str, ArrayLike] | None = None, *, spectra: bool = True,
-) -> tuple[KernelStack, KernelStack, list[dict[str, Any]]]:  # fmt: skip
-    """Compute the kernels of the training samples and of the test samples, fitted on the training samples.
-
-    Parameters
-    ----------
-    pairwise : mapping of str to array_like, shape (N, N)
-        Pairwise matrices on all samples.
-    specs : sequence of mappings
-        Each has "id" (unique), "kind" (a key of `KERNELS`, default "gaussian"), "pairwise" (a key of `pairwise`) and
-        the parameters of the kernel's class. In place of "pairwise", "features" (a key of `features`) with
-        "feature_scaling" (default "none", see `mklearn.kernels.feature_scaling.FeatureScaler`) computes the kernel's
-        measure from features that are scaled by the training samples; "impute" ("mean" or "median", default "none")
-        fills in values that are NaN before that, by the training samples. "missing_views" ("mean", default "error")
-        takes samples whose row is NaN in an input of the kernel; see
-        `mklearn.kernels.completion.MeanCompletion`. In place of "kind", "implementation" names the
-        class of another package, "module:Class", a subclass of `mklearn.kernels.base.Kernel`. A class with the
-        parameter "factors" has its inputs in each factor (see `mklearn.kernels.product.ProductKernel`).
-    train, test : array_like of int
-        Indices. The training kernels do not depend on the test samples. `test` may be empty.
-    features : mapping of str to array_like, shape (N, d), optional
-        Features of all samples.
-    spectra : bool
-        Whether `Kernel.info_` has eigenvalues of kernels that need no repair.
-
-    Returns
-    -------
-    train_stack : KernelStack
-        M kernels, (n, n).
-    test_stack : KernelStack
-        M kernels, (m, n).
-    infos : list of dict
-        `Kernel.info_` of each kernel, with its "id" and what it was computed from (lists if there are factors); with
-        "missing_views" the number "n_missing" of training samples that lack it.
-
-    Raises
-    ------
-    ConfigError
-        No specs, unknown keys, ids that are not unique, an unknown pairwise matrix or table of features, features of
-        a measure that is not computed from features, invalid parameters, a class that can't be loaded.
-    DataError
-        Indices out of range, or an input that a kernel can't be computed from; the message names the kernel.
-    NotApplicable
-        Fewer than two training samples have the view of a kernel, or all values of its features are missing.
-    """
-    entries = _parse(specs, SOURCES)
-    features = features or {}
-    for entry in entries:
-        _check_sources(entry, pairwise, features)
-    sources = _Sources(pairwise, features, entries, train, test)
-    n_train, n_test = sources.train.size, sources.test.size
-    train_kernels: Array = np.empty((len(entries), n_train, n_train), dtype=sources.dtype)
-    test_kernels: Array = np.empty((len(entries), n_test, n_train), dtype=sources.dtype)
-    infos = []
-    for number, entry in enumerate(entries):
-        kernel = copy.copy(entry.kernel)
-        with _error_prefix(entry.id):
-            present = sources.present(entry)
-            observed = None if present is None else present[sources.train]
-            if observed is not None and observed.sum() < 2:
-                raise NotApplicable(
-                    f"{observed.sum()} of the {n_train} training samples have its view; at least two are needed"
-                )
-            parts = [
-                sources.blocks(part, measure, present)
-                for part, (_, measure) in zip(entry.parts, kernel.inputs, strict=True)
-            ]
-            blocks, rows, own = zip(*parts, strict=True)
-            kernel.fit(*blocks, spectrum=spectra, measured=all("features" in part for part in entry.parts))
-            info = {"id": entry.id, **entry.source, **kernel.info_}
-            if present is None or observed is None:
-                train_kernels[number] = kernel.kernel_train_
-                if n_test:
-                    test_kernels[number] = kernel.transform(*rows, own=own)
-            else:
-                info["n_missing"] = int(n_train - observed.sum())
-                completion = MeanCompletion.of(kernel, observed)
-                train_kernels[number] = completion.training_kernel(kernel.kernel_train_)
-                kernel_rows = kernel.transform(*rows, own=own) if len(rows[0]) else rows[0]
-                test_kernels[number] = completion.rows(kernel_rows, present[sources.test])
-        infos.append(info)
-        del kernel  # only one fitted kernel at a time in memory
-    ids = [entry.id for entry in entries]
-    return KernelStack(train_kernels, ids), KernelStack(test_kernels, ids), infos
-
-
-def _check_sources(entry: _Entry, pairwise: Mapping[str, Any], features: Mapping[str, Any]) -> None:
-    """Check that each input of a kernel is there, and that features are only asked for what is computed from them."""
-    for part, (_, measure) in zip(entry.parts, entry.kernel.inputs, strict=True):
-        if "features" not in part:
-            if part.get("pairwise") not in pairwise:
-                raise ConfigError(
-                    f"kernel {entry.id!r} needs the pairwise matrix {part.get('pairwise')!r}; "
-                    f"available: {', '.join(map(repr, pairwise)) or 'none'}"
-                )
-            for key in ("feature_scaling", "impute"):
-                if key in part:
-                    raise ConfigError(f"kernel {entry.id!r}: `{key}` needs `features` in place of `pairwise`")
-        elif "pairwise" in part:
-            raise ConfigError(f"kernel {entry.id!r} has `pairwise` and `features`; give one of the two")
-        elif part["features"] not in features:
-            raise ConfigError(
-                f"kernel {entry.id!r} needs the features {part['features']!r}; "
-                f"available: {', '.join(map(repr, features)) or 'none'}"
-            )
-        elif measure not in MEASURES:
-            raise ConfigError(
-                f"kernel {entry.id!r}: measure {measure} can't be computed from features; "
-                f"valid measures: {', '.join(MEASURES)}"
-            )
-
-
-class FeatureKernels:
-    """Kernels that are computed from features, and what each of them reads, fitted on training features.
+class KernelsOfSpecs:
+    """Kernels by their specs, and what each of them reads, fitted on training samples.
 
     Parameters
     ----------
@@ -285,8 +83,9 @@ class FeatureKernels:
 
     def __init__(self, kernels: Sequence[KernelSpec] | Mapping[str, Any] | str) -> None:
         self._each_view = is_one_spec(kernels)
-        self._specs = spec_list(kernels)
-        self._entries = _feature_entries(self._specs)
+        self._entries = _entries(spec_list(kernels))
+        self.specs = [entry.spec for entry in self._entries]
+        """Those of the kernels as mappings with "id"."""
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -296,7 +95,7 @@ class FeatureKernels:
     @property
     def reads_tables(self) -> bool:
         """Whether a kernel needs X as it was given, with column names or entries that are no numbers."""
-        return any(SelectedFeatures(entry.spec, None).reads_tables for entry in self._entries)
+        return any(SelectedFeatures(part, None).reads_tables for entry in self._entries for part in entry.parts)
 
     @property
     def reads_views(self) -> bool:
@@ -304,22 +103,24 @@ class FeatureKernels:
         return self._forms.are_views
 
     def _fit_sources(self, X: Any) -> None:
-        """Fit what the kernels read on the training features; sources of the same features share them."""
+        """Fit what the kernels read on the training samples; sources of the same features share them."""
         table = self._as_read(X)
+        specs: Sequence[Any] = self.specs
         if isinstance(table, Views) and self._each_view:
-            one = self._specs[0]
-            spec = {"kind": one} if isinstance(one, str) else one
-            self._entries = _feature_entries([{**spec, "id": name, "view": name} for name in table.names])
-        shared: dict[Any, SelectedFeatures] = {}
-        self._sources: list[FeatureSource] = []
+            specs = [{**specs[0], "id": name, "view": name} for name in table.names]
+        self._entries = _entries(specs)  # the fitted kernels may be those of another transform, too
+        shared: dict[Any, Any] = {}
+        self._sources: list[list[Source]] = []
+        read: set[str | None] = set()
         for entry in self._entries:
             with self._error_prefix(entry):
-                selected = SelectedFeatures(entry.spec, _view_of(entry, table))
-                key = selected.key
-                if key not in shared:
-                    shared[key] = selected.fit(table)
-                self._sources.append(FeatureSource(shared[key], entry.spec.get("feature_scaling", "none")))
-        self._forms = TableForms(table, {selected.view for selected in shared.values()})
+                views = entry.views(table)
+                read.update(views)
+                parts = zip(entry.parts, views, entry.kernel.inputs, strict=True)
+                self._sources.append(
+                    [_source(part, view, measure, table, shared) for part, view, (_, measure) in parts]
+                )
+        self._forms = TableForms(table, read)
 
     def _as_read(self, X: Any) -> Any:
         """Return X as views, or as one table: a float matrix unless a kernel needs it as it was given."""
@@ -335,17 +136,19 @@ class FeatureKernels:
         return _error_prefix(entry.id)
 
 
-class StackTransform(FeatureKernels):
-    """Kernels on features, fitted on training features and applied to new ones.
+class StackTransform(KernelsOfSpecs):
+    """Kernels on features or pairwise values, fitted on training samples and applied to new ones.
 
     Parameters
     ----------
     kernels : sequence of specs, mapping of names to specs, or one spec
-        A spec is a kind ("gaussian", "linear", "polynomial"), or a mapping with "kind" or "implementation", the
-        parameters of the kernel's class as in `build_stack`, and optionally
+        A spec is a kind ("gaussian", "linear", "polynomial", "precomputed", "product"), or a mapping with "kind" or
+        "implementation" ("module:Class", a subclass of `mklearn.kernels.Kernel`), the parameters of the kernel's class,
+        and optionally
 
         - "id" in a sequence: the kernel's name (default: its number);
-        - "view": the view that it is computed from (default: the view with the kernel's name);
+        - "view": the view that it is computed from (default: the view with the kernel's name). Of a view that is
+          `mklearn.kernels.Pairwise` the values are looked up, else they are computed from features;
         - "columns": the features of X or of the view: a list of indices or of names, a boolean list or a slice
           (default: all);
         - "preprocessing": a transformer with ``fit`` and ``transform``. A copy is fitted to these features of the
@@ -357,17 +160,24 @@ class StackTransform(FeatureKernels):
           which alone the kernel is fitted: see `mklearn.kernels.completion.MeanCompletion`. In a sparse view these
           are rows whose stored entries are all NaN.
 
-        One spec alone stands for a kernel on X or, of several views, for a kernel on each.
+        Each factor of a product may have these too, all but the last. One spec alone stands for a kernel on X or, of
+        several views, for a kernel on each.
+    spectra : bool, default=False
+        Whether `infos` has eigenvalues of kernels that need no repair.
 
     Attributes
     ----------
     stack_train_ : KernelStack
         M kernels, (n, n). Set by `fit` only.
+    infos : list of dict
+        Of each kernel "id", "view", "feature_scaling" and "impute" (lists if there are factors), the number
+        "n_missing" of training samples that lack its views, and `mklearn.kernels.Kernel.info_`.
 
     Raises
     ------
     ConfigError
-        No specs, unknown keys, ids that are not unique, invalid parameters, a kernel that needs a given matrix.
+        No specs, unknown keys, ids that are not unique, invalid parameters, features of a measure that is not computed
+        from features.
 
     Notes
     -----
@@ -375,15 +185,21 @@ class StackTransform(FeatureKernels):
     copied unless columns of it are chosen by index or it is preprocessed: do not change it afterwards.
 
     Sparse features stay sparse, for kernels of inner products and squared Euclidean distances.
+
+    Views of the class `mklearn.kernels.kernel_cache.CachingViews` keep the kernels: nothing is computed twice.
     """
 
+    def __init__(self, kernels: Sequence[KernelSpec] | Mapping[str, Any] | str, *, spectra: bool = False) -> None:
+        super().__init__(kernels)
+        self.spectra = spectra
+
     def fit(self, X: Any) -> StackTransform:
-        """Fit every kernel on the training features and keep the training kernels; see `fit_transform`."""
+        """Fit every kernel on the training samples and keep the training kernels; see `fit_transform`."""
         self.stack_train_ = self.fit_transform(X)
         return self
 
     def fit_transform(self, X: Any) -> KernelStack:
-        """Fit every kernel on the training features and return the training kernels, M of (n, n), without keeping them.
+        """Fit every kernel on the training samples and return the training kernels, M of (n, n), without keeping them.
 
         Parameters
         ----------
@@ -394,21 +210,54 @@ class StackTransform(FeatureKernels):
         ------
         DataError
             Features, columns or views that a kernel can't be computed from; the message names the kernel.
+        NotApplicable
+            Fewer than two training samples have the views of a kernel, or all values of its features are missing.
         """
+        self._whole: tuple[StackTransform, Sequence[int]] | None = None
+        if not isinstance(X, CachingViews) or self._each_view:
+            return self._fit_kernels(X)
+        found = X.fitted(self.specs, self.spectra)
+        if found is None:
+            stack = self._fit_kernels(X)
+            whole = copy.copy(self)  # this one may be fitted again
+            self._whole = whole, range(len(self._entries))
+            X.keep_fitted(whole, stack)
+            return stack
+        whole, chosen, stack = found
+        for name in ("_entries", "_sources", "_completions", "infos"):
+            setattr(self, name, [getattr(whole, name)[number] for number in chosen])
+        self._forms = TableForms(X, {view for entry in self._entries for view in entry.views(X)})
+        self._whole = whole, chosen
+        return stack
+
+    def _fit_kernels(self, X: Any) -> KernelStack:
         self._fit_sources(X)
         self._completions: list[MeanCompletion | None] = []
-        selected = [source.selected for source in self._sources]
-        n, dtype = len(selected[0].observed_), np.result_type(*(each.train_.dtype for each in selected))
+        self.infos: list[dict[str, Any]] = []
+        every = [source for sources in self._sources for source in sources]
+        n, dtype = len(every[0].observed_), np.result_type(*(source.dtype for source in every))
         matrices: Array = np.empty((len(self._entries), n, n), dtype=dtype)
-        for number, (entry, source) in enumerate(zip(self._entries, self._sources, strict=True)):
+        blocks = _SharedBlocks(self._entries, self._sources, lambda source, measure: source.among_training(measure))
+        for number, (entry, sources) in enumerate(zip(self._entries, self._sources, strict=True)):
             with _error_prefix(entry.id):
-                features = source.training_features()
-                blocks = [MEASURES[measure](features) for _, measure in entry.kernel.inputs]
-                entry.kernel.fit(*blocks, spectrum=False, measured=True, overwrite=True)
-                del blocks  # kernels need the memory
+                observed = _all_of(source.observed_ for source in sources)
+                if observed.sum() < 2 <= n:
+                    raise NotApplicable(
+                        f"{observed.sum()} of the {n} training samples have its view; at least two are needed"
+                    )
+                taken, may_overwrite = blocks.take(entry, sources)
+                taken = [
+                    _part(block, observed[source.observed_], observed[source.observed_])
+                    for block, source in zip(taken, sources, strict=True)
+                ]
+                measured = all(source.measured for source in sources)
+                entry.kernel.fit(*taken, spectrum=self.spectra, measured=measured, overwrite=may_overwrite)
+                del taken  # kernels need the memory
                 kernel, completion = entry.kernel.kernel_train_, None
-                if source.selected.completes:
-                    completion = MeanCompletion.of(entry.kernel, source.selected.observed_)
+                self.infos.append({"id": entry.id, **_described(entry, self._forms.are_views), **entry.kernel.info_})
+                if any(source.completes for source in sources):
+                    self.infos[-1]["n_missing"] = int(n - observed.sum())
+                    completion = MeanCompletion.of(entry.kernel, observed)
                     kernel = completion.training_kernel(kernel)
                 matrices[number] = kernel
                 self._completions.append(completion)
@@ -416,7 +265,7 @@ class StackTransform(FeatureKernels):
         return KernelStack(matrices, [entry.id for entry in self._entries])
 
     def transform(self, X: Any) -> KernelStack:
-        """Compute the kernels between new features and the training features: M kernels, (m, n).
+        """Compute the kernels between new samples and the training samples: M kernels, (m, n).
 
         Parameters
         ----------
@@ -430,55 +279,142 @@ class StackTransform(FeatureKernels):
         """
         if not hasattr(self, "_forms"):
             raise DataError("this StackTransform is not fitted; call fit with the training features first")
+        if not isinstance(X, CachingViews):
+            return self._new_kernels(X)
+        whole, chosen = self._whole or (self, range(len(self._entries)))
+        stack = X.rows_of(whole)
+        if stack is None:
+            stack = whole._new_kernels(X)
+            X.keep_rows(whole, stack)
+        return stack.select(chosen)
+
+    def _new_kernels(self, X: Any) -> KernelStack:
         table = self._as_read(X)
         self._forms.check(table)
-        features: dict[Any, tuple[Any, NDArray[np.bool_], Any]] = {}
-        for entry, source in zip(self._entries, self._sources, strict=True):
-            if source.key not in features:
+        every = [(entry, source) for entry, own in zip(self._entries, self._sources, strict=True) for source in own]
+        read: dict[Any, NewSamples] = {}
+        for entry, source in every:
+            if source.key not in read:
                 with _error_prefix(entry.id):
-                    features[source.key] = *source.transform(table), source.training_features()
-        shape = (len(self._entries), table.shape[0], len(self._sources[0].selected.observed_))
-        dtypes = [each.dtype for rows, _, columns in features.values() for each in (rows, columns)]
-        matrices: Array = np.empty(shape, dtype=np.result_type(*dtypes))
-        for number, (entry, source) in enumerate(zip(self._entries, self._sources, strict=True)):
+                    read[source.key] = source.new_samples(table)
+        n = len(every[0][1].observed_)
+        dtype = np.result_type(*(each.dtype for each in read.values()), *(source.dtype for _, source in every))
+        matrices: Array = np.empty((len(self._entries), table.shape[0], n), dtype=dtype)
+        blocks = _SharedBlocks(
+            self._entries, self._sources, lambda source, measure: read[source.key].against_training(measure)
+        )
+        for number, (entry, sources) in enumerate(zip(self._entries, self._sources, strict=True)):
             with _error_prefix(entry.id):
-                rows, present, columns = features[source.key]
-                kernel: Array = np.empty((0, columns.shape[0]), dtype=columns.dtype)
-                if rows.shape[0]:
-                    blocks = [MEASURES[measure](rows, columns) for _, measure in entry.kernel.inputs]
-                    kernel = entry.kernel.transform(*blocks, own=[squared_norms(rows)] * len(blocks))
+                new = [read[source.key] for source in sources]
+                present = _all_of(each.present for each in new)
+                observed = _all_of(source.observed_ for source in sources)
+                own = [_part(each.own(), present[each.present]) for each in new]
+                rows = [
+                    _part(block, present[each.present], observed[source.observed_])
+                    for block, each, source in zip(blocks.take(entry, sources)[0], new, sources, strict=True)
+                ]
+                kernel: Array = np.empty((0, int(observed.sum())), dtype=dtype)
+                if present.any():
+                    kernel = entry.kernel.transform(*rows, own=None if any(each is None for each in own) else own)
+                del rows
                 completion = self._completions[number]
                 matrices[number] = kernel if completion is None else completion.rows(kernel, present)
         return KernelStack(matrices, [entry.id for entry in self._entries])
 
 
-def _feature_entries(specs: Sequence[KernelSpec]) -> list[_Entry]:
-    """Construct kernels that are computed from features."""
-    entries = _parse(specs, FEATURE_KEYS)
-    for entry in entries:
-        unknown = [measure for _, measure in entry.kernel.inputs if measure not in MEASURES]
-        if unknown or any("pairwise" in part or "features" in part for part in entry.parts):
-            raise ConfigError(
-                f"kernel {entry.id!r} can't be computed from features; pass the matrices themselves with "
-                "kernels='precomputed'"
-            )
-        preprocessing = entry.spec.get("preprocessing")
-        if preprocessing is not None and not (hasattr(preprocessing, "fit") and hasattr(preprocessing, "transform")):
-            raise ConfigError(
-                f"kernel {entry.id!r}: invalid value {preprocessing!r} for `preprocessing`: expected an object with "
-                "`fit` and `transform`, such as StandardScaler()"
-            )
+class _SharedBlocks:
+    """Values of a measure that several kernels read: computed once, and dropped after the last of them.
+
+    Parameters
+    ----------
+    entries, sources
+        The kernels, and what each reads.
+    compute : callable
+        Takes a source and a measure and returns their values.
+    """
+
+    def __init__(
+        self, entries: Sequence[_Entry], sources: Sequence[Sequence[Source]], compute: Callable[[Source, str], Array]
+    ) -> None:
+        self._compute = compute
+        self._left = Counter(
+            (source.key, measure)
+            for entry, read in zip(entries, sources, strict=True)
+            for source, (_, measure) in zip(read, entry.kernel.inputs, strict=True)
+        )
+        self._kept: dict[Any, Array] = {}
+
+    def take(self, entry: _Entry, sources: Sequence[Source]) -> tuple[list[Array], bool]:
+        """Return the values that a kernel reads, and whether it may write over them."""
+        names = [(source.key, measure) for source, (_, measure) in zip(sources, entry.kernel.inputs, strict=True)]
+        taken = []
+        for name, source in zip(names, sources, strict=True):
+            if name not in self._kept:
+                self._kept[name] = self._compute(source, name[1])
+            self._left[name] -= 1
+            taken.append(self._kept[name] if self._left[name] else self._kept.pop(name))
+        return taken, len(set(names)) == len(names) and not any(self._left[name] for name in names)
+
+
+def _part(block: Any, rows: Mask, columns: Mask | None = None) -> Any:
+    """Return some rows and columns of a block, or None of None; all of them without a copy."""
+    if block is None or (rows.all() and (columns is None or columns.all())):
+        return block
+    return block[rows] if columns is None else block[np.ix_(rows, columns)]
+
+
+def _all_of(masks: Iterable[Mask]) -> Mask:
+    return functools.reduce(np.logical_and, masks)
+
+
+def _described(entry: _Entry, are_views: bool) -> dict[str, Any]:
+    """Return what a kernel is computed from, as its spec says; lists if it has factors."""
+    parts = [{**part, **({"view": part.get("view", entry.id)} if are_views else {})} for part in entry.parts]
+    keys = [key for key in ("view", "feature_scaling", "impute") if any(key in part for part in parts)]
+    values = {key: [part.get(key) for part in parts] for key in keys}
+    return values if "factors" in entry.spec else {key: found[0] for key, found in values.items()}
+
+
+def _entries(specs: Sequence[KernelSpec]) -> list[_Entry]:
+    """Construct the kernels of specs."""
+    entries = [_entry(spec, number) for number, spec in enumerate(specs)]
+    if not entries:
+        raise ConfigError("the list of kernels is empty; at least one is needed")
+    ids = [entry.id for entry in entries]
+    twice = sorted({name for name in ids if ids.count(name) > 1})
+    if twice:
+        raise ConfigError(f"kernel ids must be unique; given twice: {', '.join(map(repr, twice))}")
     return entries
 
 
-def _view_of(entry: _Entry, table: Any) -> str | None:
+def _source(part: Mapping[str, Any], view: str | None, measure: str, table: Any, shared: dict[Any, Any]) -> Source:
+    """Return what a kernel or a factor reads, fitted to the training samples; `shared` holds what others read."""
+    values = table if view is None else table[view]
+    if isinstance(values, Pairwise):
+        assert view is not None
+        return PairwiseSource(values, part, view)
+    if measure not in MEASURES:
+        raise ConfigError(
+            f"measure {measure} can't be computed from features: its view must be mklearn.kernels.Pairwise; or pass "
+            "all kernels themselves with kernels='precomputed'"
+        )
+    selected, scaling = SelectedFeatures(part, view), part.get("feature_scaling", "none")
+    key = selected.key
+    if key not in shared:
+        shared[key] = selected.fit(table)
+    if (key, scaling) not in shared:
+        shared[key, scaling] = FeatureSource(shared[key], scaling)
+    source: FeatureSource = shared[key, scaling]
+    return source
+
+
+def _view_of(kernel: str, view: str | None, table: Any) -> str | None:
     """Return the name of the view that a kernel is computed from; None if there is one table."""
-    view = entry.spec.get("view")
     if not isinstance(table, Views):
         if view is None:
             return None
         raise DataError(f"it needs view {view!r}, but X is one table; pass a dict of tables or `mklearn.kernels.Views`")
-    name = entry.id if view is None else view
+    name = kernel if view is None else view
     if name not in table:
         hint = "" if view is not None else "; say which one with `view`"
         raise DataError(f"X has no view {name!r}: its views are {', '.join(map(repr, table.names))}{hint}")
@@ -544,19 +480,7 @@ def _with_id(name: str, spec: Any) -> dict[str, Any]:
     return {**spec, "id": name}
 
 
-def _parse(specs: Sequence[KernelSpec], source_keys: Sequence[str]) -> list[_Entry]:
-    """Construct the kernels; `source_keys` are the keys that name a kernel's input."""
-    entries = [_entry(spec, number, source_keys) for number, spec in enumerate(specs)]
-    if not entries:
-        raise ConfigError("the list of kernels is empty; at least one is needed")
-    ids = [entry.id for entry in entries]
-    twice = sorted({name for name in ids if ids.count(name) > 1})
-    if twice:
-        raise ConfigError(f"kernel ids must be unique; given twice: {', '.join(map(repr, twice))}")
-    return entries
-
-
-def _entry(spec: KernelSpec, number: int, source_keys: Sequence[str]) -> _Entry:
+def _entry(spec: KernelSpec, number: int) -> _Entry:
     if isinstance(spec, str):
         spec = {"kind": spec}
     if not isinstance(spec, Mapping):
@@ -565,18 +489,25 @@ def _entry(spec: KernelSpec, number: int, source_keys: Sequence[str]) -> _Entry:
     with _error_prefix(name):
         kernel_class = _kernel_class(spec)
     parameters = {key: value for key, value in inspect.signature(kernel_class).parameters.items() if key != "name"}
-    sources = [] if source_keys == SOURCES and "factors" in parameters else source_keys
-    valid = dict.fromkeys(("id", "kind", "implementation", *sources, "missing_views", *parameters))
-    check_keys(spec, tuple(valid), f"kernel {name!r}")
-    with _error_prefix(name):
-        check_missing_views(spec.get("missing_views", "error"))
-        FeatureImputer(spec.get("impute", "none"))
+    check_keys(
+        spec, tuple(dict.fromkeys(("id", "kind", "implementation", *FEATURE_KEYS, *parameters))), f"kernel {name!r}"
+    )
     missing = [key for key, parameter in parameters.items() if parameter.default is parameter.empty and key not in spec]
     if missing:
         raise ConfigError(f"kernel {name!r} needs a value for {', '.join(f'`{key}`' for key in missing)}")
     with _error_prefix(name):
         kernel = kernel_class(**{key: spec[key] for key in parameters if key in spec}, name=name)
-    return _Entry(name, kernel, dict(spec))
+        entry = _Entry(name, kernel, {**spec, "id": name})
+        for part in entry.parts:
+            check_missing_views(part.get("missing_views", "error"))
+            FeatureImputer(part.get("impute", "none"))
+            preprocessing = part.get("preprocessing")
+            if preprocessing is not None and not (
+                hasattr(preprocessing, "fit") and hasattr(preprocessing, "transform")
+            ):
+                expected = "an object with `fit` and `transform`, such as StandardScaler()"
+                raise invalid(preprocessing, "preprocessing", expected)
+    return entry
 
 
 def _kernel_class(spec: Mapping[str, Any]) -> type[Kernel]:
@@ -598,16 +529,3 @@ def _error_prefix(name: str) -> Iterator[None]:
         yield
     except (ConfigError, DataError, NotApplicable) as error:
         raise type(error)(f"kernel {name!r}: {error}") from error
-
-
-def _indices(values: ArrayLike, n_samples: int, name: str) -> NDArray[np.intp]:
-    index = np.asarray(values)
-    if index.size == 0:
-        return np.empty(0, dtype=np.intp)
-    if index.ndim != 1 or index.dtype.kind not in "iu":
-        raise DataError(f"the {name} samples must be a list of indices; got shape {index.shape}, dtype {index.dtype}")
-    if index.min() < 0 or index.max() >= n_samples:
-        raise DataError(
-            f"the {name} samples have indices from {index.min()} to {index.max()}, but there are {n_samples} samples"
-        )
-    return index.astype(np.intp)

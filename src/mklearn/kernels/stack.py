@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklearn.checks import Array, as_float_array, check_symmetric
 from mklearn.errors import DataError
-from mklearn.kernels.checks import Array, as_float_array, check_symmetric
 from mklearn.kernels.normalise import centred_trace
 
 
@@ -71,6 +72,26 @@ class KernelStack:
     def as_last_axis(self) -> Array:
         """Return the kernels samples-first, shape (n_rows, n_columns, M): a view."""
         return np.moveaxis(self.matrices, 0, -1)
+
+    def select(self, kernels: Sequence[int]) -> KernelStack:
+        """Return some of the kernels, by position; consecutive ones without a copy."""
+        first, n = kernels[0], len(kernels)
+        consecutive = list(kernels) == list(range(first, first + n))
+        matrices = self.matrices[first : first + n] if consecutive else self.matrices[list(kernels)]
+        return self._of(matrices, [self.ids[kernel] for kernel in kernels])
+
+    def rows(self, rows: Any) -> KernelStack:
+        """Return some rows of the kernels, by position, slice or boolean mask."""
+        return self._of(np.ascontiguousarray(self.matrices[:, rows]), self.ids)
+
+    @classmethod
+    def _of(cls, matrices: Array, ids: Sequence[str]) -> KernelStack:
+        """Return a stack of parts of another one, which need no check."""
+        stack = object.__new__(cls)
+        stack.matrices = matrices.view()
+        stack.matrices.flags.writeable = False
+        stack.ids = tuple(ids)
+        return stack
 
     def __len__(self) -> int:
         return len(self.matrices)

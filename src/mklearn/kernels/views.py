@@ -2,26 +2,51 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from mklearn.checks import regular_array
 from mklearn.errors import DataError
-from mklearn.kernels.checks import regular_array
+
+
+class SampleView(ABC):
+    """A view that is no table, but whose samples are selected like rows: see `mklearn.kernels.pairwise_view.Pairwise`.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        The first is the number of samples.
+    """
+
+    shape: tuple[int, ...]
+
+    @abstractmethod
+    def __getitem__(self, rows: Any) -> Self:
+        """Return the view of some samples, by position, slice or boolean mask."""
+
+
+class LearnedView(SampleView):
+    """A view whose features are learned from the training samples, such as `mklearn.base.pairs.PairView`."""
+
+    @abstractmethod
+    def transformer(self) -> Any:
+        """Return what learns the features, not fitted: ``fit`` and ``transform`` take this view of some samples."""
 
 
 class Views:
-    """Several views of the same samples, one table of features each, indexed together by sample.
+    """Several views of the same samples, a table of features or distances among samples each, indexed by sample.
 
     A dict of tables has no rows, so that cross-validation can't split it; this container has. It works wherever
     scikit-learn only selects samples: `train_test_split`, `cross_val_score`, `GridSearchCV`, `Pipeline`.
 
     Parameters
     ----------
-    tables : mapping of str to table, or sequence of tables
-        Each an array, DataFrame or sparse matrix with the same samples in its rows. Not copied. The views of a sequence
-        are named "0", "1", ...
+    tables : mapping of str to view, or sequence of views
+        Each an array, DataFrame or sparse matrix with the same samples in its rows, or distances or kernel values among
+        them, `mklearn.kernels.Pairwise`. Not copied. The views of a sequence are named "0", "1", ...
 
     Attributes
     ----------
@@ -86,7 +111,10 @@ class Views:
             rows = rows[0]
         if not isinstance(rows, slice):
             rows = np.atleast_1d(np.asarray(rows))
-        return Views({name: _rows(table, rows) for name, table in self._tables.items()})
+        return self._of_samples(rows)
+
+    def _of_samples(self, rows: Any) -> Views:
+        return Views({name: select_rows(table, rows) for name, table in self._tables.items()})
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise DataError(
@@ -121,12 +149,29 @@ def as_views(X: Any) -> Views | None:
     return None
 
 
+def only_table(X: Any) -> Any:
+    """Return the only table of views, for an estimator of one table; anything else than views as it is.
+
+    Raises
+    ------
+    DataError
+        There are several views.
+    """
+    if not isinstance(X, Views):
+        return X
+    if len(X.names) > 1:
+        raise DataError(f"X holds the views {', '.join(map(repr, X.names))}; expected one: pass X['{X.names[0]}'], say")
+    return X[X.names[0]]
+
+
 def _first_level(columns: Iterable[Any]) -> list[Any]:
     return list(dict.fromkeys(label[0] for label in columns))
 
 
 def _table(name: object, table: Any) -> Any:
     """Return a table whose rows can be selected."""
+    if isinstance(table, SampleView):
+        return table
     if hasattr(table, "toarray"):
         table = table.tocsr()
     elif not hasattr(table, "iloc"):
@@ -140,5 +185,6 @@ def _width(table: Any) -> int:
     return int(table.shape[1]) if len(table.shape) > 1 else 1
 
 
-def _rows(table: Any, rows: Any) -> Any:
+def select_rows(table: Any, rows: Any) -> Any:
+    """Return some rows of a table, by position, slice or boolean mask."""
     return table.iloc[rows] if hasattr(table, "iloc") else table[rows]

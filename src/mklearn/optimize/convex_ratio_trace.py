@@ -31,10 +31,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, solve_triangular
 
-from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.checks import check_positive, invalid
+from mklearn.errors import DataError, NotApplicable
 from mklearn.graphs import ClassOperator, ClassStructure, LaplacianOperator
 from mklearn.optimize.norm_ball import equal_weight_radius, model_maximiser, on_sphere, tangent_gap, tangent_maximiser
-from mklearn.optimize.validation import kernel_list, not_positive_semidefinite, positive, weighted_sum
+from mklearn.optimize.validation import kernel_list, not_positive_semidefinite, weighted_sum
 
 Array = NDArray[np.floating[Any]]
 Status = Literal["optimal", "max_iter", "stalled"]
@@ -133,7 +134,7 @@ class RatioTraceObjective:
         self.numerator = np.asarray(self.numerator, dtype=np.float64)
         if self.numerator.ndim != 2 or self.numerator.shape[0] != Q.n:
             raise DataError(f"The numerator's factor has shape {self.numerator.shape}: expected {Q.n} rows.")
-        positive(self.ridge_amount, "ridge_amount")
+        check_positive(self.ridge_amount, "ridge_amount")
         # G = QG + outside: solving for QG only avoids the difference of nearly equal matrices.
         self._inside = Q.apply(self.numerator)
         self._outside = self.numerator - Q.apply(self._inside)
@@ -260,7 +261,7 @@ def convex_ratio_trace(
        p > 1.
     """
     if not p >= 1:
-        raise ConfigError(f"Invalid value {p!r} for `p`: expected a norm, p >= 1.")
+        raise invalid(p, "p", "a norm, p >= 1")
     n_kernels = objective.n_kernels
     radius = equal_weight_radius(n_kernels, p)
     current = objective.evaluate(np.full(n_kernels, 1.0 / n_kernels))

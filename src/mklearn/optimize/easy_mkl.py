@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, eigvalsh, solve
 
-from mklearn.errors import ConfigError, NotApplicable, SolverFailed
+from mklearn.checks import invalid
+from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.optimize.simplex_qp import simplex_projection
 from mklearn.optimize.svm import checked_kernels, checked_signs
 from mklearn.optimize.validation import weighted_sum
@@ -84,7 +85,7 @@ def easy_mkl_weights(
     """
     K, y = checked_kernels(kernels), checked_signs(signs, np.shape(kernels)[-1])
     if not 0 < trade_off <= 1:
-        raise ConfigError(f"Invalid value {trade_off!r} for `trade_off`: expected a number above 0 and at most 1.")
+        raise invalid(trade_off, "trade_off", "a number above 0 and at most 1")
     total = weighted_sum(list(K), np.ones(len(K)), len(y))
     Q = (1.0 - trade_off) * (y[:, None] * total * y)
     Q[np.diag_indices_from(Q)] += trade_off

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cholesky, eigh, get_lapack_funcs
 
+from mklearn.checks import as_square_matrix, check_choice, check_integer, symmetrized
 from mklearn.errors import SolverFailed
-from mklearn.optimize.validation import integer, one_of, same_shape, square_matrix, symmetrized
+from mklearn.optimize.validation import same_shape
 
 Floats = NDArray[np.floating]
 
@@ -78,15 +79,15 @@ def generalized_eigh(
     -----
     The basis of an eigenspace of dimension above one is LAPACK's choice and not unique.
     """
-    a = symmetrized(square_matrix(A, "A", dtype=None))
+    a = symmetrized(as_square_matrix(A, "A", dtype=None))
     n = a.shape[0]
-    p = n if n_components is None else integer(n_components, "n_components", 1, n)
-    one_of(which, "which", ("smallest", "largest"))
+    p = n if n_components is None else check_integer(n_components, "n_components", 1, n)
+    check_choice(which, "which", ("smallest", "largest"))
     wanted = (0, p - 1) if which == "smallest" else (n - p, n - 1)
     if B is None:
         values, vectors = _some_eigenpairs(a, wanted)
     else:
-        b = symmetrized(square_matrix(B, "B", dtype=None))
+        b = symmetrized(as_square_matrix(B, "B", dtype=None))
         same_shape(a, b, ("A", "B"))
         factor = _cholesky(b)
         reduce, solve = get_lapack_funcs(("sygst", "trtrs"), (a, factor))

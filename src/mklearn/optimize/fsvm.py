@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import NuSVC
 
+from mklearn.checks import check_choice, check_integer, check_positive
 from mklearn.optimize.hinge_program import hinge_loss, hinge_machine
-from mklearn.optimize.validation import integer, one_of, positive
 
 Floats = NDArray[np.floating[Any]]
 StepRule = Literal["fixed", "decaying", "geometric", "armijo"]
@@ -114,7 +114,7 @@ def joint_optimum(Z: Floats, y: Floats, v: Floats, b: float, C: float, rho: floa
         C_svm, its penalty.
     rho : float
     """
-    positive(rho, "rho")
+    check_positive(rho, "rho")
     norm = float(np.linalg.norm(v))
     if norm <= _NEGLIGIBLE * np.sqrt(len(Z) / Z.shape[1]):
         return JointOptimum(np.zeros_like(v), b, rho, np.inf, np.inf)
@@ -199,10 +199,10 @@ def alternate(
     The paper projects on the semidefinite cone, where M^-1 may not exist; here eigenvalues of M stay above 1e-8 of the
     mean eigenvalue of the first M. It does not say which steps are taken; its authors' code has "geometric" from 0.1.
     """
-    one_of(step, "step", get_args(StepRule))
-    positive(rho, "rho")
-    positive(step_size, "step_size")
-    integer(n_iter, "n_iter", 0)
+    check_choice(step, "step", get_args(StepRule))
+    check_positive(rho, "rho")
+    check_positive(step_size, "step_size")
+    check_integer(n_iter, "n_iter", 0)
     first = (rho * eigenvalues) ** -0.5
     M, floor = np.diag(first), _FLOOR * float(first.mean())
     objectives, steps, largest_gap = [], [], 0.0

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-from mklearn.optimize.validation import one_of
+from mklearn.checks import check_choice
 
 Array = NDArray[np.floating[Any]]
 Gate = Literal["softmax", "sigmoid"]
@@ -33,8 +33,8 @@ def gate_factor(gate: Gate, scale: GateScale, n_kernels: int) -> float:
     ConfigError
         Unknown gate or scale.
     """
-    one_of(gate, "gate", get_args(Gate))
-    one_of(scale, "gate_scale", get_args(GateScale))
+    check_choice(gate, "gate", get_args(Gate))
+    check_choice(scale, "gate_scale", get_args(GateScale))
     if scale == "published":
         return 1.0
     return float(np.sqrt(n_kernels)) if gate == "softmax" else 2.0 / float(np.sqrt(n_kernels))

@@ -37,13 +37,12 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, eigh, qr
 from scipy.linalg.blas import dsyrk
 
+from mklearn.checks import cached_rows, symmetrized
 from mklearn.errors import NotApplicable
 from mklearn.graphs import ClassStructure, GraphPair, LaplacianOperator
-from mklearn.kernels.checks import cached_rows
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
 from mklearn.optimize.low_rank_trace_ratio import low_rank_trace_ratio
 from mklearn.optimize.trace_ratio import trace_ratio
-from mklearn.optimize.validation import symmetrized
 
 Array = NDArray[np.floating[Any]]
 Scaling = Literal["total", "within", "unit", "orthonormal"]

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from mklearn.errors import ConfigError, DataError, SolverFailed
-from mklearn.optimize.validation import positive
+from mklearn.checks import check_positive, invalid
+from mklearn.errors import DataError, SolverFailed
 
 Floats = NDArray[np.floating[Any]]
 Status = Literal["optimal", "inaccurate"]
@@ -123,7 +123,7 @@ def hinge_machine(X: Floats, y: Floats, C: float, bound: float = np.inf) -> Line
     machine with a hard bound.
     """
     if not bound > 1:
-        raise ConfigError(f"Invalid value {bound!r} for `bound`: expected a number > 1, or infinity for no bound.")
+        raise invalid(bound, "bound", "a number > 1, or infinity for no bound")
     empty = np.zeros((0, X.shape[1]))
     w, b, multipliers, n_iter = solve_hinge_program(X, y, C, bound, empty, 0.0)
     w, b = _within(w, b, X, bound)
@@ -212,7 +212,7 @@ def solve_hinge_program(
 
 def check_problem(X: Floats, y: Floats, C: float) -> None:
     """Raise an error unless labels are 1 and -1 and ``C`` is positive."""
-    positive(C, "C")
+    check_positive(C, "C")
     if len(X) != len(y) or set(np.unique(y)) != {-1.0, 1.0}:
         raise DataError("y is invalid: expected labels 1 and -1, both present, one per sample.")
 

@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklearn.checks import check_choice
 from mklearn.errors import SolverFailed, UserError
 from mklearn.optimize import relaxations
 from mklearn.optimize.pencil import Pencil, duplicate_groups, make_pencil, one_signed, prepare
@@ -28,7 +29,6 @@ from mklearn.optimize.supports import (
     first_guess,
     local_minimiser,
 )
-from mklearn.optimize.validation import one_of
 
 Floats = NDArray[np.floating]
 Method = Literal["exact", "dnn", "sdp", "central_path"]
@@ -168,7 +168,7 @@ def kernel_weights(
     Lin, Liu, Fuh, "Dimensionality reduction for data in multiple feature representations", NIPS 2008.
     """
     start = perf_counter()
-    one_of(method, "method", _METHODS)
+    check_choice(method, "method", _METHODS)
     s, s_prime, scaling, indefinite = prepare(S, S_prime)
     first = np.arange(len(s))
     if method in ("exact", "dnn"):

@@ -28,10 +28,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotri, dpstrf
 
+from mklearn.checks import symmetrized
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.optimize.graph_embedding import Projection, between_directions, smallest_of_pencil
 from mklearn.optimize.trace_ratio import trace_ratio
-from mklearn.optimize.validation import symmetrized
 
 Array = NDArray[np.floating[Any]]
 

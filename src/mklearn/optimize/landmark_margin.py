@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from mklearn.checks import symmetrized
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
 from mklearn.optimize.landmark_embedding import LandmarkProblem
 from mklearn.optimize.margin import Constraint, checked_trace_ratio, smooth_first
-from mklearn.optimize.validation import symmetrized
 
 Array = NDArray[np.floating[Any]]
 

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_solve
 
+from mklearn.checks import check_positive, symmetrized
 from mklearn.optimize.convex_ratio_trace import Evaluation, leading_directions
 from mklearn.optimize.landmark_embedding import lower_factor, per_feature
-from mklearn.optimize.validation import positive, symmetrized
 
 Array = NDArray[np.floating[Any]]
 
@@ -48,7 +48,7 @@ class LandmarkRatioTrace:
     ridge_amount: float
 
     def __post_init__(self) -> None:
-        positive(self.ridge_amount, "ridge_amount")
+        check_positive(self.ridge_amount, "ridge_amount")
 
     @property
     def n_kernels(self) -> int:

@@ -39,10 +39,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import get_lapack_funcs
 
-from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.checks import check_positive, invalid
+from mklearn.errors import DataError, NotApplicable
 from mklearn.graphs import ClassStructure
 from mklearn.kernels.normalise import centred_trace
-from mklearn.optimize.validation import kernel_list, not_positive_semidefinite, positive, weighted_sum
+from mklearn.optimize.validation import kernel_list, not_positive_semidefinite, weighted_sum
 
 Array = NDArray[np.floating[Any]]
 Status = Literal["converged", "max_iter", "uniform"]
@@ -128,7 +129,7 @@ class LeaveOneOutRidge:
             )
         n = len(self.targets)
         self.kernels = kernel_list(self.kernels, n)
-        positive(self.regularisation, "regularisation")
+        check_positive(self.regularisation, "regularisation")
         traces = np.array([centred_trace(K) for K in self.kernels])
         largest = np.array([float(np.abs(np.diagonal(K)).max()) for K in self.kernels])
         self.traces = np.where(traces > 10 * n * np.finfo(np.float64).eps * largest, traces, 0.0)
@@ -284,7 +285,7 @@ def leave_one_out_weights(
         ``shrinkage`` is out of range.
     """
     if not 0 <= shrinkage <= 1:
-        raise ConfigError(f"Invalid value {shrinkage!r} for `shrinkage`: expected a number from 0 (the optimum) to 1.")
+        raise invalid(shrinkage, "shrinkage", "a number from 0 (the optimum) to 1")
     start = _equal_shares(objective)
     history = [start.value]
     found, status = _minimise(objective, start, history, max_iter, tol)

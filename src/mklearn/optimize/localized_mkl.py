@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 
-from mklearn.errors import ConfigError, DataError
+from mklearn.checks import check_choice, check_integer, check_nonnegative, check_positive
+from mklearn.errors import DataError
 from mklearn.optimize.gating import Gate, GateScale, gate_factor, gate_gradient, gated_kernel, gates
 from mklearn.optimize.svm import (
     SVMSolution,
@@ -28,7 +29,6 @@ from mklearn.optimize.svm import (
     sign_weights,
     solve_svm,
 )
-from mklearn.optimize.validation import integer, one_of, positive
 
 Array = NDArray[np.floating[Any]]
 Solver = Literal["line_search", "lbfgs"]
@@ -109,9 +109,8 @@ class GatedSVM:
         self.features = checked_gating(features, len(self.signs))
         self.sample_weight = sign_weights(sample_weight, self.signs)
         check_svm_parameters(C, svm_tol)
-        for name, value in (("ridge", ridge), ("jitter", jitter)):
-            if not (np.isfinite(value) and value >= 0):
-                raise ConfigError(f"Invalid value {value!r} for `{name}`: expected a finite number >= 0.")
+        check_nonnegative(ridge, "ridge")
+        check_nonnegative(jitter, "jitter")
         self.factor = gate_factor(gate, gate_scale, len(self.kernels))
         self.gate, self.C, self.ridge = gate, C, ridge
         self.svm_tol, self.clip_gates, self.jitter = svm_tol, clip_gates, jitter
@@ -217,9 +216,9 @@ def localized_mkl(
     the training samples span, which changes neither solver's steps; the part of V0 outside it is kept, and without
     influence on J. With a ridge its minimiser is 0, so it is set to 0.
     """
-    one_of(solver, "solver", get_args(Solver))
-    positive(tol, "tol")
-    integer(max_iter, "max_iter", 0)
+    check_choice(solver, "solver", get_args(Solver))
+    check_positive(tol, "tol")
+    check_integer(max_iter, "max_iter", 0)
     start = np.asarray(V0, dtype=np.float64)
     expected = (len(problem.kernels), problem.features.shape[1])
     if start.shape != expected or not np.isfinite(start).all():

@@ -6,11 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, qr
 
+from mklearn.checks import as_float_matrix, as_square_matrix, check_integer, check_symmetric, symmetrized
 from mklearn.errors import DataError
-from mklearn.kernels.checks import as_float_matrix, check_symmetric
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
 from mklearn.optimize.trace_ratio import TraceRatio, trace_ratio
-from mklearn.optimize.validation import integer, square_matrix, symmetrized
 
 Floats = NDArray[np.floating]
 
@@ -55,13 +54,13 @@ def low_rank_trace_ratio(S: ArrayLike, F: ArrayLike, n_components: int, *, tol: 
     DataError, ConfigError, SolverFailed
         As for `mklearn.optimize.trace_ratio.trace_ratio`; `DataError` also if S is not symmetric.
     """
-    s = square_matrix(S, "S")
+    s = as_square_matrix(S, "S")
     check_symmetric(s, "S")
     factor = as_float_matrix(F, "F").astype(np.float64, copy=False)
     n, q = len(s), factor.shape[1]
     if len(factor) != n:
         raise DataError(f"F has shape {factor.shape}: expected {n} rows, as S has.")
-    p = integer(n_components, "n_components", 1, n)
+    p = check_integer(n_components, "n_components", 1, n)
     found = _in_subspaces(s, factor, p, tol) if p <= q and n >= _ROWS_PER_COLUMN * q else None
     return found or trace_ratio(s, s + factor @ factor.T, p, tol=tol)
 

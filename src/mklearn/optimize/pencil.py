@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklearn.checks import as_square_matrix, symmetrized
 from mklearn.errors import DataError, SolverFailed
 from mklearn.optimize.eigen import fix_signs
-from mklearn.optimize.validation import same_shape, square_matrix, symmetrized
+from mklearn.optimize.validation import same_shape
 
 Floats = NDArray[np.floating]
 Integers = NDArray[np.intp]
@@ -189,7 +190,7 @@ def duplicate_groups(S: Floats, S_prime: Floats) -> Integers:
 
 
 def _symmetric(matrix: ArrayLike, name: str) -> Floats:
-    array = square_matrix(matrix, name)
+    array = as_square_matrix(matrix, name)
     diagonal = np.sqrt(np.abs(np.diag(array)))
     # The tolerance of an entry is relative to its own pair of kernels, unless these are zero.
     allowed = 1e-5 * np.maximum(np.outer(diagonal, diagonal), np.abs(array)) + 1e-10 * np.abs(array).max()

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from mklearn.checks import check_positive
 from mklearn.errors import SolverFailed
 from mklearn.extras import require
 from mklearn.optimize.hinge_program import (
@@ -36,7 +37,6 @@ from mklearn.optimize.hinge_program import (
     machine,
     solve_hinge_program,
 )
-from mklearn.optimize.validation import positive
 
 Pairs = list[tuple[int, int]]
 
@@ -157,7 +157,7 @@ def squared_diameter(X: Floats, weights: Floats) -> float:
 
 def _check(X: Floats, y: Floats, C: float, lam: float) -> None:
     check_problem(X, y, C)
-    positive(lam, "lam")
+    check_positive(lam, "lam")
 
 
 def _normalised(multipliers: Multipliers, lam: float) -> Multipliers:

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.checks import symmetrized
 from mklearn.errors import SolverFailed
 from mklearn.extras import require
 from mklearn.optimize.pencil import Pencil
 from mklearn.optimize.solvers import available_solvers, resolve_solver
-from mklearn.optimize.validation import symmetrized
 
 Floats = NDArray[np.floating]
 

@@ -23,8 +23,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklearn.checks import as_square_matrix, check_choice, symmetrized
 from mklearn.errors import ConfigError, DataError
-from mklearn.optimize.validation import one_of, square_matrix, symmetrized
 
 Floats = NDArray[np.floating]
 Integers = NDArray[np.intp]
@@ -107,7 +107,7 @@ def simplex_qp(Q: ArrayLike, *, method: Method = "auto", start: ArrayLike | None
     >>> simplex_qp([[0.0, 1.0], [1.0, 0.0]]).theta
     array([0.5, 0.5])
     """
-    one_of(method, "method", get_args(Method))
+    check_choice(method, "method", get_args(Method))
     given = _symmetric(Q)
     starts = None if start is None else _checked_start(start, len(given))[None]
     # A constant added to Q only adds to the value; without it, tolerances are relative to what distinguishes thetas.
@@ -305,7 +305,7 @@ def _result(
 
 
 def _symmetric(Q: ArrayLike) -> Floats:
-    array = square_matrix(Q, "Q")
+    array = as_square_matrix(Q, "Q")
     if np.abs(array - array.T).max() > _ASYMMETRY * np.abs(array).max():
         raise DataError("Q is not symmetric: pass (Q + Q.T) / 2, which has the same values.")
     return symmetrized(array)

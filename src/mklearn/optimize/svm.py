@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn import config_context
 from sklearn.svm import SVC
 
+from mklearn.checks import as_float_array, check_positive
 from mklearn.errors import DataError, NotApplicable
-from mklearn.optimize.validation import checked_sample_weight, positive
+from mklearn.optimize.validation import checked_sample_weight
 
 Array = NDArray[np.floating[Any]]
 
@@ -134,17 +135,13 @@ def checked_kernels(kernels: ArrayLike) -> NDArray[Any]:
     DataError
         Another shape, no kernel, or entries that are not finite.
     """
-    array = np.asarray(kernels)
-    if array.dtype not in (np.float32, np.float64):
-        array = array.astype(np.float64)
-    if array.ndim != 3 or array.shape[1] != array.shape[2] or 0 in array.shape:
-        raise DataError(f"The kernels have shape {array.shape}: expected (P, n, n), one or more square matrices.")
-    if not np.isfinite(array).all():
-        raise DataError("The kernels are not finite: they contain NaN or infinity.")
+    array = as_float_array(kernels, "The stack of kernels", ndim=3)
+    if array.shape[1] != array.shape[2]:
+        raise DataError(f"The stack of kernels has shape {array.shape}: expected (P, n, n), square matrices.")
     return np.ascontiguousarray(array)
 
 
 def check_svm_parameters(C: float, svm_tol: float) -> None:
     """Raise `ConfigError` unless both are finite numbers > 0."""
-    positive(C, "C")
-    positive(svm_tol, "svm_tol")
+    check_positive(C, "C")
+    check_positive(svm_tol, "svm_tol")

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from mklearn.errors import ConfigError
+from mklearn.checks import check_integer, check_positive, invalid
 from mklearn.optimize.norm_ball import equal_weight_radius, model_maximiser, on_sphere, tangent_gap, tangent_maximiser
 from mklearn.optimize.svm import (
     SVMSolution,
@@ -38,7 +38,7 @@ from mklearn.optimize.svm import (
     sign_weights,
     solve_svm,
 )
-from mklearn.optimize.validation import integer, positive, weighted_sum
+from mklearn.optimize.validation import weighted_sum
 
 Array = NDArray[np.floating[Any]]
 Status = Literal["optimal", "max_iter", "stalled"]
@@ -143,10 +143,10 @@ def svm_weights(
     K = checked_kernels(kernels)
     y = checked_signs(signs, K.shape[1])
     check_svm_parameters(C, svm_tol)
-    positive(tol, "tol")
-    integer(max_iter, "max_iter", 0)
+    check_positive(tol, "tol")
+    check_integer(max_iter, "max_iter", 0)
     if not p >= 1:
-        raise ConfigError(f"Invalid value {p!r} for `p`: expected a norm, p >= 1.")
+        raise invalid(p, "p", "a norm, p >= 1")
     radius = equal_weight_radius(len(K), p)
     problem = _Problem(K, y, C, svm_tol, radius, p, sign_weights(sample_weight, y))
     current = problem.evaluate(np.full(len(K), 1.0 / len(K)))

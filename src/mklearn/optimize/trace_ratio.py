@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 
+from mklearn.checks import as_square_matrix, check_integer, symmetrized
 from mklearn.errors import SolverFailed
 from mklearn.optimize.eigen import fix_signs, generalized_eigh
-from mklearn.optimize.validation import integer, same_shape, square_matrix, symmetrized
+from mklearn.optimize.validation import same_shape
 
 Floats = NDArray[np.floating]
 
@@ -89,11 +90,11 @@ def trace_ratio(
     .. [2] Ngo, Bellalij, Saad, "The trace ratio optimization problem", SIAM Review 54, 2012.
     .. [3] Lin, Liu, Fuh, "Dimensionality reduction for data in multiple feature representations", NIPS 2008.
     """
-    s, s_prime = (symmetrized(square_matrix(M, name)) for M, name in ((S, "S"), (S_prime, "S_prime")))
+    s, s_prime = (symmetrized(as_square_matrix(M, name)) for M, name in ((S, "S"), (S_prime, "S_prime")))
     same_shape(s, s_prime)
     n = s.shape[0]
-    p = integer(n_components, "n_components", 1, n)
-    integer(max_iter, "max_iter", 1)
+    p = check_integer(n_components, "n_components", 1, n)
+    check_integer(max_iter, "max_iter", 1)
     total = float(np.trace(s_prime))
     if not total > 0:
         raise SolverFailed(f"The trace of S_prime is {total:.3g}: expected a positive semidefinite, nonzero matrix.")

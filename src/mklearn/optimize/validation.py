@@ -1,65 +1,22 @@
-"""Checks of solvers' arguments, with messages that name the argument and say what is valid."""
+"""Checks of what solvers are given: kernels of the same samples, and weights of samples."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.errors import ConfigError, DataError
-from mklearn.kernels.checks import as_float_matrix
+from mklearn.errors import DataError
 
 Floats = NDArray[np.floating[Any]]
-
-
-def one_of(value: object, name: str, valid: Iterable[object]) -> None:
-    """Raise `ConfigError` unless ``value`` is one of ``valid``."""
-    if value not in (values := tuple(valid)):
-        raise ConfigError(f"Invalid value {value!r} for `{name}`: expected one of {', '.join(map(repr, values))}.")
-
-
-def integer(value: Any, name: str, least: int, most: int | None = None) -> int:
-    """Return ``value`` as an int; raise `ConfigError` unless it is an integer from ``least`` to ``most``."""
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or value < least or (most is not None and value > most):
-        valid = f">= {least}" if most is None else f"from {least} to {most}"
-        raise ConfigError(f"Invalid value {value!r} for `{name}`: expected an integer {valid}.")
-    return int(value)
-
-
-def positive(value: float, name: str) -> None:
-    """Raise `ConfigError` unless ``value`` is a finite number > 0."""
-    try:
-        is_valid = math.isfinite(value) and value > 0
-    except (TypeError, OverflowError):
-        is_valid = False
-    if not is_valid:
-        raise ConfigError(f"Invalid value {value!r} for `{name}`: expected a finite number > 0.")
-
-
-def square_matrix(matrix: ArrayLike, name: str, dtype: type[np.floating] | None = np.float64) -> Floats:
-    """Return a matrix as an array; raise `DataError` unless it is square, not empty, real and finite.
-
-    A ``dtype`` of None keeps float32 and converts everything else to float64.
-    """
-    array = as_float_matrix(matrix, name)
-    if array.shape[0] != array.shape[1]:
-        raise DataError(f"{name} has shape {array.shape}: expected a square matrix.")
-    return array if dtype is None else array.astype(dtype, copy=False)
 
 
 def same_shape(first: Floats, second: Floats, names: tuple[str, str] = ("S", "S_prime")) -> None:
     """Raise `DataError` unless two matrices have the same shape."""
     if first.shape != second.shape:
         raise DataError(f"{names[1]} has shape {second.shape}, {names[0]} has {first.shape}: expected the same shape.")
-
-
-def symmetrized(matrix: Floats) -> Floats:
-    """Return the symmetric part of a square matrix."""
-    return (matrix + matrix.T) / 2
 
 
 def kernel_list(kernels: Iterable[NDArray[Any]], n: int) -> list[NDArray[Any]]:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mklearn.errors import ConfigError, NotApplicable
+from mklearn.checks import invalid
+from mklearn.errors import NotApplicable
 
 Floats = NDArray[np.floating[Any]]
 
@@ -82,9 +83,9 @@ def power_whitening(X: Floats, power: float = 0.5, cutoff: float = CUTOFF) -> Wh
         All samples are equal.
     """
     if not 0 <= power <= 0.5:
-        raise ConfigError(f"Invalid value {power!r} for `power`: expected a number from 0 to 0.5.")
+        raise invalid(power, "power", "a number from 0 to 0.5")
     if not 0 <= cutoff < 1:
-        raise ConfigError(f"Invalid value {cutoff!r} for `cutoff`: expected a number >= 0 and < 1.")
+        raise invalid(cutoff, "cutoff", "a number >= 0 and < 1")
     n, d = X.shape
     mean = X.mean(axis=0)
     centred = X - mean

@@ -92,7 +92,7 @@ def accuracy_by_train_size(summary: pd.DataFrame, series: Series, *, neighbour: 
 
 
 def accuracy_by_iteration(curves: pd.DataFrame, series: Series, *, title: str) -> Chart:
-    """Draw mean accuracy after each iteration, from the rows of one size of `mklearn.report.frames.iterations`."""
+    """Draw mean accuracy after each iteration; ``curves`` are those of `mklearn.report.frames.iterations`."""
     scale, axis = {"zero": False, "nice": False}, {"format": "d", "tickMinStep": 1}
     return lines(curves, series, "n_iter", field("x:Q", title="iterations", scale=scale, axis=axis), title=title)
 

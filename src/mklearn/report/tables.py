@@ -16,22 +16,9 @@ from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
 from mklearn.report import wording
 from mklearn.report.frames import Results, Setting, protocol_family, records
 from mklearn.report.records import MethodMistakes, StageCost
+from mklearn.study.stages import STAGES
 
-STAGE_TITLES = {
-    "read": "Read the data sets",
-    "resize": "Resize the images",
-    "learn": "Learn words, patches, axes",
-    "describe": "Describe the images",
-    "pairwise": "Compare all pairs",
-    "kernel_set": "Collect kernel sets",
-    "split": "Split",
-    "project": "Project on components",
-    "landmarks": "Choose landmarks",
-    "moments": "Gather moments",
-    "solve": "Learn from moments",
-    "embed": "Embed the samples",
-    "fit": "Fit and evaluate",
-}
+STAGE_TITLES = {stage.name: stage.title for stage in STAGES.values()}
 
 
 @dataclass(frozen=True)

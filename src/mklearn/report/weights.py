@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from mklearn.evaluation.weight_stability import WeightStability, weight_stability
+from mklearn.inspection import WeightStability, weight_stability
 from mklearn.report import frames
 from mklearn.report.frames import Results, Setting
 from mklearn.report.records import FitRecord

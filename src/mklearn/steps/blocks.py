@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.artefacts import read_arrays
 from mklearn.errors import DataError
+from mklearn.evaluation.landmarks import Block
 from mklearn.steps.describe import rows_of_part
 
 
-@dataclass(frozen=True)
-class Block:
-    """The features of some samples.
-
-    Attributes
-    ----------
-    rows : (b,) int array
-        Positions in the data set, consecutive.
-    views : dict of str to (b, d) array
-        By the key of the descriptor.
-    """
-
-    rows: NDArray[np.intp]
-    views: Mapping[str, NDArray[Any]]
-
-
 def read_block(files: Sequence[Path], descriptors: Sequence[str], ids: NDArray[np.str_], part: str) -> Block:
-    """Read one block: the same part of each descriptor.
+    """Read one block, the same part of each descriptor: the positions of its samples, and views by descriptor.
 
     Parameters
     ----------
@@ -57,7 +40,7 @@ def read_block(files: Sequence[Path], descriptors: Sequence[str], ids: NDArray[n
         if not finite.all():
             raise DataError(f"{path}: the features of sample {str(held['ids'][finite.argmin()])!r} are not finite.")
         views[name] = held["features"]
-    return Block(np.arange(place.start, place.stop), views)
+    return np.arange(place.start, place.stop), views
 
 
 def read_blocks(files: Sequence[Path], descriptors: Sequence[str], ids: NDArray[np.str_]) -> Iterator[Block]:

@@ -14,12 +14,15 @@ from numpy.typing import NDArray
 from mklearn.artefacts import read_arrays, read_table
 from mklearn.atomic import write_text
 from mklearn.contract.final_spec import BEST, FinalCandidate, FinalSpec, FinalView
+from mklearn.contract.fit_spec import IMAGES
 from mklearn.contract.model_card import CardData, CardExpectation, CardImages, CardMethod, CardView, ModelCard
 from mklearn.datasets.readers.table_files import Table, array_of_view
 from mklearn.datasets.samples import SampleSet
 from mklearn.datasets.splits import Splits
 from mklearn.errors import DataError, NotApplicable
-from mklearn.evaluation.final_model import RULE, FinalParameters, final_estimator, final_parameters
+from mklearn.evaluation.candidates import MethodOnViews
+from mklearn.evaluation.final_model import RULE, FinalModel
+from mklearn.evaluation.final_model import final_model as choose_final_model
 from mklearn.evaluation.metrics import metric_named
 from mklearn.kernels.views import Views
 from mklearn.prediction.new_samples import read_unlabelled
@@ -69,21 +72,15 @@ def final_model(
     fit = candidate.fit
     groups = _groups_kept_together(splits, data)
     kept = data.kept
-    features = {key: array[kept] for key, array in data.features.items()}
-    pictures = None if data.images is None else data.images[kept]
-    names = {view.descriptor: view.name for view in spec.views}
+    used = [view for view in spec.views if view.name in fit.descriptors]
+    views = Views({view.name: data.features[view.name] for view in used} or {IMAGES: _images_of(data)})[kept]
     y = np.unique(data.y[kept], return_inverse=True)[1].astype(np.int64)
-    chosen = final_parameters(
-        fit, features, pictures, y, names, None if groups is None else groups[kept], completes=spec.tables is not None
-    )
+    chosen = choose_final_model(
+        MethodOnViews(views, y, fit.method, fit.kernels), fit, None if groups is None else groups[kept],
+        completes=spec.tables is not None,
+    )  # fmt: skip
     logger.info("parameters: %s", chosen.parameters)
-    estimator = final_estimator(fit, chosen, names)
-    used = [view for view in spec.views if view.descriptor in fit.descriptors]
-    if pictures is not None and next(iter(fit.method.inputs.values())).kind == "images":
-        X: Any = pictures.astype(np.float64)
-    else:
-        X = Views({view.name: features[view.descriptor] for view in used})
-    estimator.fit(X, data.labels[kept])
+    estimator = chosen.estimator.fit(views, data.labels[kept])
     described = _card(spec, candidate, expected, chosen, data, used)
     arrays = {"ids": data.ids[kept]} | data.learned_of(used)
     save_model(estimator, model, described.model_dump(mode="json"), arrays)
@@ -119,6 +116,12 @@ def _predictions(
     return frame
 
 
+def _images_of(data: _Samples) -> NDArray[np.float64]:
+    if data.images is None:
+        raise DataError("the method takes images of one size; set resize for the data set")
+    return data.images.astype(np.float64)
+
+
 @dataclass(frozen=True)
 class _Samples:
     """All samples of the data set, in the forms that candidates take."""
@@ -130,7 +133,7 @@ class _Samples:
     kept: NDArray[np.intp]
     """Those that the model is fitted on."""
     features: Mapping[str, NDArray[Any]]
-    """By the key of the descriptor."""
+    """By the name of the view, as ``digests``."""
     digests: Mapping[str, str]
     columns: Mapping[str, list[str] | None]
     """Names of the columns of tables, by the name of the view."""
@@ -156,14 +159,14 @@ def _samples(
         held = read_arrays(path, ("features", "ids", "sha256"))
         if not np.array_equal(held["ids"], ids):
             raise DataError(f"{path}: holds other samples than {labels}; delete both and run again.")
-        features[view.descriptor], digests[view.name] = held["features"], str(held["sha256"])
+        features[view.name], digests[view.name] = held["features"], str(held["sha256"])
     known: dict[str, dict[str, NDArray[Any]]] = {}
     for view, path in zip([view for view in spec.views if view.learns], learned, strict=True):
         held = read_arrays(path)
         known[view.name] = {str(name): held[str(name)] for name in held["names"]}
     columns: dict[str, list[str] | None] = {}
     for view, path in zip([view for view in spec.views if view.column_table is not None], tables, strict=True):
-        columns[view.name] = _columns(path, view, spec, features[view.descriptor].shape[1])
+        columns[view.name] = _columns(path, view, spec, features[view.name].shape[1])
     pictures = None if images is None else SampleSet.load(images).images
     form = None
     if spec.images is not None and pictures is not None:
@@ -230,7 +233,7 @@ def _number(value: Any) -> float | None:
 
 
 def _card(
-    spec: FinalSpec, candidate: FinalCandidate, expected: CardExpectation, chosen: FinalParameters, data: _Samples,
+    spec: FinalSpec, candidate: FinalCandidate, expected: CardExpectation, chosen: FinalModel, data: _Samples,
     used: list[FinalView],
 ) -> ModelCard:  # fmt: skip
     kept = data.labels[data.kept]
@@ -244,7 +247,7 @@ def _card(
     views = [
         CardView(
             name=view.name, kind=view.kind, parameters=view.parameters,
-            n_features=int(data.features[view.descriptor].shape[1]), dtype=view.dtype,
+            n_features=int(data.features[view.name].shape[1]), dtype=view.dtype,
             array=view.column_array, columns=data.columns.get(view.name),
             learned=sorted(data.learned_of([view])),
         )

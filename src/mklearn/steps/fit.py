@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,27 +12,30 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from mklearn.artefacts import read_arrays, read_record, read_table, write_arrays, write_table
-from mklearn.contract.fit_spec import FitSpec
+from mklearn.base.pairs import PairedSamples, PairView
+from mklearn.contract.fit_spec import IMAGES, FitSpec
 from mklearn.contract.loading import load
 from mklearn.datasets.pairs import PairLists
 from mklearn.datasets.samples import SampleSet
 from mklearn.datasets.splits import Splits
 from mklearn.errors import DataError
-from mklearn.evaluation.inputs import Input, Inputs, KernelInput, SampleInput
-from mklearn.evaluation.pairs import PairedSamples, PairInput, PairKernelInput
+from mklearn.evaluation.candidates import MethodOnViews
 from mklearn.evaluation.predictions import prediction_table, typed
-from mklearn.evaluation.projections import ProjectedSamples, load_projections
+from mklearn.evaluation.projections import load_projections
+from mklearn.kernels.pairwise_view import Pairwise
+from mklearn.kernels.views import Views
 from mklearn.provenance import code_fingerprint, input_digests, stamp
 from mklearn.steps.deferred_imports import defer
 from mklearn.steps.fit_records import FitAtSize, SplitRecord, model_arrays
 from mklearn.steps.rows import COLUMNS, fit_of
-from mklearn.steps.supervisor import SplitAborted, supervised
+from mklearn.supervisor import SplitAborted, supervised
 
 
 def fit(
     labels: Path, splits: Path, scores: Path, model: Path, predictions: Path, *, spec: FitSpec,
     manifest: Path | None = None, matrices: list[Path] | None = None, sources: list[Path] | None = None,
-    projections: list[Path] | None = None, code: list[Path] | None = None,
+    projections: list[Path] | None = None, landmarks: Path | None = None, moments: list[Path] | None = None,
+    blocks: list[Path] | None = None, code: list[Path] | None = None,
 ) -> None:  # fmt: skip
     """Fit a method on every split; write its score rows, its predictions and what a report shows of the fits.
 
@@ -52,19 +54,26 @@ def fit(
     manifest, matrices : Path, list of Path
         The kernel set and its pairwise matrices, for an input of kind kernels on such matrices.
     sources : list of Path
-        Files of features or images, in the order of ``spec.method.inputs``: one for each input, or for each of its
-        descriptors; of an input of kind kernels, one for each of ``spec.kernel_features``. For pairs one for each of
-        ``spec.descriptors``; with ``projections`` they may be left out, and are read for inner folds only.
+        The images, for a method on images, and the features of each of ``spec.descriptors``. For pairs, with
+        ``projections``, they may be left out, and are read for inner folds only.
     projections : list of Path
         For pairs that are compared by components: the output of the step ``project`` for each of ``spec.descriptors``.
+    landmarks, moments, blocks : Path, list of Path, list of Path
+        For a method with landmarks, in place of sources: the landmarks, the moments of all blocks of samples, and the
+        features of each block, descriptor by descriptor.
     code : list of Path
         Source files behind the step.
+
+    Raises
+    ------
+    DataError
+        Among others: moments or features of a block are missing, doubled or of other samples or landmarks.
     """
     defer("scipy.stats")  # scikit-learn imports it for what few methods use: a third of the time of all imports
     table, _ = read_table(labels)
     y, ids = table["y"].to_numpy(), table["id"].to_numpy(dtype=str)
     groups = table["group"].to_numpy(dtype=str) if "group" in table else None
-    choosing = paired = None
+    choosing = pairs = None
     if spec.pairs is None:
         drawn = Splits.load(splits, ids)
     else:
@@ -72,22 +81,25 @@ def fit(
         drawn = pairs.splits
         choosing = None if spec.evaluation.choice == "test_set" else pairs.choosing_split
         y, ids, groups = pairs.y, pairs.names(ids), pairs.groups
-        paired = PairedSamples(pairs.first, pairs.second, spec.pairs)
-    if paired is None:
-        inputs = _read_inputs(spec, manifest, matrices or [], sources or [])
+    at_size: Callable[..., FitAtSize] = FitAtSize
+    views = None
+    if spec.landmarks is not None:
+        at_size = load(spec.fitted_by or "")(landmarks, moments, blocks, drawn.splits, ids)
     else:
-        inputs = _read_inputs_of_pairs(spec, paired, sources or [], projections or [])
+        views = _read_views(spec, manifest, matrices or [], sources or [], projections or [], pairs)
+    problem = MethodOnViews(views, y, spec.method, spec.kernels)
     fingerprint = code_fingerprint(code or [])
     if len(spec.settings) > 1:
         for used in (spec.method.implementation, "scipy.spatial.distance:cdist"):
             load(used)  # the process of each training size would import it anew
     sizes = [
-        FitAtSize(inputs, spec, setting, y, drawn.of_size(setting.train_size), fingerprint, groups, choosing)
+        at_size(problem, spec, setting, drawn.of_size(setting.train_size), fingerprint, groups, choosing)
         for setting in spec.settings
     ]
     digests = input_digests(
-        manifest=manifest, sources=sources, projections=projections, labels=labels, splits=splits
-    )  # matrices: the manifest's
+        manifest=manifest, sources=sources, projections=projections, landmarks=landmarks, moments=moments,
+        blocks=blocks, labels=labels, splits=splits,
+    )  # fmt: skip # matrices: the manifest's
     found = [(size, supervised_records(size, spec.evaluation.time_limit)) for size in sizes]
     write_fit(found, spec, y, ids, stamp(spec.as_dict(), digests, code or []), scores, model, predictions)
 
@@ -123,32 +135,32 @@ def write_fit(
     write_arrays(model, record, **arrays)
 
 
-def _read_inputs(spec: FitSpec, manifest: Path | None, matrices: list[Path], sources: list[Path]) -> Inputs:
-    """Read the named inputs of the method."""
-    found: dict[str, Input] = {}
-    files = iter(sources)
-    for name, entry in spec.method.inputs.items():
-        kernels = entry.kind == "kernels"
-        n_files = len(spec.kernel_features) if kernels else max(1, len(entry.descriptors))
-        paths = list(itertools.islice(files, n_files))
-        if len(paths) < n_files:
-            needed = "a file" if n_files == 1 else f"{n_files} files"
-            what = "features" if kernels else entry.kind
-            raise DataError(f"step fit: input {name!r} needs {needed} of {what} among sources.")
-        if kernels:
-            pairwise = {} if manifest is None else _read_matrices(manifest, matrices)
-            features = {key: _read_features([path]) for key, path in zip(spec.kernel_features, paths, strict=True)}
-            if not pairwise and not features:
-                raise DataError(f"step fit: input {name!r} needs a manifest and matrices.")
-            found[name] = KernelInput(pairwise, spec.kernels, features)
-            continue
-        samples = _read_features(paths) if entry.kind == "features" else _read_images(paths[0], spec.method.id)
-        found[name] = SampleInput(samples, entry.training_only, entry.feature_scaling, entry.impute)
-    return Inputs(found)
+def _read_views(
+    spec: FitSpec, manifest: Path | None, matrices: list[Path], sources: list[Path], projections: list[Path],
+    pairs: PairLists | None,
+) -> Views:  # fmt: skip
+    """Read the views of the method: matrices of its kernels, images, and features of its descriptors."""
+    views: dict[str, Any] = {}
+    if manifest is not None:
+        views |= {name: Pairwise(matrix) for name, matrix in _read_matrices(manifest, matrices).items()}
+    if pairs is not None:
+        return Views(views | _read_pairs(spec, pairs, sources, projections))
+    names = [IMAGES for entry in spec.method.inputs.values() if entry.kind == "images"] + spec.descriptors
+    if len(sources) != len(names):
+        raise DataError(
+            f"step fit: {len(names)} files of features or images are needed among sources: {', '.join(names)}."
+        )
+    for name, path in zip(names, sources, strict=True):
+        views[name] = _read_images(path, spec.method.id) if name == IMAGES else _read_features(path)
+    missing = [name for name in spec.pairwise if name not in views]
+    if missing:
+        raise DataError(f"step fit: the kernels need a manifest and matrices: {', '.join(missing)}.")
+    return Views(views)
 
 
-def _read_inputs_of_pairs(spec: FitSpec, pairs: PairedSamples, sources: list[Path], projections: list[Path]) -> Inputs:
-    """Read the named inputs of the method, of pairs of samples."""
+def _read_pairs(spec: FitSpec, pairs: PairLists, sources: list[Path], projections: list[Path]) -> dict[str, PairView]:
+    """Read the views of a method on pairs of samples."""
+    assert spec.pairs is not None
     n_files = len(spec.descriptors)
     if {len(sources), len(projections)} not in ({n_files}, {n_files, 0}):
         raise DataError(
@@ -156,22 +168,12 @@ def _read_inputs_of_pairs(spec: FitSpec, pairs: PairedSamples, sources: list[Pat
             f"{len(projections)} and {len(sources)}."
         )
     nothing: list[None] = [None] * n_files
-    samples = {
-        key: ProjectedSamples(
-            () if projected is None else load_projections(projected),
-            None if features is None else partial(_read_features, [features]),
-        )
-        for key, features, projected in zip(spec.descriptors, sources or nothing, projections or nothing, strict=True)
-    }
-    found: dict[str, Input] = {}
-    for name, entry in spec.method.inputs.items():
-        if entry.kind == "kernels":
-            own = {key: samples[key] for key in spec.kernel_features}
-            found[name] = PairKernelInput({}, spec.kernels, descriptors=own, pairs=pairs)
-        else:
-            side_by_side = [samples[key] for key in entry.descriptors]
-            found[name] = PairInput(side_by_side, pairs, entry.training_only, entry.feature_scaling)
-    return Inputs(found)
+    views = {}
+    for key, features, projected in zip(spec.descriptors, sources or nothing, projections or nothing, strict=True):
+        read = None if features is None else partial(_read_features, features)
+        samples = PairedSamples(read, () if projected is None else load_projections(projected))
+        views[key] = PairView(pairs.first, pairs.second, samples, spec.pairs)
+    return views
 
 
 def _read_matrices(manifest: Path, paths: list[Path]) -> dict[str, NDArray[np.float64]]:
@@ -185,10 +187,8 @@ def _read_matrices(manifest: Path, paths: list[Path]) -> dict[str, NDArray[np.fl
     return found
 
 
-def _read_features(paths: list[Path]) -> NDArray[Any]:
-    """Return the features of one or several descriptors, side by side."""
-    tables: list[NDArray[Any]] = [read_arrays(path, ("features",))["features"] for path in paths]
-    return tables[0] if len(tables) == 1 else np.concatenate(tables, axis=1)
+def _read_features(path: Path) -> NDArray[Any]:
+    return read_arrays(path, ("features",))["features"]
 
 
 def _read_images(path: Path, method_id: str) -> NDArray[np.float64]:

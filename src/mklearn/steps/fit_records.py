@@ -6,7 +6,7 @@ import itertools
 import resource
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -15,11 +15,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from mklearn.contract.fit_spec import FitSpec, Implementation, Setting
-from mklearn.contract.loading import load
 from mklearn.datasets.splits import Split, numbered_test_parts
 from mklearn.errors import NotApplicable
+from mklearn.evaluation.candidates import Candidate, MethodOnViews, method_of
 from mklearn.evaluation.draws import evaluate_draw
-from mklearn.evaluation.inputs import Inputs
 from mklearn.evaluation.iterations import accuracy_by_iteration
 from mklearn.evaluation.oracle import best_on_test
 from mklearn.evaluation.predictions import SplitPredictions
@@ -35,7 +34,7 @@ from mklearn.evaluation.split import (
 from mklearn.provenance import canonical
 from mklearn.steps.log import logged_warnings, logger, progress
 from mklearn.steps.rows import blank, fit_of
-from mklearn.steps.supervisor import SplitAborted, out_of_memory
+from mklearn.supervisor import SplitAborted, out_of_memory
 
 Row = dict[str, Any]
 Value = TypeVar("Value")
@@ -74,11 +73,10 @@ class FitAtSize:
 
     Parameters
     ----------
-    inputs : Inputs
+    problem : MethodOnViews
     spec : FitSpec
     setting : Setting
         One of ``spec.settings``.
-    y : (n,) class codes
     splits : sequence of Split
         Those of this training size.
     code : str
@@ -88,10 +86,9 @@ class FitAtSize:
         Parts by which parameters are chosen once, for all splits; None: on each split, as the evaluation says.
     """
 
-    inputs: Inputs
+    problem: MethodOnViews
     spec: FitSpec
     setting: Setting
-    y: NDArray[np.int64]
     splits: Sequence[Split]
     code: str = ""
     groups: NDArray[np.str_] | None = None
@@ -138,27 +135,25 @@ class FitAtSize:
         if isinstance(shared, Exception):
             yield from ((split, shared) for split in splits)
             return
-        inputs = self.inputs
+        problem = replace(self.problem, spectra=True)
         for _, draw in itertools.groupby(splits, key=_draw_of):
             models = list(draw)
-            results = self._evaluate_draw(inputs, models, shared)
+            results = self._evaluate_draw(problem, models, shared)
             if any(isinstance(result, SplitResult) for result in results):
-                inputs = self.inputs.without_spectra()  # those of the first split that was fitted are shown
+                problem = self.problem  # spectra of the first split that was fitted are shown
             yield from zip(models, results, strict=True)
             del results  # with their arrays, before those of the next split
 
     def _choose_once(self) -> SharedChoice | None:
         assert self.choosing is not None
-        train, validation = self.choosing.train, self.choosing.test
-        inputs = self.inputs.without_spectra()
-        return choose_once(inputs, self.spec.method, self.y, train, validation, evaluation=self.spec.evaluation)
+        return choose_once(self.problem, self.choosing.train, self.choosing.test, evaluation=self.spec.evaluation)
 
     def _best_kernel_on_test(self) -> list[SplitResult | Exception]:
         """Return the results of the single kernel that is best on the test samples of all splits."""
-        n_kernels = self.inputs.n_kernels
         by_kernel = []
-        for number, alone in enumerate(np.eye(n_kernels)):
-            results = [self._evaluate(self.inputs.with_kernel(number), split, choose=False) for split in self.splits]
+        for number, alone in enumerate(np.eye(self.problem.n_kernels)):
+            problem = replace(self.problem.with_kernel(number), spectra=True)
+            results = [self._evaluate(problem, split, choose=False) for split in self.splits]
             for result in results:
                 for rule in result.rules.values() if isinstance(result, SplitResult) else []:
                     rule.fitted.weights = alone  # among all the kernels there are to choose from
@@ -169,25 +164,25 @@ class FitAtSize:
         return best_on_test(by_kernel, self.spec.evaluation.choose_by)
 
     def _evaluate_draw(
-        self, inputs: Inputs, models: list[Split], shared: SharedChoice | None
+        self, problem: MethodOnViews, models: list[Split], shared: SharedChoice | None
     ) -> Sequence[SplitResult | Exception]:
         """Evaluate the models of a draw together, whose parameters are chosen together; or a single split."""
         if models[0].validation is None or self.spec.evaluation.choice == "test_set":
-            return [self._evaluate(inputs, split, shared=shared) for split in models]
+            return [self._evaluate(problem, split, shared=shared) for split in models]
         results = guarded(
             models[0].name,
-            lambda: evaluate_draw(inputs, self.spec.method, self.y, models, evaluation=self.spec.evaluation),
+            lambda: evaluate_draw(problem, models, evaluation=self.spec.evaluation),
         )
         return [results for _ in models] if isinstance(results, Exception) else results
 
     def _evaluate(
-        self, inputs: Inputs, split: Split, choose: bool = True, shared: SharedChoice | None = None
+        self, problem: MethodOnViews, split: Split, choose: bool = True, shared: SharedChoice | None = None
     ) -> SplitResult | Exception:
         return guarded(
             split.name,
             lambda: evaluate_split(
-                inputs, self.spec.method, self.y, split.train, split.test, evaluation=self.spec.evaluation,
-                seed=self.spec.seed, choose=choose, groups=self.groups, shared=shared,
+                problem, split.train, split.test, evaluation=self.spec.evaluation, seed=self.spec.seed, choose=choose,
+                groups=self.groups, shared=shared,
             ),
         )  # fmt: skip
 
@@ -202,7 +197,7 @@ class FitAtSize:
         rows = []
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform != "darwin" else 1024**2)
         for neighbour, rule in result.rules.items():
-            estimator = rule.estimator
+            estimator = method_of(rule.estimator)
             certificate = getattr(estimator, "certificate_", None) or {}
             shared = self._row(split) | {
                 "neighbour": neighbour,
@@ -228,12 +223,14 @@ class FitAtSize:
 
     def _iteration_rows(self, split: Split, iterations: Implementation) -> list[Row]:
         """Return the accuracy after each iteration, by the first nearest-neighbour rule."""
-        method, row = self.spec.method, self._iteration_row(split)
-        labels = self.y[split.train], self.y[split.test]
+        problem, row = self.problem, self._iteration_row(split)
+        train, test = split.train, split.test
         try:
-            estimator = load(method.implementation)(**method.parameters)
-            arrays = self.inputs.without_spectra().prepare(split.train, split.test).arrays(None)
-            curves = accuracy_by_iteration(estimator, arrays, *labels, iterations, row["neighbour"])
+            estimator = problem.unfitted(Candidate(problem.method.parameters))
+            curves = accuracy_by_iteration(
+                estimator, problem.of(train), problem.of(test), problem.y[train], problem.y[test], iterations,
+                row["neighbour"],
+            )  # fmt: skip
         except MemoryError as reason:  # the split itself has its values
             aborted = out_of_memory(reason)
             logger.warning("%s: iterations: %s", split.name, aborted)
@@ -252,9 +249,9 @@ class FitAtSize:
         history = [
             place | {"half_step": number, "step": entry["step"], "value": entry["objective"],
                      "bound": entry.get("lambda_min"), "optimum": entry.get("optimum")}
-            for number, entry in enumerate(getattr(rule.estimator, "history_", []))
+            for number, entry in enumerate(getattr(method_of(rule.estimator), "history_", []))
         ]  # fmt: skip
-        diagnostics = [place | entry for entry in getattr(rule.estimator, "diagnostics_", [])]
+        diagnostics = [place | entry for entry in getattr(method_of(rule.estimator), "diagnostics_", [])]
         embedding = self._embedding(fitted, split)
         return FittedArrays(split.repeat, fitted.weights, fitted.kernel_info, history, diagnostics, embedding)
 
@@ -264,7 +261,7 @@ class FitAtSize:
         points = np.concatenate([_first_two(embedding) for embedding in fitted.outcome.embeddings[-1]])
         return {
             "embedding": points.astype(np.float32),
-            "embedding_y": np.concatenate([self.y[split.train], self.y[split.test]]),
+            "embedding_y": self.problem.y[np.concatenate([split.train, split.test])],
             "embedding_test": np.repeat([False, True], [len(split.train), len(split.test)]),
         }
 

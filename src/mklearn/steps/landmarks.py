@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from mklearn.artefacts import read_arrays, read_table, write_arrays
 from mklearn.base.landmark_features import LandmarkFeatures
 from mklearn.base.landmark_moments import landmark_features
+from mklearn.contract.fit_spec import specs_by_name
 from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import DataError, NotApplicable
-from mklearn.evaluation.inputs import kernels_on_views
+from mklearn.evaluation.landmarks import Block
 from mklearn.provenance import array_digest, input_digests, stamp
 from mklearn.saved_models import fitted_bytes, from_bytes
-from mklearn.steps.blocks import Block, read_blocks
+from mklearn.steps.blocks import read_blocks
 from mklearn.steps.log import logged_warnings, logger, progress
 
 SAMPLE = 20_000
@@ -58,7 +59,7 @@ def landmarks(
     samples = [_sample(split, y, spec) for split in drawn]
     rows = np.unique(np.concatenate(samples))
     views = _views_of(rows, read_blocks(features, spec.descriptors, ids))
-    kernels = kernels_on_views(spec.kernels, {key: key for key in spec.descriptors})
+    kernels = specs_by_name(spec.kernels)
     found: list[LandmarkFeatures | str] = []
     seconds = []
     for split, sample in zip(progress(drawn, len(drawn), "landmarks: split"), samples, strict=True):
@@ -110,8 +111,8 @@ def _sample(split: Split, y: NDArray[np.int64], spec: LandmarkSetSpec) -> NDArra
 def _views_of(rows: NDArray[np.intp], blocks: Iterator[Block]) -> dict[str, NDArray[Any]]:
     """Return the features of some samples, in ascending order of their positions."""
     found: dict[str, list[NDArray[Any]]] = {}
-    for block in blocks:
-        own = np.isin(block.rows, rows, assume_unique=True)
-        for name, table in block.views.items():
+    for positions, views in blocks:
+        own = np.isin(positions, rows, assume_unique=True)
+        for name, table in views.items():
             found.setdefault(name, []).append(table[own])
     return {name: np.concatenate(tables) for name, tables in found.items()}

@@ -8,11 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mklearn.artefacts import read_arrays, read_table
+from mklearn.base.pairs import principal_projection
 from mklearn.contract.specs import ProjectSpec
 from mklearn.datasets.pairs import PairLists
-from mklearn.evaluation.projections import PairedPositions, principal_projection, save_projections
+from mklearn.evaluation.projections import save_projections
 from mklearn.provenance import input_digests, stamp
 from mklearn.steps.log import progress
 
@@ -30,15 +32,19 @@ def project(
         Negative features, of which a square root is to be taken; or splits of other samples.
     """
     pairs = PairLists.load(splits, read_table(labels)[0]["id"].to_numpy(dtype=str))
-    positions = PairedPositions(pairs.first, pairs.second)
     table = read_arrays(features, ("features",))["features"].astype(np.float32)
     every = [*pairs.splits, *([pairs.choosing_split] if pairs.choosing_split else [])]
     found = [
         principal_projection(
-            table, positions.used(split.train, split.test), positions.learned(split.train),
+            table, _samples_of(pairs, np.concatenate([split.train, split.test])), _samples_of(pairs, split.train),
             components=spec.components, square_root=spec.square_root,
         )
         for split in progress(every, len(every), "projection: split")
     ]  # fmt: skip
     record = stamp(spec.as_dict(), input_digests(features=features, labels=labels, splits=splits), code or [])
     save_projections(projections, found, record)
+
+
+def _samples_of(pairs: PairLists, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the samples of some pairs, ascending."""
+    return np.unique([pairs.first[chosen], pairs.second[chosen]])

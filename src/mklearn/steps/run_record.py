@@ -9,7 +9,11 @@ from pathlib import Path
 from mklearn.artefacts import write_record
 from mklearn.contract.table_specs import RunSpec
 from mklearn.provenance import commit, input_digests, machine, stamp, versions
-from mklearn.steps.stage_costs import RECORDS, stage_costs
+from mklearn.steps.stage_costs import stage_costs
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.reading import check_study
+from mklearn.study.stages import STAGES
+from mklearn.study.stages.stage import StudyFiles
 
 
 def run_record(scores: Path, record: Path, *, spec: RunSpec, code: list[Path] | None = None) -> None:
@@ -24,7 +28,7 @@ def run_record(scores: Path, record: Path, *, spec: RunSpec, code: list[Path] | 
         "versions": versions(),
         "machine": machine(),
         "config": spec.config,
-        "stages": stage_costs(RECORDS, str(scores)),
+        "stages": stage_costs(StudyFiles(plan_study(check_study(spec.config)), STAGES)),
         "provenance": stamp(spec.as_dict(), input_digests(scores=scores), code or []),
     }
     write_record(record, content)

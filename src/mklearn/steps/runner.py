@@ -16,13 +16,10 @@ from mklearn.contract.loading import load
 from mklearn.errors import ConfigError, DamagedArtefact, DataError, UserError
 from mklearn.provenance import step_code
 from mklearn.steps import log
-from mklearn.steps.supervisor import SplitAborted, supervised
+from mklearn.study.stages import ARTEFACTS, STAGES
+from mklearn.supervisor import SplitAborted, supervised
 
-STEPS = (
-    "download", "read", "resize", "learn", "describe", "pairwise", "pairwise_block", "kernel_set", "split", "project",
-    "landmarks", "moments_block", "moments", "solve", "embed", "fit", "fit_embeddings", "scores", "summary", "report",
-    "run_record", "final_model",
-)  # fmt: skip
+STEPS = tuple(dict.fromkeys(stage.step for stage in STAGES.values()))
 """Each is a function of a module of the same name in ``mklearn.steps``."""
 Files = Mapping[str, str | Sequence[str]]
 
@@ -78,7 +75,6 @@ def set_aside(path: Path) -> str:
     """
     from mklearn.artefacts import cached_name  # here: jobs load the code behind their step, and no more
     from mklearn.stamps import BESIDE
-    from mklearn.study.layout import ARTEFACTS
 
     aside = path.with_name(f"{path.name}.damaged")
     names = ("scores", "predictions", "summary", "run_record", "report", "final_model")
@@ -131,13 +127,14 @@ def command(name: str, inputs: Files, outputs: Files, spec: Mapping[str, Any], t
     return shlex.join(words)
 
 
-def run(name: str, snakemake: Any) -> None:
-    """Run a step as a Snakemake job: all output goes to the job's log, whose first line is the command to replay it.
+def run(rule: str, snakemake: Any) -> None:
+    """Run the step of a rule as a Snakemake job.
 
-    The step runs in a child process, so that the log of a job whose memory was not enough, or which has crashed, says
-    so. The last line of the log of a job that fails is its reason. A user's mistake is also printed on the terminal,
-    and has no traceback.
+    All output goes to the job's log, whose first line is the command to replay it. The step runs in a child process, so
+    that the log of a job whose memory was not enough, or which has crashed, says so. The last line of the log of a job
+    that fails is its reason. A user's mistake is also printed on the terminal, and has no traceback.
     """
+    name = STAGES[rule].step
     inputs, outputs = _named(snakemake.input), _named(snakemake.output)
     spec, threads = snakemake.params.spec, snakemake.threads
 

@@ -7,15 +7,16 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from mklearn.contract.fit_spec import Impute
-from mklearn.contract.model import Slug, Strict
+from mklearn.contract.model import Count, Slug, Strict
+from mklearn.datasets.registry import Entry, registry
 
 
 class Resize(Strict):
     """Resizing of images, as its own step."""
 
-    shape: tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(ge=1)]] | None = None
+    shape: tuple[Count, Count] | None = None
     """Rows and columns of every image."""
-    pixels: Annotated[int, Field(ge=1)] | None = None
+    pixels: Count | None = None
     """Instead of a shape: about this number of pixels at the same aspect ratio; smaller images are enlarged."""
     interpolation: Literal["area", "bilinear", "bicubic", "lanczos"] = "area"
     """Interpolation, anti-aliased when shrinking. For enlarging, "area" is too coarse."""
@@ -40,12 +41,17 @@ class Dataset(Strict):
     one registered data set have the same splits, and your own data have splits of their own; its own name gives a
     registered data set splits of its own too."""
 
+    @property
+    def table_names(self) -> list[str]:
+        """Names of its feature tables."""
+        return []
+
 
 class RegisteredDataset(Dataset):
     """A data set of mklearn's registry (``python -m mklearn datasets`` lists them)."""
 
     kind: Literal["registered"] = "registered"
-    name: str | None = None
+    name: str = ""
     """Name in the registry; by default the key of this entry."""
     resize: Resize | None = None
     """Size of the images, in place of the registry's."""
@@ -87,6 +93,21 @@ class RegisteredDataset(Dataset):
         if mistakes:
             raise ValueError(" ".join(mistakes))
         return self
+
+    @property
+    def entry(self) -> Entry | None:
+        """What the registry says of it; None of an unknown name."""
+        return registry().get(self.name)
+
+    @property
+    def family(self) -> str:
+        """What its samples are: images or tables."""
+        return self.entry.family if self.entry else "images"
+
+    @property
+    def table_names(self) -> list[str]:
+        """Names of its feature tables."""
+        return self.entry.tables if self.entry else []
 
 
 class OwnDataset(Dataset):
@@ -143,6 +164,11 @@ class FeatureTables(OwnDataset):
     features are scaled. Without it they are refused."""
 
     @property
+    def table_names(self) -> list[str]:
+        """Names of its feature tables."""
+        return list(self.tables)
+
+    @property
     def files(self) -> dict[str, str]:
         """Path of each table."""
         return {name: table if isinstance(table, str) else table.path for name, table in self.tables.items()}
@@ -181,7 +207,7 @@ def normalise_datasets(value: Any) -> Any:
     for key, spec in value.items():
         if spec is None:
             spec = {}
-        if isinstance(spec, dict) and "kind" not in spec:
-            spec = {"kind": "registered", **spec}
+        if isinstance(spec, dict) and spec.get("kind", "registered") == "registered":
+            spec = {**spec, "kind": "registered", "name": spec.get("name") or f"{key}"}
         full[key] = spec
     return full

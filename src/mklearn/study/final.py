@@ -62,8 +62,12 @@ def final_mistakes(
     protocols: Mapping[str, Protocol],
     metrics: list[str],
     neighbours: list[str],
+    entries: Mapping[str, str],
 ) -> Iterator[Mistake]:
-    """Find what can't be made; names that refer to nothing are found elsewhere."""
+    """Find what can't be made; ``entries`` are the methods by their names in tables.
+
+    Names that refer to nothing are found elsewhere.
+    """
     if final.metric not in metrics:
         yield Mistake("final.metric", f"{final.metric!r} is not among evaluation.metrics: {', '.join(metrics)}.")
     if final.dataset is None and len(datasets) > 1:
@@ -82,7 +86,7 @@ def final_mistakes(
         names = [final.protocol] if final.protocol else list(protocols)
         reasons = "; ".join(f"{name} {_unsuited_protocol(protocols[name], dataset)}" for name in names)
         yield Mistake("final.protocol", f"no protocol can say what is expected of single samples: {reasons}.")
-    chosen = _method(final.method, methods)
+    chosen = entries.get(final.method)
     if chosen is not None and (reason := unsuited(methods[chosen], neighbours)):
         others = [name for name, method in methods.items() if not unsuited(method, neighbours)]
         valid = f"valid: best, {one_of(others)}" if others else "the study has no other"
@@ -97,12 +101,3 @@ def _unsuited_protocol(protocol: Protocol, dataset: str) -> str:
     if protocol.pair_features() is not None:
         return "verifies pairs of samples"
     return "chooses parameters on test samples" if protocol.choose == "test_set" else ""
-
-
-def _method(name: str, methods: Mapping[str, Method]) -> str | None:
-    """Return the method of a name in tables, ``NAME-KERNEL`` of one that runs on each kernel; None for ``best``."""
-    if name == BEST:
-        return None
-    each = [key for key, method in methods.items() if getattr(method, "kernels", "") == "each"]
-    found = [key for key in methods if name == key] + [key for key in each if name.startswith(f"{key}-")]
-    return max(found, key=len, default=None)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import difflib
 import re
 import types
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+Model = TypeVar("Model", bound=BaseModel)
+Path = tuple[str, ...]
+"""Keys on the way to a value, and positions in lists."""
 _TAG = re.compile(r"(dict|list|literal|tuple)\[.*\]$")
 """Pydantic's names for members of a union that are no models; no key of a user has brackets."""
 _VALIDATED = re.compile(r"function-\w+\[.*, (\w+)\]$")
@@ -26,6 +29,13 @@ class Mistake:
 
     def __str__(self) -> str:
         return f"{self.path or '(top level)'}: {self.message}"
+
+
+def listed(source: str, mistakes: Collection[object]) -> str:
+    """Return the message of an error with all mistakes, numbered."""
+    count = "1 mistake" if len(mistakes) == 1 else f"{len(mistakes)} mistakes"
+    lines = [f"  {number}. {mistake}" for number, mistake in enumerate(mistakes, start=1)]
+    return "\n".join([f"{source} has {count}:", *lines])
 
 
 def show(value: Any, limit: int = 80) -> str:
@@ -56,6 +66,45 @@ def mistakes_of(error: ValidationError, model: type[BaseModel]) -> list[Mistake]
         if not _of_another_type(item) or not any(other.startswith(path) for other in useful):
             found.add(Mistake(path, _sentence(item, owner)))
     return sorted(found)
+
+
+def valid_part(model: type[Model], given: Any) -> tuple[Model, set[Path]]:
+    """Validate without the values that are invalid; return also their paths. All fields need defaults."""
+    left_out: set[Path] = set()
+    while True:
+        try:
+            return model.model_validate(given), left_out
+        except ValidationError as error:
+            paths = {_path_in(given, item["loc"]) for item in error.errors(include_url=False, include_context=False)}
+            left_out |= paths
+            given = {} if () in paths else _without(given, paths)
+
+
+def _path_in(value: Any, loc: tuple[int | str, ...]) -> Path:
+    """Return the keys on the way to a mistake; its location also has tags of unions, and missing keys."""
+    path: list[str] = []
+    for step in loc:
+        found = [(key, inner) for key, inner in _items(value) if key == step or step in (str(key), repr(key))]
+        for key, inner in found[:1]:
+            path.append(str(key))
+            value = inner
+    return tuple(path)
+
+
+def _without(value: Any, paths: set[Path]) -> Any:
+    """Return a mapping or list without what lies at the paths."""
+    if not paths:
+        return value
+    kept = {
+        key: _without(inner, {path[1:] for path in paths if path[0] == str(key)})
+        for key, inner in _items(value)
+        if (str(key),) not in paths
+    }
+    return list(kept.values()) if isinstance(value, list) else kept
+
+
+def _items(value: Any) -> Iterable[tuple[Any, Any]]:
+    return value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
 
 
 def _of_another_type(item: Any) -> bool:

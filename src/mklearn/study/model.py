@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from mklearn.contract.fit_spec import Components, Rule
-from mklearn.contract.model import Slug, Strict
+from mklearn.contract.model import Count, Positive, Slug, Strict
 from mklearn.contract.table_specs import Calibration, PublishedValue, Tolerance
 from mklearn.evaluation.metrics import metric_mistakes
 from mklearn.study.datasets import DatasetConfig, normalise_datasets
@@ -44,7 +44,7 @@ class Evaluation(Strict):
     """Metrics that are reported, by name."""
     choose_by: str = "accuracy"
     """Metric by which the inner cross-validation chooses."""
-    time_limit: Annotated[float, Field(gt=0)] | None = None
+    time_limit: Positive | None = None
     """Minutes that a method may take on all splits of one training size. Later splits have no value."""
     reference: Slug | None = None
     """Method that all others are compared with, in pairs; by default the first uniform average of all kernels."""
@@ -75,7 +75,7 @@ class Study(Strict):
     """Seed of all random numbers: splits, inner folds, methods."""
     results: str = "results"
     """Folder for everything made; studies in one folder share descriptors, kernels and fits."""
-    rows_per_block: Annotated[int, Field(ge=1)] | None = None
+    rows_per_block: Count | None = None
     """Samples of a job in a pass over all of them, of methods with landmarks. By default a sixteenth of the samples, at
     least 20,000 and at most 100,000. The number of your own samples is estimated from Parquet, CSV and image files; all
     samples of other files are one block."""
@@ -93,7 +93,7 @@ class Study(Strict):
     evaluation: Evaluation = Evaluation()
     published: list[Published] = []
     """Values that papers report, compared cell by cell."""
-    published_repeats: Annotated[int, Field(ge=1)] | None = None
+    published_repeats: Count | None = None
     """Number of random splits behind published means, if an entry does not say; by default as many as this study's."""
     calibration: Calibration | None = None
     """The method whose published values have to be met on a data set before others are compared there."""

@@ -1,4 +1,4 @@
-"""Names of the kernels and descriptors that an entry of a study stands for."""
+"""What the names of a study stand for: the descriptors, kernels and methods that it has on a data set."""
 
 from __future__ import annotations
 
@@ -7,36 +7,113 @@ from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
+from mklearn.contract.method import KernelMethod, Method
 from mklearn.contract.model import as_list
+from mklearn.descriptors.models import Descriptor, Table
+from mklearn.kernels.models import DescriptorKernel, Kernel, MatrixKernel
+from mklearn.study.datasets import DatasetConfig, Precomputed
+from mklearn.study.default_descriptors import image_descriptors
+from mklearn.study.registry import REGISTRATIONS
+
+VARIANTS = {"each": "{}-{}", "all_but_each": "{}-without-{}"}
+"""Name in tables of a method and one of its kernels, by what the method's ``kernels`` says."""
 
 
 class NamedKernel(NamedTuple):
     """One of the kernels that an entry of a study's `kernels` stands for."""
 
     name: str
-    descriptor: str = ""
+    descriptor: str
+    """Name of the descriptor, or of the user's matrix."""
     bandwidth: float | None = None
     feature_scaling: str = "none"
 
 
-def kernel_names(kernel_id: str, kernel: Mapping[str, Any], descriptors: list[str]) -> Iterator[NamedKernel]:
+def descriptors_of(
+    config: DatasetConfig, named: Mapping[str, Descriptor] | None, side: int | None = None
+) -> dict[str, Descriptor]:
+    """Return the descriptors that apply to a data set: those that the study names, else the default ones.
+
+    ``side`` is the shorter side of its images, where it is known.
+    """
+    if named is not None:
+        suited = {name: model for name, model in named.items() if model.family == config.family}
+        return {name: m for name, m in suited.items() if not isinstance(m, Table) or m.table in config.table_names}
+    if config.family == "images":
+        return image_descriptors(side)
+    return {name: Table(kind="table", table=name) for name in config.table_names}
+
+
+def sources_of(config: DatasetConfig, named: Mapping[str, Descriptor] | None) -> list[str]:
+    """Return the names of what kernels are made from: the matrices of a data set, or its descriptors."""
+    return list(config.matrices if isinstance(config, Precomputed) else descriptors_of(config, named))
+
+
+def kernels_of(
+    config: DatasetConfig, named: Mapping[str, Kernel] | None, sources: list[str]
+) -> list[tuple[str, DescriptorKernel, NamedKernel]]:
+    """Return the kernels that suit a data set, each after its entry; products are left out.
+
+    They are those that the study names, also of descriptors that the data set does not have, else the default ones.
+    """
+    default = {name: _default_kernel(name, config) for name in sources}
+    suited = {key: kernel for key, kernel in (default if named is None else named).items() if _suits(kernel, config)}
+    entries = suited or (default if isinstance(config, Precomputed) else {})
+    return [
+        (key, kernel, one)
+        for key, kernel in entries.items()
+        if isinstance(kernel, DescriptorKernel)
+        for one in kernel_names(key, kernel, sources)
+    ]
+
+
+def _suits(kernel: Kernel, config: DatasetConfig) -> bool:
+    """Return whether a kernel can be made from what a data set has: features, distances or kernels."""
+    if isinstance(config, Precomputed):
+        return isinstance(kernel, _kernel_model("precomputed" if config.measure == "kernel" else "gaussian"))
+    return isinstance(kernel, DescriptorKernel) and not isinstance(kernel, MatrixKernel)
+
+
+def _kernel_model(kind: str) -> type[DescriptorKernel]:
+    model = REGISTRATIONS["kernels"][kind].model
+    assert issubclass(model, DescriptorKernel)
+    return model
+
+
+def _default_kernel(name: str, config: DatasetConfig) -> DescriptorKernel:
+    """Return the kernel of a descriptor or matrix in a study that names none.
+
+    Tables hold features in any units, and inner cross-validation chooses their scaling (``reports/scaling``).
+    """
+    if isinstance(config, Precomputed) and config.measure == "kernel":
+        return _kernel_model("precomputed").model_validate({"kind": "precomputed", "descriptor": name})
+    scaling = "auto" if config.family == "tables" else "none"
+    return _kernel_model("gaussian").model_validate(
+        {"kind": "gaussian", "descriptor": name, "feature_scaling": scaling}
+    )
+
+
+def kernel_names(kernel_id: str, kernel: DescriptorKernel, sources: list[str]) -> Iterator[NamedKernel]:
     """Return every kernel that an entry stands for.
 
     A list of descriptors (or ``each``, or a name with ``*``) appends the descriptor's name, a list of feature scalings
     the scaling, a list of bandwidths the multiple: ``gauss-hog-standard-0.5``. An entry for one of each keeps its own
-    name; so does a product, which has none of them.
+    name.
     """
-    if kernel.get("kind") == "product":
-        yield NamedKernel(kernel_id)
-        return
-    chosen = kernel.get("descriptor", "each")
+    chosen = kernel.descriptor
     several = chosen == "each" or isinstance(chosen, list) or "*" in chosen
-    names = descriptors if chosen == "each" else matching(chosen, descriptors)
-    scalings, multiples = as_list(kernel.get("feature_scaling", "none")), as_list(kernel.get("bandwidth"))
+    names = sources if chosen == "each" else matching(chosen, sources)
+    scalings, multiples = as_list(kernel.feature_scaling), as_list(getattr(kernel, "bandwidth", None))
     for name, scaling, multiple in itertools.product(names, scalings, multiples):
         words = [kernel_id, *([name] if several else []), *([scaling] if len(scalings) > 1 else [])]
         words += [f"{multiple:g}"] if len(multiples) > 1 else []
         yield NamedKernel("-".join(words), name, multiple, scaling)
+
+
+def variants(name: str, method: Method, kernels: Iterable[str]) -> list[str]:
+    """Return the names that a method has in tables; ``kernels`` are those of a data set, without products."""
+    pattern = VARIANTS.get(str(method.kernels)) if isinstance(method, KernelMethod) else None
+    return [name] if pattern is None else [pattern.format(name, kernel) for kernel in kernels]
 
 
 def matching(chosen: Any, available: Iterable[str]) -> list[str]:

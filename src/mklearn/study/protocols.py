@@ -7,17 +7,16 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from mklearn.contract.fit_spec import Choice, PairFeatures, PairTerm
-from mklearn.contract.method import Count
-from mklearn.contract.model import Registered, as_list
+from mklearn.contract.model import Count, Registered, as_list
 
 
 class Protocol(Registered):
     """The model of a protocol.
 
-    Its implementation takes the labels ``y`` and the parameters, and by keyword ``seed``, ``name`` (of the data set)
-    and ``classes``; it returns :class:`mklearn.datasets.splits.Splits`. If it has a parameter ``groups``, it gets the
-    group of each sample, or None where the data set has no groups; with a parameter ``ids`` their ids, and with
-    ``files`` the paths of the files that the protocol reads.
+    Its implementation takes the ``target`` of the samples, their class codes, and the parameters, and by keyword
+    ``seed``, ``name`` (of the data set) and ``classes``; it returns :class:`mklearn.datasets.splits.Splits`. If it has
+    a parameter ``groups``, it gets the group of each sample, or None where the data set has no groups; with a parameter
+    ``ids`` their ids, and with ``files`` the paths of the files that the protocol reads.
     """
 
     bookkeeping: ClassVar[frozenset[str]] = frozenset({"choose"})
@@ -118,7 +117,7 @@ class ValidationFolds(Protocol):
 
     @model_validator(mode="after")
     def _one_test_part(self) -> ValidationFolds:
-        if self.test_size is not None and "test_share" in self.model_fields_set:
+        if self.test_size is not None and self.test_share != type(self).model_fields["test_share"].default:
             raise ValueError("test_size stands in place of test_share; omit one of them.")
         if self.in_order and self.deals > 1:
             raise ValueError("in_order: all deals would be equal; omit deals.")

@@ -8,12 +8,10 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from mklearn.contract.fit_spec import Rule
-from mklearn.contract.method import Count
-from mklearn.contract.model import Slug, Strict, as_list
+from mklearn.contract.model import Count, NonNegative, Slug, Strict, as_list
 from mklearn.contract.table_specs import PublishedValue
 
 Percent = Annotated[float, Field(ge=0, le=100)]
-Spread = Annotated[float, Field(ge=0)]
 
 _BY_SIZE = ("train_size", "value", "std", "dimension")
 """Keys of an entry whose lists stand for the same cells, in the same order."""
@@ -39,7 +37,7 @@ class Published(Strict):
     """The metric that was published: one of the study's, with values from 0 to 1."""
     value: Percent | Annotated[list[Percent], Field(min_length=1)]
     """Its value in per cent."""
-    std: Spread | Annotated[list[Spread | None], Field(min_length=1)] | None = None
+    std: NonNegative | Annotated[list[NonNegative | None], Field(min_length=1)] | None = None
     """Its standard deviation over splits, in points."""
     dimension: Count | Annotated[list[Count | None], Field(min_length=1)] | None = None
     """Number of components at which it was reached."""

@@ -10,9 +10,9 @@ from pydantic import ValidationError
 
 from mklearn.errors import ConfigError
 from mklearn.study.final import final_mistakes
-from mklearn.study.mistakes import Mistake, mistakes_of, show
+from mklearn.study.mistakes import Mistake, listed, mistakes_of, show
 from mklearn.study.model import Study
-from mklearn.study.references import broken_references
+from mklearn.study.references import broken_references, study_part, table_names
 from mklearn.study.registry import check_packages
 from mklearn.study.yaml_file import read_yaml
 
@@ -41,25 +41,24 @@ def check_study(raw: Any, source: str = "config") -> Study:
     if not isinstance(raw, Mapping):
         raise ConfigError(f"{source}: a study is a mapping of keys to values; found {show(raw)}.")
     raw = dict(raw)
-    mistakes: list[Mistake] = []
-    study: Study | None = None
     try:
         study = Study.model_validate(raw)
     except ValidationError as error:
-        mistakes += mistakes_of(error, Study)
-    mistakes += broken_references(raw)
-    if study is not None:
-        mistakes += [*_published_mistakes(study), *_booleans_as_numbers(raw, study.model_dump())]
-        if study.final is not None:
-            evaluation = study.evaluation
-            mistakes += final_mistakes(
-                study.final, study.datasets, study.methods, study.protocols, evaluation.metrics,
-                list(evaluation.neighbours),
-            )  # fmt: skip
-    if mistakes or study is None:
-        lines = [f"  {number}. {mistake}" for number, mistake in enumerate(sorted(set(mistakes)), start=1)]
-        count = "1 mistake" if len(lines) == 1 else f"{len(lines)} mistakes"
-        raise ConfigError(f"{source} has {count}:\n" + "\n".join(lines))
+        mistakes = [*mistakes_of(error, Study), *broken_references(*study_part(raw))]
+        raise ConfigError(listed(source, sorted(set(mistakes)))) from None
+    mistakes = [
+        *broken_references(study),
+        *_published_mistakes(study),
+        *_booleans_as_numbers(raw, study.model_dump()),
+    ]
+    if study.final is not None:
+        evaluation = study.evaluation
+        mistakes += final_mistakes(
+            study.final, study.datasets, study.methods, study.protocols, evaluation.metrics,
+            list(evaluation.neighbours), table_names(study),
+        )  # fmt: skip
+    if mistakes:
+        raise ConfigError(listed(source, sorted(set(mistakes))))
     return study
 
 

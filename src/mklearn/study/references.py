@@ -1,189 +1,176 @@
-"""Names in a study file that refer to nothing.
+"""Names in a study file that refer to nothing, and what of a data set the registry knows to be impossible.
 
-They are checked in the raw mapping, so that they are reported together with all other mistakes. Values of a wrong type,
-which the models report, are passed over.
+They are looked up in the part of the study that is valid, so that they are reported together with all other mistakes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mklearn.contract.final_spec import BEST
-from mklearn.contract.model import as_list
-from mklearn.datasets.registry import Entry, registry, selection_mistakes
-from mklearn.study.datasets import normalise_datasets
-from mklearn.study.default_descriptors import image_descriptors
-from mklearn.study.mistakes import Mistake, nearest, one_of
-from mklearn.study.model import DEFAULT_METHODS, DEFAULT_PROTOCOLS
-from mklearn.study.naming import expanded_descriptors, kernel_names, matching
+from mklearn.contract.model import Slug, as_list
+from mklearn.datasets.registry import registry, selection_mistakes
+from mklearn.descriptors.models import Table
+from mklearn.kernels.models import DescriptorKernel, Product
+from mklearn.study.datasets import DatasetConfig, RegisteredDataset, normalise_datasets
+from mklearn.study.mistakes import Mistake, Path, nearest, one_of, valid_part
+from mklearn.study.model import Study
+from mklearn.study.naming import expanded_descriptors, kernels_of, matching, sources_of, variants
+from mklearn.study.published import Published, Remark
 
 
-def broken_references(raw: Mapping[str, Any]) -> list[Mistake]:
-    """Return a mistake for each name that refers to nothing."""
-    names = _Names.of(raw)
-    return [
-        *_dataset_mistakes(names),
-        *_kernel_mistakes(names),
-        *_method_mistakes(names),
-        *_mistakes_of_tables(raw, names),
-    ]
+class StudyPart(Study):
+    """What of a study is valid; entries of its lists are by number."""
+
+    study: Slug = "study"
+    datasets: dict[Slug, DatasetConfig] = {}
+    published: dict[int, Published] = {}  # type: ignore[assignment]
+    remarks: dict[int, Remark] = {}  # type: ignore[assignment]
 
 
-@dataclass(frozen=True)
-class _Names:
-    """The sections of a study, and what their entries can be called."""
-
-    datasets: Mapping[str, Any]
-    descriptors: Mapping[str, Any]
-    kernels: Mapping[str, Any]
-    methods: Mapping[str, Any]
-    descriptor_names: set[str]
-    """Own matrices are among them: kernels name them in the same way."""
-    kernel_names: set[str]
-    gaussian_names: set[str]
-    method_names: set[str]
-
-    @classmethod
-    def of(cls, raw: Mapping[str, Any]) -> _Names:
-        """Collect the names of a raw study."""
-        datasets = _mapping(normalise_datasets(raw.get("datasets")))
-        descriptors, kernels = _mapping(expanded_descriptors(raw.get("descriptors"))), _mapping(raw.get("kernels"))
-        methods = _mapping(raw.get("methods")) or DEFAULT_METHODS
-        matrices = {name for spec in datasets.values() for name in _mapping(_mapping(spec).get("matrices"))}
-        descriptor_names = (set(descriptors) or _default_descriptors(datasets)) | matrices
-        by_kind: dict[Any, set[str]] = {}
-        for key, spec in kernels.items():
-            by_kind.setdefault(str(_mapping(spec).get("kind")), set()).update(_expanded(key, spec, descriptor_names))
-        every = set().union(*by_kind.values()) | (matrices if kernels else descriptor_names)
-        variants = {"each": "{}-{}", "all_but_each": "{}-without-{}"}
-        named = {key: variants.get(str(_mapping(spec).get("kernels"))) for key, spec in methods.items()}
-        single = every - by_kind.get("product", set())
-        return cls(
-            datasets, descriptors, kernels, methods, descriptor_names,
-            kernel_names=every,
-            gaussian_names=by_kind.get("gaussian", set()) | matrices,
-            method_names={
-                name
-                for key, pattern in named.items()
-                for name in ([key] if pattern is None else [pattern.format(key, kernel) for kernel in single])
-            },
-        )  # fmt: skip
-
-
-def _refer(path: str, name: Any, valid: set[str], what: str) -> Iterator[Mistake]:
-    if isinstance(name, str) and not valid.intersection(matching(name, valid)):
-        yield Mistake(path, f"there is no {what} {name!r}.{nearest(name, valid)} Expected: {one_of(valid)}.")
-
-
-def _dataset_mistakes(names: _Names) -> Iterator[Mistake]:
-    known = registry()
-    for key, spec in names.datasets.items():
-        if not isinstance(spec, Mapping) or spec.get("kind") != "registered":
-            continue
-        name = spec.get("name") or key
-        path = f"datasets.{key}.name" if spec.get("name") else f"datasets.{key}"
-        yield from _refer(path, name, set(known), "registered data set")
-        if isinstance(name, str) and name in known:
-            for field, text in selection_mistakes(known[name], spec):
-                yield Mistake(f"datasets.{key}.{field}", text)
-    for key, spec in names.datasets.items():
-        yield from _refer(f"datasets.{key}.splits_of", _mapping(spec).get("splits_of"), set(names.datasets), "data set")
-    tables = {table for key, spec in names.datasets.items() for table in _tables(key, spec)}
-    for key, spec in names.descriptors.items():
-        if _mapping(spec).get("kind") == "table":
-            yield from _refer(f"descriptors.{key}.table", spec.get("table"), tables, "table in any data set")
-    families = {_family(key, spec) for key, spec in names.datasets.items()}
-    if names.datasets and not names.descriptor_names and families - {"matrices"}:
-        yield Mistake("descriptors", "is empty, and the data sets bring no kernels of their own.")
-
-
-def _kernel_mistakes(names: _Names) -> Iterator[Mistake]:
-    for key, spec in names.kernels.items():
-        for name in as_list(_mapping(spec).get("descriptor", "each")):
-            if name != "each":
-                yield from _refer(f"kernels.{key}.descriptor", name, names.descriptor_names, "descriptor")
-        if _mapping(spec).get("kind") != "product":
-            continue
-        factors = _mapping(spec).get("of", "all")
-        if factors == "all" and not names.gaussian_names:
-            yield Mistake(f"kernels.{key}", "is a product of all Gaussian kernels, but there are none.")
-        elif isinstance(factors, list):
-            for name in factors:
-                yield from _refer(f"kernels.{key}.of", name, names.gaussian_names, "Gaussian kernel")
-
-
-def _method_mistakes(names: _Names) -> Iterator[Mistake]:
-    for key, spec in names.methods.items():
-        chosen = _mapping(spec).get("kernels")
-        for name in chosen if isinstance(chosen, list) else []:
-            yield from _refer(f"methods.{key}.kernels", name, names.kernel_names, "kernel")
-        for name in _mapping(_mapping(spec).get("kernel_weights")):
-            yield from _refer(f"methods.{key}.kernel_weights", name, names.kernel_names, "kernel")
-
-
-def _mistakes_of_tables(raw: Mapping[str, Any], names: _Names) -> Iterator[Mistake]:
-    """Find names in protocols, and in everything that refers to methods of the table."""
-    datasets, protocols = set(names.datasets), _mapping(raw.get("protocols"))
-    for section in ("descriptors", "kernels", "methods", "protocols"):
-        for key, spec in _mapping(raw.get(section)).items():
-            named = _mapping(spec).get("datasets")
-            for name in named if isinstance(named, list) else []:
-                yield from _refer(f"{section}.{key}.datasets", name, datasets, "data set")
-    for key, spec in names.methods.items():
-        named = _mapping(spec).get("protocols")
-        for name in named if isinstance(named, list) else []:
-            yield from _refer(f"methods.{key}.protocols", name, set(protocols) or set(DEFAULT_PROTOCOLS), "protocol")
-    for section, field in (("evaluation", "reference"), ("calibration", "method")):
-        named = _mapping(raw.get(section)).get(field)
-        yield from _refer(f"{section}.{field}", named, names.method_names, "method")
-    final = _mapping(raw.get("final"))
-    yield from _refer("final.method", final.get("method"), names.method_names | {BEST}, "method")
-    yield from _refer("final.dataset", final.get("dataset"), datasets, "data set")
-    yield from _refer("final.protocol", final.get("protocol"), set(protocols) or set(DEFAULT_PROTOCOLS), "protocol")
+def study_part(raw: Mapping[str, Any]) -> tuple[StudyPart, set[Path]]:
+    """Return what of a study is valid, and the places of everything else."""
+    given = {
+        **raw,
+        "datasets": normalise_datasets(raw.get("datasets")),
+        "descriptors": expanded_descriptors(raw.get("descriptors")),
+    }
     for section in ("published", "remarks"):
-        entries = raw.get(section)
-        for number, entry in enumerate(entries if isinstance(entries, list) else []):
-            path, entry = f"{section}[{number}]", _mapping(entry)
-            yield from _refer(f"{path}.dataset", entry.get("dataset"), datasets, "data set")
-            yield from _refer(f"{path}.protocol", entry.get("protocol"), set(protocols), "protocol")
-            for name in as_list(entry.get("method")):
-                yield from _refer(f"{path}.method", name, names.method_names, "method")
+        if isinstance(raw.get(section), list):
+            given[section] = dict(enumerate(raw[section]))
+    return valid_part(StudyPart, given)
 
 
-def _family(key: str, spec: Any) -> str:
-    known = _registered(key, spec)
-    kind = str(_mapping(spec).get("kind"))
-    return known.family if known else {"feature_tables": "tables", "precomputed": "matrices"}.get(kind, "images")
+def table_names(study: Study) -> dict[str, str]:
+    """Return the methods of a study by the names that they have in tables."""
+    kernels = [name for config in study.datasets.values() for name in _kernels(study, config)]
+    return {name: key for key, method in study.methods.items() for name in variants(key, method, kernels)}
 
 
-def _registered(key: str, spec: Any) -> Entry | None:
-    """Return the registry's entry of a data set, if it names one."""
-    name = _mapping(spec).get("name") or key
-    found = _mapping(spec).get("kind") == "registered" and isinstance(name, str)
-    return registry().get(name) if found else None
+def broken_references(study: Study, left_out: Iterable[Path] = ()) -> list[Mistake]:
+    """Return a mistake for each name that refers to nothing; of a part of a study, see `study_part`."""
+    names = _Names(study, list(left_out))
+    found = (_in_datasets, _in_kernels, _in_methods, _in_tables)
+    return [mistake for look_up in found for mistake in look_up(study, names)]
 
 
-def _tables(key: str, spec: Any) -> set[str]:
-    known = _registered(key, spec)
-    return set(known.tables if known else _mapping(_mapping(spec).get("tables")))
+def _kernels(study: Study, config: DatasetConfig) -> dict[str, DescriptorKernel]:
+    """Return the kernels of a data set by name, whether or not the study's entries apply to it."""
+    found = kernels_of(config, study.kernels or None, sources_of(config, study.descriptors))
+    return {one.name: kernel for _, kernel, one in found}
 
 
-def _default_descriptors(datasets: Mapping[str, Any]) -> set[str]:
-    names: set[str] = set()
-    for key, spec in datasets.items():
-        names |= _tables(key, spec) | set(_mapping(_mapping(spec).get("matrices")))
-        names |= set(image_descriptors()) if _family(key, spec) == "images" else set()
-    return names
+class _Names:
+    """What the names in a study can refer to, in all data sets.
+
+    Parameters
+    ----------
+    study : Study
+        A study, or the valid part of one.
+    left_out : list of tuple of str
+        Paths of what is left out of it. Names that may belong to that are no mistakes.
+    """
+
+    def __init__(self, study: Study, left_out: list[Path]) -> None:
+        configs = study.datasets.values()
+        sources = {name for config in configs for name in sources_of(config, study.descriptors)}
+        kernels = {name: kernel for config in configs for name, kernel in _kernels(study, config).items()}
+        products = {name for name, kernel in (study.kernels or {}).items() if isinstance(kernel, Product)}
+        self.valid: dict[str, set[str]] = {
+            "registered data set": set(registry()),
+            "data set": set(study.datasets),
+            "table in any data set": {name for config in configs for name in config.table_names},
+            "descriptor": {*(study.descriptors or ()), *sources},
+            "kernel": {*kernels, *products},
+            "Gaussian kernel": {name for name, kernel in kernels.items() if getattr(kernel, "kind", "") == "gaussian"},
+            "method": set(table_names(study)),
+            "protocol": set(study.protocols),
+        }
+        """By what they are called in a message; what can't be told is missing."""
+        sections = {path[0] for path in left_out if len(path) == 1}
+        if any(path[0] == "datasets" and (len(path) < 3 or path[2] in ("tables", "matrices")) for path in left_out):
+            sections |= {"tables", "kernels"}
+        self._doubtful = {path[1] for path in left_out if len(path) > 1}
+        """Entries that stand for names which contain theirs."""
+        if sections & {"descriptors", "kernels"}:
+            sections |= {"descriptors", "kernels"}
+            self._doubtful |= {key for key, method in study.methods.items() if not variants(key, method, ())}
+        for section in sections:
+            for what in _DEFINED_IN.get(section, ()):
+                del self.valid[what]
+
+    def missing(self, path: str, names: Any, what: str, *more: str) -> Iterator[Mistake]:
+        """Yield a mistake for each name that refers to nothing; ``more`` are valid too."""
+        valid = {*self.valid[what], *more} if what in self.valid else None
+        for name in as_list(names):
+            if name is None or valid is None or not valid.isdisjoint(matching(name, valid)):
+                continue
+            if not any(f"-{key}-" in f"-{name}-" or "*" in name for key in self._doubtful):
+                yield Mistake(path, f"there is no {what} {name!r}.{nearest(name, valid)} Expected: {one_of(valid)}.")
 
 
-def _expanded(key: str, spec: Any, descriptors: set[str]) -> set[str]:
-    try:
-        return {kernel.name for kernel in kernel_names(key, _mapping(spec), sorted(descriptors))}
-    except (TypeError, ValueError):  # a descriptor or bandwidth of a wrong type
-        return {key}
+_DEFINED_IN = {
+    "datasets": ["data set"],
+    "tables": ["table in any data set"],
+    "descriptors": ["descriptor"],
+    "kernels": ["kernel", "Gaussian kernel"],
+    "methods": ["method"],
+    "protocols": ["protocol"],
+}
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+def _in_datasets(study: Study, names: _Names) -> Iterator[Mistake]:
+    for key, config in study.datasets.items():
+        path = f"datasets.{key}"
+        if isinstance(config, RegisteredDataset):
+            yield from names.missing(path if config.name == key else f"{path}.name", config.name, "registered data set")
+            if config.entry is not None:
+                for field, text in selection_mistakes(config.entry, config.model_dump()):
+                    yield Mistake(f"{path}.{field}", text)
+        yield from names.missing(f"{path}.splits_of", config.splits_of, "data set")
+        source = study.datasets.get(config.splits_of or key, config).splits_of
+        if config.splits_of != key and source not in (None, config.splits_of):
+            text = f"{config.splits_of!r} has the splits of {source!r}; name that one."
+            yield Mistake(f"{path}.splits_of", text)
+    for key, descriptor in (study.descriptors or {}).items():
+        if isinstance(descriptor, Table):
+            yield from names.missing(f"descriptors.{key}.table", descriptor.table, "table in any data set")
+
+
+def _in_kernels(study: Study, names: _Names) -> Iterator[Mistake]:
+    for key, kernel in (study.kernels or {}).items():
+        if isinstance(kernel, DescriptorKernel) and kernel.descriptor != "each":
+            yield from names.missing(f"kernels.{key}.descriptor", kernel.descriptor, "descriptor")
+        if isinstance(kernel, Product) and kernel.of == "all" and names.valid.get("Gaussian kernel") == set():
+            yield Mistake(f"kernels.{key}", "is a product of all Gaussian kernels, but there are none.")
+        elif isinstance(kernel, Product) and kernel.of != "all":
+            yield from names.missing(f"kernels.{key}.of", kernel.of, "Gaussian kernel")
+
+
+def _in_methods(study: Study, names: _Names) -> Iterator[Mistake]:
+    for key, method in study.methods.items():
+        for field in ("kernels", "kernel_weights"):
+            chosen = getattr(method, field, None)
+            if isinstance(chosen, list | dict):
+                yield from names.missing(f"methods.{key}.{field}", list(chosen), "kernel")
+        yield from names.missing(f"methods.{key}.protocols", method.protocols, "protocol")
+
+
+def _in_tables(study: Study, names: _Names) -> Iterator[Mistake]:
+    """Find names of data sets in all sections, and names in everything that refers to the table."""
+    for section in ("descriptors", "kernels", "methods", "protocols"):
+        for key, entry in (getattr(study, section) or {}).items():
+            yield from names.missing(f"{section}.{key}.datasets", entry.datasets, "data set")
+    yield from names.missing("evaluation.reference", study.evaluation.reference, "method")
+    if study.calibration is not None:
+        yield from names.missing("calibration.method", study.calibration.method, "method")
+    if study.final is not None:
+        yield from names.missing("final.method", study.final.method, "method", BEST)
+        yield from names.missing("final.dataset", study.final.dataset, "data set")
+        yield from names.missing("final.protocol", study.final.protocol, "protocol")
+    for section in ("published", "remarks"):
+        entries = getattr(study, section)
+        for number, entry in entries.items() if isinstance(entries, dict) else enumerate(entries):
+            for field, what in (("dataset", "data set"), ("protocol", "protocol"), ("method", "method")):
+                yield from names.missing(f"{section}[{number}].{field}", getattr(entry, field, None), what)

@@ -102,7 +102,7 @@ def _method_entry(card: MethodCard, implementation: Any) -> dict[str, Any]:
         for name, given in list(card.inputs.items())[1:]
         if given.kind == "features"
     }
-    entry = _entry(card, implementation, common | set(card.parts))
+    entry = _entry(card, implementation, common | set(card.parts) | set(named))
     fields = entry["fields"]
     for name in card.tuned:
         fields[name]["tuned"] = True

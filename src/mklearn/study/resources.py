@@ -18,6 +18,7 @@ from typing import Any
 
 from mklearn.cards import MethodCard, own_entries
 from mklearn.contract.fit_spec import FitSpec, MethodSpec, Setting
+from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.contract.specs import ReadSpec, SplitSpec
 
 AROUND_MB = 400
@@ -33,6 +34,8 @@ ENUMERATED_KERNELS = 14
 """Largest number of kernels for which exact kernel weights need no convex solver."""
 UNKNOWN_SAMPLES = 2000
 """Assumed until a user's own data are read; jobs are submitted after that."""
+UNKNOWN_CLASSES = 100
+"""Likewise."""
 UNKNOWN_SPLITS = 20
 """Assumed if the user gives the splits in a file."""
 _METHODS = {entry["implementation"]: entry for entry in own_entries("methods").values()}
@@ -40,14 +43,14 @@ _UNKNOWN_METHOD = {"fits_each_kernel": MethodCard.fits_each_kernel, "fit_seconds
 """Assumed of methods of other packages."""
 
 
-def asked_mb(data_mb: float, attempt: int = 1) -> int:
+def asked_mb(data_mb: float) -> int:
     """Compute the memory to ask for, for a job whose arrays take `data_mb` at their peak."""
-    return attempt * 100 * math.ceil(HEADROOM * (AROUND_MB + STEP_MB + data_mb) / 100)
+    return 100 * math.ceil(HEADROOM * (AROUND_MB + STEP_MB + data_mb) / 100)
 
 
-def asked_minutes(seconds: float, attempt: int = 1) -> int:
+def asked_minutes(seconds: float) -> int:
     """Compute the run time to ask for, for a job of about that many seconds: cores and disks differ by factors."""
-    return attempt * min(LONGEST_MINUTES, 10 * math.ceil((20 + 4 * seconds / 60) / 10))
+    return min(LONGEST_MINUTES, 10 * math.ceil((20 + 4 * seconds / 60) / 10))
 
 
 def matrix_mb(rows: int, columns: int | None = None) -> float:
@@ -134,6 +137,29 @@ def pass_seconds(n_samples: int, n_features: int, n_splits: int) -> float:
     return n_splits * n_samples * n_features * (n_features + 2000) * 1e-10
 
 
+def landmark_fit_mb(
+    spec: LandmarkSetSpec, protocol: SplitSpec, features_mb: float, n_samples: int, width: int
+) -> float:  # fmt: skip
+    """Compute the memory of a fit on landmarks, of one split at a time.
+
+    ``features_mb`` are those of one block; ``width`` is the number of outputs of each sample, which are kept four
+    times: embeddings in single and double precision, and what neighbours are searched in.
+    """
+    n_features, n_folds, _ = landmark_sizes(spec, protocol)
+    return 500 + 2 * moments_mb(n_features, n_folds, 1) + 2 * features_mb + 4 * matrix_mb(n_samples, width)
+
+
+def landmark_fit_seconds(spec: LandmarkSetSpec, protocol: SplitSpec, n_samples: int) -> float:
+    """Estimate the fits on landmarks of one training size: eigenproblems of the features, and one pass."""
+    n_features, n_folds, n_splits = landmark_sizes(spec, protocol)
+    return n_splits * n_folds * 20 * n_features**3 * 1e-10 + pass_seconds(n_samples, n_features, n_splits)
+
+
+def landmark_sizes(spec: LandmarkSetSpec, protocol: SplitSpec) -> tuple[int, int, int]:
+    """Return the number of landmark features, inner folds, and splits at each training size."""
+    return spec.landmarks.most * len(spec.kernels), spec.inner_folds, number_of_splits(protocol)
+
+
 # --- fits
 
 
@@ -153,16 +179,16 @@ def sample_fit_mb(source_mb: float) -> float:
     return 250 + 8 * source_mb
 
 
-def fit_minutes(spec: FitSpec, protocol: SplitSpec, n_train: Sequence[int], attempt: int = 1) -> int:
-    """Compute the run time to ask for, with the training samples of each training size.
+def fit_minutes(spec: FitSpec, seconds: Sequence[float]) -> int:
+    """Compute the run time to ask for, given an estimate of each training size.
 
     With a time limit of the study, which holds for each size, the run time is longer, so that the limit comes first and
     leaves a row.
     """
     limit = spec.evaluation.time_limit
     if limit is not None:
-        return attempt * 10 * math.ceil((20 + limit * len(n_train)) / 10)
-    return asked_minutes(sum(fit_seconds(spec, protocol, n) for n in n_train), attempt)
+        return 10 * math.ceil((20 + limit * len(seconds)) / 10)
+    return asked_minutes(sum(seconds))
 
 
 def fit_seconds(spec: FitSpec, protocol: SplitSpec, n_train: int) -> float:
@@ -237,6 +263,19 @@ def number_of_classes(read: ReadSpec) -> int | None:
         return None
     chosen = len(read.classes or ()) or total - len(read.exclude_classes or ())
     return int(min(chosen, read.first_classes or chosen))
+
+
+def number_of_matrices(kernels: Sequence[Mapping[str, Any]]) -> int:
+    """Count the matrices that kernels are made from: cached ones, and those of scaled features in the fit."""
+    named = ("view", "feature_scaling", "impute", "measure")
+    parts = (part for kernel in kernels for part in kernel.get("factors", [kernel]))
+    return len({tuple(part.get(field) for field in named) for part in parts})
+
+
+def number_of_outputs(method: MethodSpec, n_classes: int | None) -> int:
+    """Return the columns of an embedding, or of class scores: as the method says, else at most one for each class."""
+    named = [*method.grid.get("n_components", ()), method.parameters.get("n_components")]
+    return max((number for number in named if isinstance(number, int)), default=n_classes or UNKNOWN_CLASSES)
 
 
 def number_of_candidates(method: MethodSpec, n_kernels: int) -> int:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mklearn.cards import POSITIVE, KernelCard
+from mklearn.checks import Array
 from mklearn.kernels.base import Kernel
-from mklearn.kernels.checks import Array
 
 
 @KernelCard(kind="cauchy", title="Cauchy", valid={"scale": [POSITIVE]})

@@ -137,7 +137,7 @@ def test_sparse_views_equal_dense_ones(digits, kind) -> None:
     pixels = tables["pixels"].to_numpy()
     pixels = np.where(pixels < 8, 0, pixels)
     dense, sparse = (KernelSVC(kernels={"pixels": kind}).fit({"pixels": Z}, y) for Z in (pixels, sp.csr_matrix(pixels)))
-    assert sp.issparse(sparse._transform_._sources[0].training_features())
+    assert sp.issparse(sparse._transform_._sources[0][0].training_features())
     expected = dense.decision_function({"pixels": pixels})
     for new in (pixels, sp.coo_array(pixels)):
         for model in (dense, sparse):
@@ -225,10 +225,10 @@ def test_refuses_parameters(changes: dict[str, Any], message: str) -> None:
     [
         ({"colour": "gaussian"}, "kernel 'colour': X has no view 'colour'.* say which one with `view`"),
         ({"a": {"view": "colour"}}, "kernel 'a': X has no view 'colour': its views are 'pixels', 'hog', 'lbp'$"),
-        ({"hog": "gausian"}, "kernel 'hog': invalid value 'gausian' for `kind`"),
+        ({"hog": "gausian"}, "kernel 'hog': Invalid value 'gausian' for `kind`"),
         ({"hog": 3}, "the spec of kernel 'hog' is 3"),
         ({"hog": {"id": "lbp"}}, "kernel 'hog' has the id 'lbp'"),
-        ({"hog": {"preprocessing": "standard"}}, "invalid value 'standard' for `preprocessing`"),
+        ({"hog": {"preprocessing": "standard"}}, "Invalid value 'standard' for `preprocessing`"),
         ({"hog": {"columns": ["hog1", "x"]}}, r"`columns` \['x'\] are not in the DataFrame; its columns: hog0, hog1"),
         ("precomputed", r"kernels='precomputed': say which kernels .*KernelFDA\(kernels='gaussian'\)"),
     ],

@@ -46,7 +46,7 @@ def test_they_are_the_sums_over_samples():
     assert (found.n_samples_, found.n_features_) == X.shape
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.integers(0, 200), max_size=6), st.randoms(use_true_random=False))
 def test_order_and_size_of_batches_change_nothing_beyond_rounding(ends, random):
     X, y = samples()

@@ -113,5 +113,5 @@ def test_dask_arrays_on_a_local_cluster(many, features) -> None:
     """Nothing of Dask is in mklearn. In a process of its own: its import changes how all exceptions are pickled."""
     X, y = (each[:20_000] for each in many)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        found = Moments.from_arrays(pool.submit(gathered_by_dask, features, X, y).result(timeout=300))
+        found = Moments.from_arrays(pool.submit(gathered_by_dask, features, X, y).result())
     assert_same_predictions(features, found, Moments().partial_fit(features.transform(X), y), X[:1000])

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mklearn.checks import as_float_matrix
 from mklearn.classifiers import LedoitWolfLDA
 from mklearn.errors import DataError
-from mklearn.kernels.checks import as_float_matrix
 from mklearn.subspace import MMC, ConvexMKLDR
 from mklearn.subspace.pca import PCA
 

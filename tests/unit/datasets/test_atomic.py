@@ -185,7 +185,6 @@ def test_killed_writer_leaves_the_old_file_whole(tmp_path: Path) -> None:
         with subprocess.Popen(
             [sys.executable, "-c", code, str(target)], stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": source}
         ) as process:
-            assert process.stdout is not None
             process.stdout.readline()
             time.sleep(delay)
             process.send_signal(signal.SIGKILL)

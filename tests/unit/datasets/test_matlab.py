@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import struct
+import sys
 from pathlib import Path
 
 import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.io import loadmat, savemat
 
@@ -21,7 +22,7 @@ NUMBERS = hnp.arrays(
 )
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100)
 @given(NUMBERS, st.lists(NUMBERS, max_size=4), st.booleans())
 def test_arrays_and_cells_as_scipy_reads_them(
     tmp_path: Path, array: np.ndarray, parts: list[np.ndarray], compressed: bool
@@ -45,27 +46,28 @@ def saved(tmp_path: Path) -> Path:
     return tmp_path / "a.mat"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no child process on this system")
 def test_a_type_code_that_makes_scipy_read_outside_its_tables(tmp_path: Path) -> None:
-    """SciPy ends the process (its pull request 25349): code 8 and above 18 in the tag of the numbers."""
+    """SciPy ends its process (its pull request 25349): code 8 and above 18 in the tag of the numbers."""
     path = saved(tmp_path)
     content = bytearray(path.read_bytes())
     at = content.index(struct.pack("<II", 9, 48))
     for code in (0, 8, 19, 20, 65535):
         struct.pack_into("<I", content, at, code)
         path.write_bytes(content)
-        with pytest.raises(DataError, match=rf"a\.mat: .*unknown type {code}"):
+        with pytest.raises(DataError, match=r"a\.mat: not a readable MATLAB file"):
             load_mat(path, ("X",))
 
 
 @pytest.mark.parametrize(
     ("place", "value", "sentence"),
     [
-        (4, 2**32 - 1, "longer than what it is in"),
-        (24, 1, "without flags"),
-        (32, 2**31 - 1, "a variable of shape"),
-        (32, -1, "a variable of shape"),
-        (32, 3, "6 numbers for a variable of shape"),
-        (0, 13, "an element of type 13 where a variable should be"),
+        (4, 2**32 - 1, "an element is longer than the file"),
+        (24, 1, "Expecting miINT32 as data type"),
+        (32, 2**31 - 1, r"X has shape \(2147483647, 3\)|X has shape \(3, 2147483647\)"),
+        (32, -1, r"a variable of shape \(-1, 3\)"),
+        (32, 3, "cannot reshape array of size 6"),
+        (0, 13, "Expecting miMATRIX type here, got 13"),
     ],
 )
 def test_sizes_that_are_not_those_of_the_file(tmp_path: Path, place: int, value: int, sentence: str) -> None:
@@ -73,7 +75,7 @@ def test_sizes_that_are_not_those_of_the_file(tmp_path: Path, place: int, value:
     content = bytearray(path.read_bytes())
     struct.pack_into("<i" if value < 0 else "<I", content, 128 + place, value)
     path.write_bytes(content)
-    with pytest.raises(DataError, match=rf"a\.mat: not a readable MATLAB file \(.*{sentence}"):
+    with pytest.raises(DataError, match=rf"a\.mat: .*({sentence})"):
         load_mat(path, ("X",))
 
 
@@ -91,9 +93,11 @@ def test_what_is_no_array_of_real_numbers(tmp_path: Path) -> None:
         load_mat(path, ("X",))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no child process on this system")
 def test_bombs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    savemat(tmp_path / "a.mat", {"X": np.zeros((1000, 1000))}, do_compression=True)
-    assert load_mat(tmp_path / "a.mat", ("X",))[0].shape == (1000, 1000)
-    monkeypatch.setattr("mklearn.datasets.readers.matlab._MOST_BYTES", 1_000_000)
-    with pytest.raises(DataError, match="unpacks to more than 1000000 bytes"):
+    savemat(tmp_path / "a.mat", {"X": np.zeros((2000, 2000))}, do_compression=True)
+    assert (tmp_path / "a.mat").stat().st_size < 50_000
+    assert load_mat(tmp_path / "a.mat", ("X",))[0].shape == (2000, 2000)
+    monkeypatch.setattr("mklearn.datasets.readers.matlab._MOST_BYTES", 30_000_000)
+    with pytest.raises(DataError, match=r"a\.mat: reading this MATLAB file was ended: memory ran out"):
         load_mat(tmp_path / "a.mat", ("X",))

@@ -65,7 +65,6 @@ def image_files(mirror: Path) -> dict[str, bytes]:
                 break
             if name <= "image_0012.jpg":
                 content = tar.extractfile(member)
-                assert content is not None
                 found[member.name] = content.read()
     assert len(found) == 24
     return found

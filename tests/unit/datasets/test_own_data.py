@@ -55,7 +55,6 @@ def test_image_folder(image_root: Path) -> None:
     assert samples.classes.tolist() == ["s2", "s10"]
     assert samples.image_shape == (6, 5)
     assert samples.notes == ()
-    assert samples.images is not None
     np.testing.assert_array_equal(samples.images[1], np.array(Image.open(image_root / "s2" / "10.png")))
     spec = dataset_spec({"kind": "image_folder", "path": str(image_root), "resize": {"shape": [3, 4], "pixels": None}})
     assert read_dataset(spec).image_shape == (3, 4)
@@ -69,14 +68,12 @@ def test_all_formats_and_colour_modes(tmp_path: Path) -> None:
     colour[..., 0] = 255
     save(tmp_path / "b" / "red.png", colour)
     samples = image_folder.read({"root": tmp_path})
-    assert samples.images is not None
     assert len(samples) == len(content.IMAGE_SUFFIXES) + 1
     for image in samples.images[:-1]:
         assert np.abs(image.astype(int) - 100).max() <= 2  # lossy formats
     assert (samples.images[-1] == 76).all()  # 0.299 * 255
     rgb = image_folder.read({"root": tmp_path}, colour="rgb")
     assert rgb.image_shape == (8, 8, 3)
-    assert rgb.images is not None
     np.testing.assert_array_equal(rgb.images[-1], colour)
     with pytest.raises(ConfigError, match="colour='blue'"):
         image_folder.read({"root": tmp_path}, colour="blue")
@@ -87,7 +84,6 @@ def test_deep_images_and_rotation(tmp_path: Path) -> None:
     save(tmp_path / "a" / "x.png", deep)
     save(tmp_path / "b" / "x.png", deep)
     samples = image_folder.read({"root": tmp_path})
-    assert samples.images is not None
     np.testing.assert_array_equal(samples.images[0], deep)
     with pytest.raises(DataError, match="more than 8 bits"):
         image_folder.read({"root": tmp_path}, colour="rgb")

@@ -64,7 +64,6 @@ def test_official_lists_of_lfw(mirror: Path) -> None:
         assert lists.y[split.test].sum() == 300
         parts = [y[np.r_[lists.first[part], lists.second[part]]] for part in (split.train, split.test)]
         assert not np.intersect1d(*parts).size
-    assert lists.choosing_split is not None
     assert (len(lists.choosing_split.train), len(lists.choosing_split.test)) == (2200, 1000)
     keys = {tuple(sorted(pair)) for pair in zip(lists.first[6000:], lists.second[6000:], strict=True)}
     shared = sum(tuple(sorted(pair)) in keys for pair in zip(lists.first[:6000], lists.second[:6000], strict=True))
@@ -78,7 +77,6 @@ def test_positions_classes_groups_and_names(tmp_path: Path) -> None:
         (0, [2, 3], [0, 1]),
         (1, [0, 1], [2, 3]),
     ]
-    assert lists.choosing_split is not None
     assert (lists.choosing_split.train.tolist(), lists.choosing_split.test.tolist()) == ([4, 5], [6, 7])
     assert lists.groups.tolist() == ["0", "0", "1", "1", *["choice"] * 4]
     assert lists.names(IDS)[1] == "Ann/Ann_0001.jpg | Bob/Bob_0003.jpg"

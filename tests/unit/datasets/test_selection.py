@@ -142,8 +142,6 @@ def test_selection_mistakes_known_before_reading() -> None:
         {**asked, "classes": ["airplanes", "Motorbikes"], "per_class": 700},
         {**asked, "exclude_classes": ["inline_skate"]},
         {"per_class": 500},
-        # the models say what is wrong with these
-        {"first_classes": "many", "per_class": [40], "classes": "ant", "exclude_classes": 3, "draw": None},
     ):
         assert selection_mistakes(known, valid) == []
     assert selection_mistakes(entry("digits"), {"draw": 1, "per_class": 150}) == []

@@ -89,9 +89,9 @@ def test_features_of_different_lengths() -> None:
 @pytest.mark.parametrize(
     ("name", "needed"),
     [
-        ("hog", {"images", "validation"}),
-        ("c2_serre", {"c2_patches", "gabor_c1", "images", "validation"}),
-        ("c2_mutch_lowe", {"c2_patches", "gabor_c1", "images", "validation"}),
+        ("hog", {"images"}),
+        ("c2_serre", {"c2_patches", "gabor_c1", "images", "learned"}),
+        ("c2_mutch_lowe", {"c2_patches", "gabor_c1", "images", "learned"}),
     ],
 )
 def test_importing_a_descriptor_is_light(name: str, needed: set[str]) -> None:

@@ -14,7 +14,7 @@ from tests.workflow.conftest import SMOKE
 from mklearn.__main__ import main
 from mklearn.artefacts import write_table
 from mklearn.contract.table_specs import LostFit, ScoresSpec
-from mklearn.engine.failures import failures_of, files_to_run_again
+from mklearn.engine.failures import failures_of
 from mklearn.engine.lost_fits import name_of
 from mklearn.steps.rows import COLUMNS, blank, fit_of
 from mklearn.study.expansion.plan import plan_study
@@ -36,7 +36,7 @@ class Made:
         (folder / "config.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
         self.targets = Targets(plan_study(read_study("config.yaml")))
         self.keys = list(self.targets.plan.fits)
-        self.files = dict(zip(self.keys, self.targets.all_scores(), strict=True))
+        self.files = dict(zip(self.keys, self.targets.all_of("fit_scores"), strict=True))
         for key in self.keys:
             self.fit(key)
 
@@ -101,21 +101,6 @@ def test_statuses_that_a_rerun_may_change_are_run_again_and_others_are_not(
     assert at(made, inexact, 6) not in text
 
 
-def test_a_method_with_landmarks_is_solved_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its embeddings would be evaluated with the same reason again, which is in the log of another step."""
-    monkeypatch.chdir(tmp_path)
-    made = Made(tmp_path, methods={"many": {"kind": "kernel_fda", "landmarks": 12}})
-    key = made.keys[0]
-    made.fit(key, ("time_limit", "the time was over"))
-    (failure,) = failures_of(made.targets)
-    dataset, protocol, method = key
-    solution = made.targets.path("solution", dataset=dataset, protocol=protocol, method=method)
-    assert (failure.again, failure.log) == (solution, f"logs/solve/{dataset}/{protocol}/{method}.log")
-    assert files_to_run_again([None]) == [solution]
-    made.lose(key, outdated=os.stat(made.files[key]).st_mtime)  # a job before or after the solution was killed
-    assert files_to_run_again([None]) == [made.files[key]]
-
-
 def test_lost_and_missing_fits(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
     lost, missing = made.keys[2:4]
     made.lose(lost, status="out_of_memory")
@@ -139,7 +124,7 @@ def test_an_outdated_result_is_lost_until_it_is_made_anew(made: Made) -> None:
 
 def test_many_reasons_are_cut_and_damaged_files_named(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
     Path(made.files[made.keys[0]]).write_bytes(b"no table")
-    Path(made.targets.path("tables")).mkdir(parents=True)
+    Path(made.targets.path("scores")).parent.mkdir(parents=True)
     Path(made.targets.path("scores")).write_bytes(b"no table")
     text = listing(capsys)
     assert "not a readable Parquet file" in text

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from mklearn.engine.lost_fits import _ended_early, _lost_fits, cause_of, report_lost_fits
+from mklearn.engine.lost_fits import _lost_fits, cause_of, report_lost_fits
+from mklearn.engine.session import failures
 
 COMMAND = "python -m mklearn step fit --spec '{}'\n"
 SLURM = "SLURM-job '815' failed, SLURM status is: '{}'. Reason: Unknown."
@@ -73,32 +74,12 @@ def test_a_log_of_an_earlier_run_says_nothing_of_this(tmp_path: Path) -> None:
     assert (cause.text, cause.log) == ("SLURM job 815 ended as CANCELLED", "")
 
 
-def scheduler(**state: Any) -> SimpleNamespace:
-    ended: dict[str, Any] = {"_user_kill": None, "_executor_error": None, "running": set(), "keepgoing": True,
-                             "open_jobs": [], "failed": set()}  # fmt: skip
-    return SimpleNamespace(**ended | state)
-
-
-@pytest.mark.parametrize(
-    ("state", "early"),
-    [
-        ({}, False),
-        ({"failed": {"fit"}}, False),
-        ({"_user_kill": "graceful", "failed": {"fit"}}, True),
-        ({"running": {"fit"}}, True),
-        ({"open_jobs": ["fit"], "failed": {"other"}}, True),
-        ({"open_jobs": ["fit"], "failed": {"other"}, "keepgoing": False}, False),
-        ({"open_jobs": ["fit"], "keepgoing": False}, True),
-        ({"open_jobs": ["fit"], "_executor_error": OSError("no sbatch")}, False),
-    ],
-)
-def test_runs_that_ended_early(state: dict[str, Any], early: bool) -> None:
-    assert _ended_early(scheduler(**state)) is early
-
-
-def test_an_interrupted_run_reports_nothing_as_lost(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_interrupted_run_reports_nothing_as_lost(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     nothing: Any = None
-    report_lost_fits(nothing, SimpleNamespace(scheduler=scheduler(running={"fit"})))
+    monkeypatch.setattr(failures, "interrupted", True)
+    report_lost_fits(nothing, nothing)
     assert capsys.readouterr().err.strip().startswith("mklearn: the run ended early: the tables were not written.")
 
 
@@ -122,7 +103,7 @@ def test_a_step_before_a_fit_that_failed_is_named(tmp_path: Path) -> None:
     learn = Job(1, "learn", ("digits-01", "words-02"), (str(log),), ("x.npz",))
     fit = Job(2, "fit", (), (), ("s", "m"))
     dag = SimpleNamespace(jobs=[learn, fit], dependencies={fit: [learn], learn: []})
-    workflow = SimpleNamespace(dag=dag, scheduler=scheduler(failed={learn}))
+    workflow = SimpleNamespace(dag=dag, scheduler=SimpleNamespace(failed={learn}))
     plan = SimpleNamespace(fits={("digits", "p", "m"): SimpleNamespace(settings=[], spec=None)})
     targets: Any = SimpleNamespace(plan=plan, all_scores=lambda: ["s"], all_models=lambda: ["m"])
     (lost,) = _lost_fits(targets, workflow)

@@ -137,7 +137,7 @@ def test_a_second_run_with_another_clock_gets_no_lock(
         now = path.stat().st_mtime - seconds
         os.utime(path, (now, now))
     second = subprocess.run(
-        [sys.executable, "-c", stepped + OTHER, str(folder)], input="\n", capture_output=True, text=True, timeout=60,
+        [sys.executable, "-c", stepped + OTHER, str(folder)], input="\n", capture_output=True, text=True,
         env=os.environ | {"PYTHONPATH": str(Path(session.__file__).parents[2])},
     )  # fmt: skip
     assert f"UserError: process {other.pid} on " in second.stderr
@@ -236,9 +236,12 @@ def fresh(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("MKLEARN_MIRROR")
     monkeypatch.setattr(sys, "argv", ["/bin/snakemake", "--cores", "2 3"])
-    before = list(logger.handlers)
+    before, numbers = list(logger.handlers), (signal.SIGINT, signal.SIGTERM)
+    handlers = [signal.getsignal(number) for number in numbers]
     yield project
     logger.handlers[:] = before
+    for number, handler in zip(numbers, handlers, strict=True):
+        signal.signal(number, handler)
 
 
 def test_jobs_get_their_environment(fresh: Path) -> None:
@@ -290,6 +293,21 @@ def test_reports_of_failed_jobs_are_kept_by_job_number() -> None:
     assert reports.reports == {7: ("", ["x.log"])}
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_is_noted_and_left_to_snakemake(
+    fresh: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    handled: list[int] = []
+    monkeypatch.setattr(session, "failures", FailureLog())
+    signal.signal(signal.SIGINT, lambda sent, _: handled.append(sent))
+    signal.signal(signal.SIGTERM, lambda sent, _: handled.append(sent))
+    begin(workflow(fresh), None)
+    assert not session.failures.interrupted
+    os.kill(os.getpid(), number)
+    assert session.failures.interrupted
+    assert handled == [number]
+
+
 def test_snakemake_has_what_is_asked_of_it() -> None:
     """Names outside its documented interface; mklearn pins its version. What fails here says what an upgrade breaks."""
     importlib.import_module("snakemake.cli")  # first: the others import each other
@@ -303,11 +321,9 @@ def test_snakemake_has_what_is_asked_of_it() -> None:
 
     scheduler = inspect.getsource(JobScheduler)
     for name in (
-        "self._user_kill",
-        "self._executor_error",
-        "self.running",
         "self.failed",
-        "self.keepgoing",
+        "signal.signal(signal.SIGTERM, self.exit_gracefully)",
+        "except (KeyboardInterrupt, SystemExit):",
         "if self.job_rate_limiter is not None",
     ):
         assert name in scheduler
@@ -315,7 +331,6 @@ def test_snakemake_has_what_is_asked_of_it() -> None:
     limit = JobRateLimiter(MaxJobsPerTimespan.parse_choice("100/1s"))
     assert (limit.max_jobs, limit.timespan) == (100, 1)
     for owner, names in (
-        (JobScheduler, ("open_jobs",)),
         (DAG, ("needrun_jobs", "needrun", "finished", "jobs", "reason")),
         (PersistenceBase, ("path", "started", "metadata")),
         (LogEvent, ("JOB_ERROR",)),

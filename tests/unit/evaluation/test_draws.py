@@ -8,20 +8,20 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import pytest
+from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
 
 from mklearn.contract.fit_spec import EvaluationSpec, FitSpec, Implementation, InputSpec, MethodSpec, Setting
 from mklearn.datasets.grouped_splits import validation_folds
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import NotApplicable, SolverFailed
 from mklearn.evaluation.draws import evaluate_draw
-from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
 from mklearn.evaluation.predictions import Predictions, common, prediction_table
 from mklearn.evaluation.split import SplitResult, evaluate_split
 from mklearn.evaluation.statistics import accuracy_interval, corrected_resampled_interval, paired_accuracy_difference
 from mklearn.evaluation.summary import summarise
 from mklearn.steps.fit_records import FitAtSize
 from mklearn.steps.rows import COLUMNS, blank, fit_of
-from mklearn.steps.supervisor import SplitAborted
+from mklearn.supervisor import SplitAborted
 
 N = 36
 Y = np.repeat([0, 1], N // 2)

@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
-from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
 from mklearn.evaluation.split import SplitResult, evaluate_split
 from mklearn.kernels.distances import MEASURES
 

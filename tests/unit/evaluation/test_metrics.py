@@ -177,11 +177,12 @@ def test_choices_of_metrics_that_are_valid() -> None:
 
 @pytest.fixture
 def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """An installed package with two entry points, one of which leads to something else."""
+    """An installed package with three entry points, one of which leads to something else."""
     (tmp_path / "outside_metrics.py").write_text(
         "from mklearn.evaluation.metrics import Metric\n"
         "worst_class = Metric('worst_class', 'Worst class', ('y', 'labels'),\n"
         "    lambda y, labels: min((labels[y == c] == c).mean() for c in set(y)))\n"
+        "error = Metric('error', 'Error', ('y', 'labels'), lambda y, labels: 0.0, targets=('numbers',))\n"
         "wrong = 3\n"
     )
     info = tmp_path / "outside_metrics-1.0.dist-info"
@@ -189,6 +190,7 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: outside-metrics\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(
         "[mklearn.metrics]\nworst_class = outside_metrics:worst_class\nwrong = outside_metrics:wrong\n"
+        "error = outside_metrics:error\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     entry_points.cache_clear()
@@ -201,6 +203,9 @@ def test_a_metric_of_an_installed_package() -> None:
     assert metric_named("worst_class").score(output()) == 0.5
     assert metric_names()[-2:] == ["worst_class", "wrong"]
     assert not metric_mistakes(["accuracy", "worst_class"], "worst_class", 3)
+    assert metric_mistakes(["accuracy", "error"], "accuracy", 3) == [
+        ("metrics", "metric 'error' takes numbers, and data sets have classes.")
+    ]
     with pytest.raises(ConfigError, match="is not a Metric named 'wrong'"):
         metric_named("wrong")
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mklearn.evaluation.inputs import Inputs
+from mklearn.evaluation.pairs import PairedSamples, PairInput, PairKernelInput
 
 from mklearn.contract.fit_spec import EvaluationSpec, Implementation, InputSpec, MethodSpec, PairFeatures
 from mklearn.errors import NotApplicable
 from mklearn.evaluation import split as split_module
-from mklearn.evaluation.inputs import Inputs
-from mklearn.evaluation.pairs import PairedSamples, PairInput, PairKernelInput
 from mklearn.evaluation.projections import ProjectedSamples
 from mklearn.evaluation.split import choose_once, evaluate_split
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mklearn.evaluation.inputs import NamedArrays
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
@@ -13,7 +14,6 @@ from sklearn.neighbors import NearestCentroid
 
 from mklearn.bilinear.two_d_lda import TwoDLDA
 from mklearn.errors import DataError
-from mklearn.evaluation.inputs import NamedArrays
 from mklearn.evaluation.metrics import ACCURACY
 from mklearn.evaluation.rules import accuracy_by_dimension, deciding_samples, predictions, predictions_by_dimension
 from mklearn.evaluation.sweeps import LeadingDimensions, Refit

@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
 from numpy.typing import NDArray
 
 import mklearn.evaluation.split as module
 from mklearn.base.folds import inner_folds
 from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.errors import DataError, NotApplicable, SolverFailed
-from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
 from mklearn.evaluation.split import RuleResult, SplitResult, candidates, evaluate_split
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.specs import StackTransform, build_stack

@@ -134,6 +134,19 @@ def test_training_sets_that_share_samples_widen_the_interval():
     assert large.high - large.low > 1.4 * (small.high - small.low)
 
 
+@pytest.mark.parametrize(("n_train", "variance"), [(90, 8 / 15), (10**6, 8 / 45 + 2 / 32**2)])
+def test_training_sets_larger_than_test_sets_add_at_most_nadeau_and_bengios_variance(n_train, variance):
+    """And the sum is at least that of the splits drawn and the samples tested."""
+    # Split means 1, -1, 1, 1, -1, 1, equal for all 30 samples: s^2 = (4 (2/3)^2 + 2 (4/3)^2)/5 = 16/15, and A is the
+    # least, 2/32^2. Of s^2, only 8/9/30 is explained by test samples: B is at least 3 and would make V more than 3.4.
+    # Nadeau and Bengio: 16/15 (1/6 + 30/90) = 8/15. Of a million training samples less than s^2/6 + A = 8/45 + 2/32^2.
+    first = np.repeat([[1.0], [0.0], [1.0], [1.0], [0.0], [1.0]], 30, axis=1)
+    found = paired_accuracy_difference(first, 1 - first, n_train)
+    of_samples = 2 / 32**2
+    freedom = variance**2 / ((variance - of_samples) ** 2 / 5 + of_samples**2 / 29)
+    assert found.high - found.mean == pytest.approx(stats.t.ppf(0.975, freedom) * math.sqrt(variance), rel=1e-9)
+
+
 def test_methods_that_hardly_disagree_have_a_narrow_interval():
     """And one that is not 0 where they never do: Bonett and Price's variance is 2/(N + 2)^2."""
     correct = outcomes(np.random.default_rng(0))

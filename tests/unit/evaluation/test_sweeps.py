@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from mklearn.evaluation.inputs import Inputs, NamedArrays, SampleInput
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
@@ -21,7 +22,6 @@ from mklearn.classifiers.kernel_pca_classifier import KernelPCAClassifier
 from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA
 from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.errors import NotApplicable
-from mklearn.evaluation.inputs import Inputs, NamedArrays, SampleInput
 from mklearn.evaluation.metrics import ACCURACY
 from mklearn.evaluation.split import evaluate_split
 from mklearn.evaluation.sweeps import LeadingDimensions, Outcome, Predictions, Refit, RefitPredictions, Sweep

@@ -10,10 +10,11 @@ import pytest
 import scipy.sparse as sp
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from tests.split_stacks import split_stacks
 
 from mklearn.classifiers import KernelSVC
 from mklearn.errors import ConfigError, DataError, NotApplicable
-from mklearn.kernels import StackTransform, Views, build_stack, compute_stack
+from mklearn.kernels import StackTransform, Views, compute_stack
 from mklearn.kernels.completion import lacking
 from mklearn.subspace import KernelFDA
 
@@ -68,6 +69,8 @@ def test_missing_samples_lie_at_the_mean_in_feature_space(name: str) -> None:
     features[PRESENT] = vectors * np.sqrt(np.maximum(values, 0))
     features = np.where(np.isnan(features), np.nanmean(features, axis=0), features)
     np.testing.assert_allclose(train, features @ features.T, atol=1e-9)
+    info = StackTransform([SPECS[name] | {"missing_views": "mean"}]).fit(HOLED[:N]).infos[0]
+    assert (info["n_missing"], info["n_train"]) == (3, N - 3)
     new = np.setdiff1d(TEST, GONE) - N
     expected = StackTransform([SPECS[name]]).fit(WHOLE[PRESENT]).transform(WHOLE[N:]).matrices[0]
     np.testing.assert_allclose(rows[np.ix_(new, PRESENT)], expected[new], atol=1e-12)
@@ -88,28 +91,16 @@ def test_without_missing_samples_nothing_changes(name: str) -> None:
     np.testing.assert_array_equal(rows, usual.transform(WHOLE[N:]).matrices[0])
 
 
-@pytest.mark.parametrize("name", SPECS)
-def test_kernels_of_studies_are_those_of_the_library(name: str) -> None:
-    spec = {"id": "k", "features": "a", "missing_views": "mean"} | SPECS[name]
-    train, rows, [info] = build_stack({}, [spec], TRAIN, TEST, {"a": HOLED})
-    for found, expected in zip((train, rows), stacks(HOLED, SPECS[name]), strict=True):
-        np.testing.assert_allclose(found.matrices[0], expected, atol=1e-12)
-    assert (info["n_missing"], info["n_train"]) == (3, N - 3)
-    alone = build_stack({}, [spec], TRAIN, np.array([], dtype=int), {"a": HOLED})
-    np.testing.assert_array_equal(alone[0].matrices, train.matrices)
-    assert alone[1].shape == (1, 0, N)
-
-
-def test_pairwise_matrices_and_products_complete_too() -> None:
+def test_pairwise_values_and_products_complete_too() -> None:
     distances = ((HOLED[:, None] - HOLED[None]) ** 2).sum(axis=-1)
     other = ((WHOLE[:, None, :2] - WHOLE[None, :, :2]) ** 2).sum(axis=-1)
-    single: dict[str, Any] = {"id": "a", "pairwise": "a", "missing_views": "mean"}
-    factors = {"id": "p", "kind": "product", "factors": [{"pairwise": "a"}, {"pairwise": "b"}]}
+    single: dict[str, Any] = {"id": "a", "view": "a", "missing_views": "mean"}
+    factors = {"id": "p", "kind": "product", "factors": [{"view": "a"}, {"view": "b"}]}
     product = factors | {"missing_views": "mean"}
-    train, rows, infos = build_stack({"a": distances, "b": other}, [single, product], TRAIN, TEST)
+    train, rows, infos = split_stacks({"a": distances, "b": other}, [single, product], TRAIN, TEST)
     np.testing.assert_allclose(train["a"], stacks(HOLED, {"kind": "gaussian"})[0], atol=1e-9)
     observed, new = np.ix_(PRESENT, PRESENT), np.setdiff1d(TEST, GONE)
-    alone, alone_rows, _ = build_stack({"a": distances, "b": other}, [factors], PRESENT, new)
+    alone, alone_rows, _ = split_stacks({"a": distances, "b": other}, [factors], PRESENT, new)
     np.testing.assert_array_equal(train["p"][observed], alone["p"])
     np.testing.assert_array_equal(rows["p"][np.ix_(new - N, PRESENT)], alone_rows["p"])
     assert not train["p"][2].any()
@@ -166,17 +157,17 @@ def test_refuses() -> None:
     partly[0, 1] = np.nan
     with pytest.raises(DataError, match="view 'v' has NaN"):
         StackTransform(completes).fit({"v": partly})
-    with pytest.raises(DataError, match=r"view 'v' is missing \(NaN in every column\) for all 2 samples"):
+    with pytest.raises(NotApplicable, match=r"view 'v' is missing \(NaN in every column\) for all 2 samples"):
         StackTransform(completes).fit(views[[2, 3]])
-    with pytest.raises(ConfigError, match="kernel '0': invalid value 'median' for `missing_views`"):
+    with pytest.raises(ConfigError, match="kernel '0': Invalid value 'median' for `missing_views`"):
         StackTransform([{**spec[0], "missing_views": "median"}])
-    study = [{"id": "k", "features": "a", "missing_views": "mean"}]
-    with pytest.raises(NotApplicable, match="kernel 'k': 1 of the 3 training samples have its view"):
-        build_stack({}, study, [2, 3, 4], TEST, {"a": HOLED})
-    with pytest.raises(DataError, match="NaN"):
-        build_stack({}, [{"id": "k", "features": "a"}], TRAIN, TEST, {"a": HOLED})
-    with pytest.raises(DataError, match="NaN"):
-        build_stack({}, study, TRAIN, TEST, {"a": np.where(np.arange(4) == 1, np.nan, WHOLE)})
+    with pytest.raises(NotApplicable, match="kernel '0': 1 of the 3 training samples have its view"):
+        StackTransform(completes).fit(views[[2, 3, 4]])
+    distances = np.where(np.isnan(HOLED[:, :1]) | np.isnan(HOLED[:, 0]), np.nan, 1.0 - np.eye(N + M))
+    with pytest.raises(NotApplicable, match="kernel 'd': 0 of the 2 training samples have its view"):
+        split_stacks({"d": distances}, [{"id": "d", "missing_views": "mean"}], [2, 3], TEST)
+    with pytest.raises(DataError, match=r"kernel 'd': .*NaN"):
+        split_stacks({"d": distances}, [{"id": "d"}], TRAIN, TEST)
 
 
 def test_imputation_is_fitted_to_the_training_samples() -> None:
@@ -184,38 +175,41 @@ def test_imputation_is_fitted_to_the_training_samples() -> None:
     holes[RNG.random(holes.shape) < 0.2] = np.nan
     holes[0] = WHOLE[0]
     for strategy in ("mean", "median"):
-        spec = {"id": "k", "features": "a", "impute": strategy, "feature_scaling": "standard"}
-        train, rows, [info] = build_stack({}, [spec], TRAIN, TEST, {"a": holes})
+        spec = {"id": "k", "view": "a", "impute": strategy, "feature_scaling": "standard"}
+        train, rows, [info] = split_stacks({}, [spec], TRAIN, TEST, {"a": holes})
         filled = SimpleImputer(strategy=strategy).fit(holes[:N]).transform(holes)
-        expected = build_stack({}, [{**spec, "impute": "none"}], TRAIN, TEST, {"a": filled})
+        expected = split_stacks({}, [{**spec, "impute": "none"}], TRAIN, TEST, {"a": filled})
         np.testing.assert_array_equal(train.matrices, expected[0].matrices)
         np.testing.assert_array_equal(rows.matrices, expected[1].matrices)
         assert info["impute"] == strategy
     holes[:N, 2] = np.nan  # a feature that no training sample has
-    train, _, _ = build_stack({}, [{"id": "k", "features": "a", "impute": "mean"}], TRAIN, TEST, {"a": holes})
-    without = build_stack({}, [{"id": "k", "features": "a", "impute": "mean"}], TRAIN, TEST, {"a": holes[:, [0, 1, 3]]})
+    train, _, _ = split_stacks({}, [{"id": "k", "view": "a", "impute": "mean"}], TRAIN, TEST, {"a": holes})
+    without = split_stacks({}, [{"id": "k", "view": "a", "impute": "mean"}], TRAIN, TEST, {"a": holes[:, [0, 1, 3]]})
     np.testing.assert_allclose(train.matrices, without[0].matrices, atol=1e-12)
     with pytest.raises(NotApplicable, match="all values of the 20 training samples are missing"):
-        build_stack({}, [{"id": "k", "features": "a", "impute": "mean"}], TRAIN, TEST, {"a": holes * np.nan})
-    with pytest.raises(ConfigError, match="`impute` needs `features`"):
-        build_stack({"d": np.zeros((2, 2))}, [{"id": "k", "pairwise": "d", "impute": "mean"}], [0], [1])
+        split_stacks({}, [{"id": "k", "view": "a", "impute": "mean"}], TRAIN, TEST, {"a": holes * np.nan})
+    with pytest.raises(ConfigError, match="`impute` needs a view of features, and view 'd' holds pairwise values"):
+        split_stacks({"d": np.zeros((2, 2))}, [{"id": "k", "view": "d", "impute": "mean"}], [0], [1])
 
 
-def test_the_library_imputes_as_studies_do() -> None:
+def test_every_form_of_a_table_is_imputed_alike() -> None:
     holes = WHOLE.copy()
     holes[RNG.random(holes.shape) < 0.2] = np.nan
     holes[0] = WHOLE[0]
     holes[5] = np.nan  # lacks the view
+    spec: dict[str, Any] = {"feature_scaling": "standard", "missing_views": "mean"}
+    filled = SimpleImputer(strategy="median").fit(np.delete(holes, 5, axis=0)[: N - 1]).transform(holes)
+    filled[5] = np.nan
+    train, rows = stacks(filled, spec)
+    spec["impute"] = "median"
     for X, name in ((holes, None), (pd.DataFrame(holes), None), ({"v": holes}, "v")):
-        spec: dict[str, Any] = {"impute": "median", "feature_scaling": "standard", "missing_views": "mean"}
         halves = [Views(X)[part] if name else X[part] for part in (slice(0, N), slice(N, None))]
         fitted = StackTransform([{**spec, "view": name} if name else spec]).fit(halves[0])
-        train, rows, _ = build_stack({}, [{"id": "k", "features": "a", **spec}], TRAIN, TEST, {"a": holes})
-        np.testing.assert_allclose(fitted.stack_train_.matrices, train.matrices, atol=1e-12)
-        np.testing.assert_allclose(fitted.transform(halves[1]).matrices, rows.matrices, atol=1e-12)
+        np.testing.assert_allclose(fitted.stack_train_.matrices[0], train, atol=1e-12)
+        np.testing.assert_allclose(fitted.transform(halves[1]).matrices[0], rows, atol=1e-12)
     with pytest.raises(DataError, match=r"kernel '0': `impute` failed: .* does not take sparse features"):
         StackTransform([{"impute": "mean", "view": "v"}]).fit({"v": sp.csr_array(WHOLE)})
-    with pytest.raises(ConfigError, match="kernel '0': invalid value 'knn' for `impute`"):
+    with pytest.raises(ConfigError, match="kernel '0': Invalid value 'knn' for `impute`"):
         StackTransform([{"impute": "knn"}])
 
 

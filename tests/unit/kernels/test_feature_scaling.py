@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 from sklearn.preprocessing import StandardScaler, normalize
+from tests.split_stacks import split_stacks
 
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels import models
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import FeatureScaler, FeatureScaling
-from mklearn.kernels.specs import KERNELS, StackTransform, build_stack
+from mklearn.kernels.specs import KERNELS, StackTransform
 
 SCALINGS = ("standard", "minmax", "unit", "rank")
 TRAIN, TEST = np.arange(20), np.arange(20, 30)
@@ -79,7 +80,7 @@ def test_rows_are_their_own_and_nothing_is_changed(X: np.ndarray, scaling: Any) 
 
 
 def test_refuses(X: np.ndarray) -> None:
-    with pytest.raises(ConfigError, match="invalid value 'robust' for `feature_scaling`"):
+    with pytest.raises(ConfigError, match="Invalid value 'robust' for `feature_scaling`"):
         FeatureScaler("robust")  # type: ignore[arg-type]
     with pytest.raises(DataError, match="not fitted"):
         FeatureScaler("rank").transform(X)
@@ -92,28 +93,26 @@ def test_refuses(X: np.ndarray) -> None:
 # --- kernels
 
 SPECS: list[dict[str, Any]] = [
-    {"id": "g", "features": "t", "feature_scaling": "standard", "kind": "gaussian", "bandwidth": 0.5},
-    {"id": "zunit", "features": "t", "feature_scaling": "standard", "kind": "linear", "normalise": "unit_diagonal",
+    {"id": "g", "view": "t", "feature_scaling": "standard", "kind": "gaussian", "bandwidth": 0.5},
+    {"id": "zunit", "view": "t", "feature_scaling": "standard", "kind": "linear", "normalise": "unit_diagonal",
      "centre": False},
-    {"id": "u", "features": "t", "feature_scaling": "unit", "kind": "polynomial"},
-    {"id": "r", "features": "t", "feature_scaling": "rank", "kind": "gaussian", "measure": "chi2"},
-    {"id": "none", "features": "t", "kind": "linear"},
-    {"id": "cached", "pairwise": "d2", "kind": "gaussian"},
+    {"id": "u", "view": "t", "feature_scaling": "unit", "kind": "polynomial"},
+    {"id": "r", "view": "t", "feature_scaling": "rank", "kind": "gaussian", "measure": "chi2"},
+    {"id": "none", "view": "t", "kind": "linear"},
+    {"id": "looked_up", "view": "d2", "kind": "gaussian"},
     {"id": "p", "kind": "product", "factors": [
-        {"features": "t", "feature_scaling": "rank"}, {"pairwise": "d2"},
-        {"features": "t", "feature_scaling": "standard", "bandwidth": 2.0}]},
+        {"view": "t", "feature_scaling": "rank"}, {"view": "d2"},
+        {"view": "t", "feature_scaling": "standard", "bandwidth": 2.0}]},
 ]  # fmt: skip
 
 
 def test_kernels_are_fitted_to_features_scaled_by_the_training_samples(X: np.ndarray) -> None:
     """Each equals its kernel on features that were scaled before, in both forms of the input."""
     pairwise = {"d2": MEASURES["squared_euclidean"](X)}
-    K, K_test, infos = build_stack(pairwise, SPECS, TRAIN, TEST, {"t": X})
+    K, K_test, infos = split_stacks(pairwise, SPECS, TRAIN, TEST, {"t": X})
     for number, spec in enumerate(SPECS):
         parts = spec.get("factors", [spec])
-        parameters = {
-            key: spec[key] for key in spec if key not in ("id", "features", "feature_scaling", "pairwise", "kind")
-        }
+        parameters = {key: spec[key] for key in spec if key not in ("id", "view", "feature_scaling", "kind")}
         kernel = KERNELS[spec["kind"]](**parameters)
         blocks, rows, own = [], [], []
         for part, (_, measure) in zip(parts, kernel.inputs, strict=True):
@@ -125,21 +124,17 @@ def test_kernels_are_fitted_to_features_scaled_by_the_training_samples(X: np.nda
         kernel.fit(*blocks)
         np.testing.assert_allclose(K[number], kernel.kernel_train_, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(K_test[number], kernel.transform(*rows, own=own), rtol=1e-9, atol=1e-9)
-    assert {key: infos[0][key] for key in ("features", "feature_scaling")} == {
-        "features": "t", "feature_scaling": "standard",
-    }  # fmt: skip
-    assert "pairwise" not in infos[0]
-    assert infos[6]["pairwise"] == [None, "d2", None]
-    of_library = [
-        {key: value for key, value in spec.items() if key not in ("features", "pairwise")} for spec in SPECS[:6]
-    ]
+    assert (infos[0]["view"], infos[0]["feature_scaling"]) == ("t", "standard")
+    assert (infos[6]["view"], infos[6]["feature_scaling"]) == (["t", "d2", "t"], ["rank", None, "standard"])
+    assert "feature_scaling" not in infos[5]
+    of_library = [{key: value for key, value in spec.items() if key != "view"} for spec in SPECS[:6]]
     transform = StackTransform(of_library).fit(X[TRAIN])
     np.testing.assert_allclose(transform.stack_train_.matrices, K.matrices[:6], rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(transform.transform(X[TEST]).matrices, K_test.matrices[:6], rtol=1e-9, atol=1e-9)
 
 
 def test_z_scores_of_length_one(X: np.ndarray) -> None:
-    K, K_test, _ = build_stack({}, [SPECS[1]], TRAIN, TEST, {"t": X})
+    K, K_test, _ = split_stacks({}, [SPECS[1]], TRAIN, TEST, {"t": X})
     z = (X - X[TRAIN].mean(axis=0)) / np.array([*X[TRAIN].std(axis=0, ddof=1)[:4], 1.0])
     z /= np.linalg.norm(z, axis=1, keepdims=True)
     np.testing.assert_allclose(K[0] / np.trace(K[0]) * 20, z[TRAIN] @ z[TRAIN].T, atol=1e-9)
@@ -147,19 +142,16 @@ def test_z_scores_of_length_one(X: np.ndarray) -> None:
 
 
 def test_no_leakage(X: np.ndarray) -> None:
-    """Other test samples, or none: every training quantity keeps its bits, every test row is its own."""
+    """Other test samples: every training quantity keeps its bits, every test row is its own."""
     specs = SPECS[:5]
-    K, K_test, infos = build_stack({}, specs, TRAIN, TEST, {"t": X})
+    K, K_test, infos = split_stacks({}, specs, TRAIN, TEST, {"t": X})
     changed = X.copy()
     changed[25:] = 1e3 * np.random.default_rng(1).random((5, 5))
-    other, other_test, other_infos = build_stack({}, specs, TRAIN, TEST, {"t": changed})
+    other, other_test, other_infos = split_stacks({}, specs, TRAIN, TEST, {"t": changed})
     np.testing.assert_array_equal(other.matrices, K.matrices)
     assert other_infos == infos
     np.testing.assert_allclose(other_test.matrices[:, :5], K_test.matrices[:, :5], rtol=1e-10, atol=1e-12)
     assert np.abs(other_test.matrices[:, 5:] - K_test.matrices[:, 5:]).max(axis=(1, 2)).min() > 1e-3
-    none, none_test, _ = build_stack({}, specs, TRAIN, [], {"t": X})
-    np.testing.assert_array_equal(none.matrices, K.matrices)
-    assert none_test.shape == (5, 0, 20)
 
 
 def test_kernels_share_a_scaler_and_a_block(X: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,29 +159,22 @@ def test_kernels_share_a_scaler_and_a_block(X: np.ndarray, monkeypatch: pytest.M
     fit, measure = FeatureScaler.fit, MEASURES["squared_euclidean"]
     monkeypatch.setattr(FeatureScaler, "fit", lambda self, X: calls.append(self.scaling) or fit(self, X))
     counted = dict(MEASURES) | {"squared_euclidean": lambda *arrays: calls.append(len(arrays)) or measure(*arrays)}
-    monkeypatch.setattr("mklearn.kernels.specs.MEASURES", counted)
+    monkeypatch.setattr("mklearn.kernels.feature_source.MEASURES", counted)
     specs = [SPECS[0] | {"id": str(width), "bandwidth": width} for width in (0.5, 1.0, 2.0)] + [SPECS[1]]
-    build_stack({}, specs, TRAIN, TEST, {"t": X})
+    split_stacks({}, specs, TRAIN, TEST, {"t": X})
     assert sorted(map(str, calls)) == ["1", "2", "standard"]
 
 
 @pytest.mark.parametrize(
     ("spec", "error", "message"),
     [
-        ({"features": "s"}, ConfigError, "kernel 'k' needs the features 's'; available: 't'"),
-        ({"features": "t", "pairwise": "d2"}, ConfigError, "has `pairwise` and `features`; give one of the two"),
-        ({"pairwise": "d2", "feature_scaling": "rank"}, ConfigError, "`feature_scaling` needs `features` in place of"),
-        ({"features": "t", "feature_scaling": "log"}, ConfigError, "kernel 'k': invalid value 'log' for `feature_sca"),
-        ({"features": "t", "measure": "point_set"}, ConfigError, "measure point_set can't be computed from features"),
-        ({"features": "t", "feature_scaling": "standard", "measure": "chi2"}, DataError, "kernel 'k': .*negative"),
+        ({"view": "s"}, DataError, "kernel 'k': X has no view 's': its views are 'd2', 't'"),
+        ({"view": "d2", "feature_scaling": "rank"}, ConfigError, "kernel 'k': `feature_scaling` needs a view of feat"),
+        ({"view": "t", "feature_scaling": "log"}, ConfigError, "kernel 'k': Invalid value 'log' for `feature_sca"),
+        ({"view": "t", "measure": "point_set"}, ConfigError, "measure point_set can't be computed from features"),
+        ({"view": "t", "feature_scaling": "standard", "measure": "chi2"}, DataError, "kernel 'k': .*negative"),
     ],
 )  # fmt: skip
 def test_refuses_specs(X: np.ndarray, spec: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        build_stack({"d2": np.zeros((30, 30))}, [{"id": "k", **spec}], TRAIN, TEST, {"t": X})
-
-
-def test_refuses_tables_of_other_samples(X: np.ndarray) -> None:
-    specs = [{"id": "a", "features": "t"}, {"id": "b", "features": "short"}]
-    with pytest.raises(DataError, match="the features 'short' are of 4 samples, but the first input of 30"):
-        build_stack({}, specs, TRAIN, TEST, {"t": X, "short": X[:4]})
+        split_stacks({"d2": np.zeros((30, 30))}, [{"id": "k", **spec}], TRAIN, TEST, {"t": X})

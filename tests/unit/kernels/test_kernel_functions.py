@@ -123,7 +123,7 @@ def test_bandwidth_grid_of_mkmmc() -> None:
 
 def test_bandwidth_refusals() -> None:
     D = squared_euclidean(np.random.default_rng(0).random((4, 3)))
-    with pytest.raises(ConfigError, match=r"'median' for `bandwidth_rule`: expected one of squared_mean_distance"):
+    with pytest.raises(ConfigError, match=r"'median' for `bandwidth_rule`: expected one of 'squared_mean_distance'"):
         resolve_bandwidth(D, 1.0, "median")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="bandwidth"):
         resolve_bandwidth(D, 0.0)

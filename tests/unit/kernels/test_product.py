@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.split_stacks import split_stacks
 
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.distances import chi2_distance, squared_euclidean
 from mklearn.kernels.precomputed import PrecomputedKernel
-from mklearn.kernels.specs import build_stack
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
 
 FACTORS: list[dict[str, Any]] = [
-    {"id": "wide", "pairwise": "d2", "bandwidth": 2.0},
-    {"pairwise": "chi2", "measure": "chi2", "bandwidth": 0.5, "bandwidth_rule": "squared_mean_distance"},
-    {"pairwise": "d", "measure": "distance"},
+    {"id": "wide", "view": "d2", "bandwidth": 2.0},
+    {"view": "chi2", "measure": "chi2", "bandwidth": 0.5, "bandwidth_rule": "squared_mean_distance"},
+    {"view": "d", "measure": "distance"},
 ]
 PRODUCT: dict[str, Any] = {"id": "p", "kind": "product", "factors": FACTORS}
 TRAIN, TEST = np.array([3, 0, 7, 8, 9, 2, 11, 12]), np.array([1, 4, 17])
@@ -40,18 +40,18 @@ PLAIN = {"psd": "none", "centre": False, "normalise": "none"}
 def factors_alone(matrices: dict[str, np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray], list[Any]]:
     """Each factor as a kernel of its own."""
     alone = [{"kind": "gaussian", **PLAIN, **factor, "id": str(m)} for m, factor in enumerate(FACTORS)]
-    K, K_test, infos = build_stack(matrices, alone, TRAIN, TEST)
+    K, K_test, infos = split_stacks(matrices, alone, TRAIN, TEST)
     return list(K), list(K_test), infos
 
 
 def test_the_product_is_the_geometric_mean_of_its_factors() -> None:
     matrices = pairwise()
-    K, K_test, (info,) = build_stack(matrices, [PRODUCT | PLAIN], TRAIN, TEST)
+    K, K_test, (info,) = split_stacks(matrices, [PRODUCT | PLAIN], TRAIN, TEST)
     train, test, infos = factors_alone(matrices)
     np.testing.assert_allclose(K["p"], np.prod(train, axis=0) ** (1 / 3), rtol=1e-12)
     np.testing.assert_allclose(K_test["p"], np.prod(test, axis=0) ** (1 / 3), rtol=1e-12)
     assert (info["id"], info["kind"], info["measure"]) == ("p", "product", "product")
-    assert info["pairwise"] == ["d2", "chi2", "d"]
+    assert info["view"] == ["d2", "chi2", "d"]
     assert [factor["bandwidth"] for factor in info["factors"]] == pytest.approx([i["bandwidth"] for i in infos])
     assert [factor["bandwidth_multiple"] for factor in info["factors"]] == [2.0, 0.5, 1.0]
     assert "bandwidth" not in info
@@ -64,7 +64,7 @@ def test_normalisation_centring_and_repair_apply_to_the_product(normalise: str, 
     matrices = pairwise(1)
     matrices["d"][:] = np.abs(matrices["d"] - 0.6) * (1 - np.eye(18))  # no metric: negative eigenvalues
     choices: dict[str, Any] = {"normalise": normalise, "centre": centre, "psd": psd}
-    K, K_test, (info,) = build_stack(matrices, [PRODUCT | choices], TRAIN, TEST)
+    K, K_test, (info,) = split_stacks(matrices, [PRODUCT | choices], TRAIN, TEST)
     train, test, _ = factors_alone(matrices)
     mean, mean_rows = (np.prod(kernels, axis=0) ** (1 / 3) for kernels in (train, test))
     expected = PrecomputedKernel(**choices).fit(mean)
@@ -77,18 +77,29 @@ def test_normalisation_centring_and_repair_apply_to_the_product(normalise: str, 
 def test_one_factor_is_the_kernel_itself() -> None:
     common = {"normalise": "centred_trace", "centre": True}
     specs = [
-        {"id": "p", "kind": "product", "factors": [{"pairwise": "d2", "bandwidth": 0.7}], **common},
-        {"id": "g", "kind": "gaussian", "pairwise": "d2", "bandwidth": 0.7, **common},
+        {"id": "p", "kind": "product", "factors": [{"view": "d2", "bandwidth": 0.7}], **common},
+        {"id": "g", "kind": "gaussian", "view": "d2", "bandwidth": 0.7, **common},
     ]
-    K, K_test, _ = build_stack(pairwise(), specs, TRAIN, TEST)
+    K, K_test, _ = split_stacks(pairwise(), specs, TRAIN, TEST)
     np.testing.assert_allclose(K["p"], K["g"], atol=1e-12)
     np.testing.assert_allclose(K_test["p"], K_test["g"], atol=1e-12)
+
+
+def test_factors_read_the_view_of_the_product_unless_they_say_another() -> None:
+    own = {"id": "p", "kind": "product", "view": "d2", "factors": [{"bandwidth": 0.5}, {"view": "d"}]}
+    each = {"id": "p", "kind": "product", "factors": [{"view": "d2", "bandwidth": 0.5}, {"view": "d"}]}
+    (K, K_test, (info,)), (expected, expected_test, _) = (
+        split_stacks(pairwise(), [spec], TRAIN, TEST) for spec in (own, each)
+    )
+    np.testing.assert_array_equal(K.matrices, expected.matrices)
+    np.testing.assert_array_equal(K_test.matrices, expected_test.matrices)
+    assert info["view"] == ["d2", "d"]
 
 
 def test_the_scales_of_the_distances_do_not_matter() -> None:
     matrices = pairwise()
     scaled = {name: (10.0**number) * P for number, (name, P) in enumerate(matrices.items())}
-    for stacks in zip(*(build_stack(m, [PRODUCT], TRAIN, TEST)[:2] for m in (matrices, scaled)), strict=True):
+    for stacks in zip(*(split_stacks(m, [PRODUCT], TRAIN, TEST)[:2] for m in (matrices, scaled)), strict=True):
         np.testing.assert_allclose(stacks[0].matrices, stacks[1].matrices, rtol=1e-9)
 
 
@@ -98,25 +109,24 @@ def test_the_scales_of_the_distances_do_not_matter() -> None:
         ({"factors": []}, ConfigError, "kernel 'p': a product kernel needs `factors`"),
         ({"factors": "all"}, ConfigError, "kernel 'p': a product kernel needs `factors`"),
         ({"factors": ["d2"]}, ConfigError, "kernel 'p': factor 0 is 'd2'; expected a mapping"),
-        ({"factors": [{"pairwise": "d3"}]}, ConfigError, "kernel 'p' needs the pairwise matrix 'd3'"),
-        ({"factors": [{"measure": "chi2"}]}, ConfigError, "kernel 'p' needs the pairwise matrix None"),
-        ({"factors": [{"pairwise": "d2", "psd": "clip"}]}, ConfigError, "kernel 'p': factor '0' has the unknown key"),
+        ({"factors": [{"view": "d3"}]}, DataError, "kernel 'p': X has no view 'd3': its views are 'd2', 'chi2', "),
+        ({"factors": [{"measure": "chi2"}]}, DataError, "kernel 'p': X has no view 'p': .*say which one with `view`"),
+        ({"factors": [{"view": "d2", "psd": "clip"}]}, ConfigError, "kernel 'p': factor '0' has the unknown key"),
         (
-            {"factors": [{"pairwise": "gram", "measure": "inner_product"}]},
+            {"factors": [{"view": "gram", "measure": "inner_product"}]},
             ConfigError,
             "factor '0': a gaussian kernel can't be computed",
         ),
-        ({"factors": [{"pairwise": "d2", "bandwidth": -1}]}, ConfigError, "kernel 'p': factor '0': .*bandwidth"),
-        ({"factors": [{"pairwise": "d2", "id": "a", "bandwidth_rule": "median"}]}, ConfigError, "factor 'a': .*median"),
-        ({"pairwise": "d2"}, ConfigError, "unknown key 'pairwise'"),
+        ({"factors": [{"view": "d2", "bandwidth": -1}]}, ConfigError, "kernel 'p': factor '0': .*bandwidth"),
+        ({"factors": [{"view": "d2", "id": "a", "bandwidth_rule": "median"}]}, ConfigError, "factor 'a': .*median"),
+        ({"factors": [{"view": "d2", "missing_views": "mean"}]}, ConfigError, "unknown key 'missing_views'"),
         ({"degree": 2}, ConfigError, "unknown key 'degree'"),
-        ({"normalise": "max"}, ConfigError, "kernel 'p': invalid value 'max' for `normalise`"),
-        ({"factors": [{"pairwise": "d2"}, {"pairwise": "zero", "id": "z"}]}, DataError, "kernel 'p': factor 'z': all"),
-        ({"factors": [{"pairwise": "less", "id": "z"}]}, DataError, "kernel 'p': factor 'z' .*negative"),
-        ({"factors": [{"pairwise": "d2"}, {"pairwise": "small"}]}, DataError, r"'small' has shape \(3, 3\)"),
+        ({"normalise": "max"}, ConfigError, "kernel 'p': Invalid value 'max' for `normalise`"),
+        ({"factors": [{"view": "d2"}, {"view": "zero", "id": "z"}]}, DataError, "kernel 'p': factor 'z': all"),
+        ({"factors": [{"view": "less", "id": "z"}]}, DataError, "kernel 'p': factor 'z' .*negative"),
     ],
 )
 def test_errors_name_the_product_and_its_factor(change: dict[str, Any], error: type[Exception], message: str) -> None:
-    more = {"zero": np.zeros((18, 18)), "less": np.eye(18) - 1, "small": np.zeros((3, 3))}
+    more = {"zero": np.zeros((18, 18)), "less": np.eye(18) - 1}
     with pytest.raises(error, match=message):
-        build_stack(pairwise() | more, [PRODUCT | change], TRAIN, TEST)
+        split_stacks(pairwise() | more, [PRODUCT | change], TRAIN, TEST)

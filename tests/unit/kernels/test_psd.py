@@ -141,7 +141,7 @@ def test_the_repair_is_the_same_without_a_spectrum(lowest: float, dtype: type, p
 
 
 def test_refusals() -> None:
-    with pytest.raises(ConfigError, match=r"'trim' for `psd`: expected one of clip, shift, flip, none"):
+    with pytest.raises(ConfigError, match=r"'trim' for `psd`: expected one of 'clip', 'shift', 'flip', 'none'"):
         psd_repair(np.eye(2), "trim")  # type: ignore[arg-type]
     with pytest.raises(DataError, match="no positive eigenvalue"):
         psd_repair(-np.eye(3))

@@ -1,4 +1,4 @@
-"""Stacks from specs: no leakage from test samples, features and pairwise matrices agree, classes from outside."""
+"""Stacks from specs: no leakage from test samples, features and pairwise values agree, classes from outside."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from tests.split_stacks import split_stacks
 
 from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.base import Kernel
 from mklearn.kernels.distances import chi2_distance, inner_product, squared_euclidean
-from mklearn.kernels.specs import KERNELS, StackTransform, build_stack, compute_stack
+from mklearn.kernels.specs import KERNELS, StackTransform, compute_stack
 from mklearn.study.registry import registered
 
 pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
 
 SPECS: list[dict[str, Any]] = [
-    {"id": "g", "pairwise": "d2", "kind": "gaussian", "bandwidth": 0.5, "centre": True, "normalise": "centred_trace"},
-    {"id": "c", "pairwise": "chi2", "kind": "gaussian", "measure": "chi2", "normalise": "unit_diagonal"},
-    {"id": "l", "pairwise": "gram", "kind": "linear", "normalise": "unit_diagonal"},
-    {"id": "p", "pairwise": "gram", "kind": "polynomial", "degree": 3},
-    {"id": "m", "kind": "product", "factors": [{"pairwise": "d2"}, {"pairwise": "chi2", "measure": "chi2"}]},
-    {"id": "k", "pairwise": "kernel", "kind": "precomputed", "centre": True},
+    {"id": "g", "view": "d2", "kind": "gaussian", "bandwidth": 0.5, "centre": True, "normalise": "centred_trace"},
+    {"id": "c", "view": "chi2", "kind": "gaussian", "measure": "chi2", "normalise": "unit_diagonal"},
+    {"id": "l", "view": "gram", "kind": "linear", "normalise": "unit_diagonal"},
+    {"id": "p", "view": "gram", "kind": "polynomial", "degree": 3},
+    {"id": "m", "kind": "product", "factors": [{"view": "d2"}, {"view": "chi2", "measure": "chi2"}]},
+    {"id": "k", "view": "kernel", "kind": "precomputed", "centre": True},
 ]
 
 
@@ -42,48 +43,45 @@ def X() -> np.ndarray:
 def test_stacks_are_the_fitted_kernels(X: np.ndarray) -> None:
     train, test = np.array([3, 0, 7, 8, 9, 2, 11, 12]), np.array([1, 4, 17])
     matrices = pairwise(X)
-    K, K_test, infos = build_stack(matrices, SPECS, train, test)
+    K, K_test, infos = split_stacks(matrices, SPECS, train, test)
     assert K.ids == K_test.ids == ("g", "c", "l", "p", "m", "k")
     assert (K.shape, K_test.shape) == ((6, 8, 8), (6, 3, 8))
     for number, spec in enumerate(SPECS):
-        inputs = [matrices[part["pairwise"]] for part in spec.get("factors", [spec])]
-        parameters = {key: value for key, value in spec.items() if key not in ("id", "pairwise", "kind")}
+        inputs = [matrices[part["view"]] for part in spec.get("factors", [spec])]
+        parameters = {key: value for key, value in spec.items() if key not in ("id", "view", "kind")}
         kernel = KERNELS[spec["kind"]](**parameters).fit(*(P[np.ix_(train, train)] for P in inputs))
         np.testing.assert_array_equal(K[number], kernel.kernel_train_)
         rows = [P[np.ix_(test, train)] for P in inputs]
         np.testing.assert_array_equal(
             K_test[number], kernel.transform(*rows, own=[np.diagonal(P)[test] for P in inputs])
         )
-        assert infos[number] == {"id": spec["id"], "pairwise": spec.get("pairwise", ["d2", "chi2"]), **kernel.info_}
+        assert infos[number] == {"id": spec["id"], "view": spec.get("view", ["d2", "chi2"]), **kernel.info_}
     single = {name: P.astype(np.float32) for name, P in matrices.items()}
-    assert build_stack(single, SPECS, train, test)[0].dtype == np.float32
+    assert split_stacks(single, SPECS, train, test)[0].dtype == np.float32
 
 
 def test_no_leakage(X: np.ndarray) -> None:
-    """Other test samples, or none: every training quantity keeps its bits, every test row is its own."""
+    """Other test samples: every training quantity keeps its bits, every test row is its own."""
     train, test = np.arange(10), np.arange(10, 18)
-    K, K_test, infos = build_stack(pairwise(X), SPECS, train, test)
+    K, K_test, infos = split_stacks(pairwise(X), SPECS, train, test)
     changed = X.copy()
     changed[14:] = 1e3 * np.random.default_rng(1).random((4, 4))
     # computed on the training samples alone, so that not even a rounding error of the distances depends on the others
     changed_pairwise = pairwise(changed)
     for name, P in pairwise(X).items():
         changed_pairwise[name][:14, :14] = P[:14, :14]
-    other, other_test, other_infos = build_stack(changed_pairwise, SPECS, train, test)
+    other, other_test, other_infos = split_stacks(changed_pairwise, SPECS, train, test)
     np.testing.assert_array_equal(other.matrices, K.matrices)
     assert other_infos == infos
     np.testing.assert_allclose(other_test.matrices[:, :4], K_test.matrices[:, :4], rtol=1e-12, atol=1e-14)
     assert np.abs(other_test.matrices[:, 4:] - K_test.matrices[:, 4:]).max() > 0.1
-    none, none_test, _ = build_stack(pairwise(X), SPECS, train, [])
-    np.testing.assert_array_equal(none.matrices, K.matrices)
-    assert none_test.shape == (6, 0, 10)
 
 
 def test_features_and_pairwise_matrices_agree(X: np.ndarray) -> None:
     specs = SPECS[:5]
     train, test = np.arange(12), np.arange(12, 18)
-    K, K_test, _ = build_stack(pairwise(X), specs, train, test)
-    features = [{key: value for key, value in spec.items() if key != "pairwise"} for spec in specs]
+    K, K_test, _ = split_stacks(pairwise(X), specs, train, test)
+    features = [{key: value for key, value in spec.items() if key != "view"} for spec in specs]
     features[4]["factors"] = [{}, {"measure": "chi2"}]
     fitted = StackTransform(features).fit(X[train])
     np.testing.assert_allclose(fitted.stack_train_.matrices, K.matrices, atol=1e-12)
@@ -107,6 +105,14 @@ def test_columns_and_short_specs(X: np.ndarray) -> None:
     assert len(compute_stack(X, "gaussian")) == 1  # type: ignore[arg-type]
 
 
+def test_a_transform_may_be_fitted_again(X: np.ndarray) -> None:
+    fitted = StackTransform("gaussian", spectra=True)
+    for data in (X[:10], {"a": X, "b": X[:, :2]}, X):
+        again, alone = fitted.fit(data), StackTransform("gaussian", spectra=True).fit(data)
+        np.testing.assert_array_equal(again.stack_train_.matrices, alone.stack_train_.matrices)
+        assert (again.ids, again.infos) == (alone.ids, alone.infos)
+
+
 def test_a_short_spec_is_what_a_study_has_by_default(X: np.ndarray) -> None:
     """Centred at the training mean, so that a constant added to the features changes nothing; unit variance."""
     K, moved = (compute_stack(features, ["linear"])[0] for features in (X, X + 7.0))
@@ -124,56 +130,53 @@ def test_a_short_spec_is_what_a_study_has_by_default(X: np.ndarray) -> None:
     [
         ([], "list of kernels is empty"),
         ([{**SPECS[0], "bandwith": 1}], "kernel 'g' has the unknown key 'bandwith' (did you mean 'bandwidth'?)"),
-        ([{**SPECS[0], "pairwise": "d3"}], "kernel 'g' needs the pairwise matrix 'd3'; available: 'd2', 'chi2'"),
-        ([{"id": "g", "kind": "gaussian"}], "needs the pairwise matrix None"),
         ([SPECS[0], SPECS[0]], "unique; given twice: 'g'"),
-        ([{**SPECS[0], "psd": "cut"}], "kernel 'g': invalid value 'cut' for `psd`"),
+        ([{**SPECS[0], "psd": "cut"}], "kernel 'g': Invalid value 'cut' for `psd`"),
         ([{**SPECS[2], "measure": "chi2"}], "kernel 'l': a linear kernel can't be computed from measure 'chi2'"),
         ([{**SPECS[2], "degree": 2}], "kernel 'l' has the unknown key 'degree'"),
         (
-            [{"kind": "gauss", "pairwise": "d2"}],
-            "kernel '0': invalid value 'gauss' for `kind`: expected one of gaussian",
+            [{"kind": "gauss", "view": "d2"}],
+            "kernel '0': Invalid value 'gauss' for `kind`: expected one of 'gaussian'",
         ),
         ([{"kind": "product"}], "kernel '0' needs a value for `factors`"),
         ([3], "kernel spec 0 is 3; expected a kind"),
         (
-            [{"implementation": "no.such:Kernel", "pairwise": "d2"}],
+            [{"implementation": "no.such:Kernel", "view": "d2"}],
             "kernel '0': implementation 'no.such:K",
         ),
-        ([{"implementation": "numpy:ndarray", "pairwise": "d2"}], "'numpy:ndarray' is not a subclass of"),
+        ([{"implementation": "numpy:ndarray", "view": "d2"}], "'numpy:ndarray' is not a subclass of"),
     ],
 )
 def test_refuses_specs(X: np.ndarray, specs: list, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        build_stack(pairwise(X), specs, np.arange(5), [6])
+        split_stacks(pairwise(X), specs, np.arange(5), [6])
     assert message in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("train", "test", "message"),
-    [
-        ([0, 18], [1], "train samples have indices from 0 to 18, but there are 18 samples"),
-        ([0, 1, 2], [-1], "test samples have indices"),
-        ([], [1], "no train samples"),
-        ([0.5, 1.0], [1], "list of indices"),
-        ([True, False], [1], "list of indices"),
-    ],
-)
-def test_refuses_indices(X: np.ndarray, train: list, test: list, message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        build_stack(pairwise(X), SPECS, train, test)
 
 
 def test_refuses_data(X: np.ndarray) -> None:
     matrices = pairwise(X)
     matrices["chi2"] = matrices["chi2"][:5, :5]
-    with pytest.raises(DataError, match=r"'chi2' has shape \(5, 5\), but the first one has 18"):
-        build_stack(matrices, SPECS, np.arange(5), [6])
+    with pytest.raises(DataError, match="the views have different numbers of samples: d2 has 18, chi2 has 5"):
+        split_stacks(matrices, SPECS, np.arange(5), [6])
+    for spec, message in (
+        ({**SPECS[0], "view": "d3"}, "kernel 'g': X has no view 'd3': its views are 'd2', 'chi2', 'gram', 'kernel'$"),
+        ({"id": "g", "kind": "gaussian"}, "kernel 'g': X has no view 'g': .*; say which one with `view`"),
+        ({**SPECS[4], "factors": [{"view": "d2"}, {}]}, "kernel 'm': X has no view 'm'"),
+    ):
+        with pytest.raises(DataError, match=message):
+            split_stacks(pairwise(X), [spec], np.arange(5), [6])
     with pytest.raises(DataError, match=r"kernel 'g': .*distance zero to each other"):
-        build_stack({"d2": np.zeros((4, 4))}, SPECS[:1], [0, 1, 2], [3])
-    for spec in ("precomputed", SPECS[4]):
-        with pytest.raises(ConfigError, match=r"can't be computed from features; .* kernels='precomputed'"):
+        split_stacks({"d2": np.zeros((4, 4))}, SPECS[:1], [0, 1, 2], [3])
+    for spec, measure in (
+        ("precomputed", "kernel"),
+        ({"kind": "product", "factors": [{}, {"measure": "point_set"}]}, "point_set"),
+    ):
+        with pytest.raises(
+            ConfigError, match=rf"measure {measure} can't be computed from features: .*kernels='precomp"
+        ):
             compute_stack(X, [spec])
+    with pytest.raises(DataError, match="kernel 'm': it needs view 'd2', but X is one table"):
+        compute_stack(X, [SPECS[4]])
     with pytest.raises(DataError, match=r"kernel '0': `columns` \[9\] do not fit 4 features"):
         compute_stack(X, [{"kind": "linear", "columns": [9]}])
     with pytest.raises(DataError, match="kernel 'c': X has a negative feature"):
@@ -206,17 +209,17 @@ class LaplacianOfSum(Kernel):
 def test_class_from_outside(X: np.ndarray) -> None:
     matrices = {"a": np.sqrt(squared_euclidean(X)), "b": np.abs(X[:, :1] - X[:, 0])}
     implementation = f"{__name__}:LaplacianOfSum"
-    spec = {"id": "s", "implementation": implementation, "factors": [{"pairwise": "a"}, {"pairwise": "b"}], "width": 2}
+    spec = {"id": "s", "implementation": implementation, "factors": [{"view": "a"}, {"view": "b"}], "width": 2}
     train, test = np.arange(12), np.arange(12, 18)
-    K, K_test, (info,) = build_stack(matrices, [{**spec, "normalise": "unit_diagonal", "centre": False}], train, test)
+    K, K_test, (info,) = split_stacks(matrices, [{**spec, "normalise": "unit_diagonal", "centre": False}], train, test)
     expected = np.exp(-(matrices["a"] + matrices["b"]) / 2)
     np.testing.assert_allclose(K["s"], expected[:12, :12], rtol=1e-12)
     np.testing.assert_allclose(K_test["s"], expected[12:, :12], rtol=1e-12)
-    assert (info["kind"], info["pairwise"], info["n_train"]) == ("laplacian_of_sum", ["a", "b"], 12)
+    assert (info["kind"], info["view"], info["n_train"]) == ("laplacian_of_sum", ["a", "b"], 12)
     with pytest.raises(ConfigError, match=r"kernel 's' has the unknown key 'widht' \(did you mean 'width'"):
-        build_stack(matrices, [{**spec, "widht": 1}], train, test)
-    with pytest.raises(ConfigError, match="kernel 's' can't be computed from features"):
-        StackTransform([spec])
+        split_stacks(matrices, [{**spec, "widht": 1}], train, test)
+    with pytest.raises(ConfigError, match="kernel 's': measure distance can't be computed from features"):
+        StackTransform([spec]).fit({"a": X, "b": X})
 
 
 def test_package_is_lazy_and_complete() -> None:

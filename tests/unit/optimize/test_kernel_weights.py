@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigh
 from scipy.optimize import minimize
@@ -191,7 +191,7 @@ def test_the_local_method_never_increases_the_ratio_and_mostly_finds_the_optimum
     assert hits >= 10
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(st.integers(1, 8), st.integers(0, 100_000), st.booleans(), st.integers(0, 3))
 def test_properties(m, seed, positive, extra):
     S, T = psd_pair(m, seed, positive, extra)

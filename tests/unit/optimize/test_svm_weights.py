@@ -119,7 +119,7 @@ def test_permuted_kernels_and_swapped_classes():
     ("change", "error", "message"),
     [
         ({"kernels": np.ones((3, 4, 5))}, DataError, r"\(3, 4, 5\)"),
-        ({"kernels": np.full((2, 9, 9), np.nan)}, DataError, "not finite"),
+        ({"kernels": np.full((2, 9, 9), np.nan)}, DataError, "NaN or infinite entries"),
         ({"signs": np.ones(9)}, NotApplicable, "one class"),
         ({"signs": np.ones(8)}, DataError, "9 labels"),
         ({"signs": np.arange(9.0)}, DataError, "-1 or 1"),

@@ -366,14 +366,11 @@ def test_samples_of_the_study_without_a_label_are_predicted(tables: Path, tmp_pa
         every["upper"] = every["upper"].drop(columns="label")
     for name, table in every.items():
         table.to_csv(folder / "train" / f"{name}.csv", index=False)
-    inputs = {
-        "summary": made.path("summary"), "labels": made.final_labels(None), "splits": made.final_splits(None),
-        "sources": made.final_sources(None), "tables": made.final_tables(None),
-        "label_table": ["labels.csv"] if labels_in == "file" else [],
-    }  # fmt: skip
+    job = made.job("final_model")
+    inputs = job.inputs | {"label_table": ["labels.csv"] if labels_in == "file" else []}
     outputs = {"model": "m.mklearn", "card": "m.md", "predicted": "p.csv"}
     with working_in(folder):
-        call("final_model", inputs, outputs, made.spec("final_model")(None))
+        call("final_model", inputs, outputs, job.spec)
     frame = pd.read_csv(folder / "p.csv")
     expected = predicted(tables, "cells", str(tables / "new"))
     assert frame["id"].tolist() == ids[80:].tolist()

@@ -49,7 +49,6 @@ TABLE = predictions(
 
 def test_samples_are_ordered_by_the_share_of_splits_that_get_them_wrong() -> None:
     found = wrong_samples({"m": TABLE}, "average", sample_set())
-    assert found is not None
     (method,) = found.methods
     assert (method.method, method.n_wrong, method.n_tested) == ("m", 6, 9)
     shown = [(one.sample, one.true, one.predicted, one.n_wrong, one.n_tested, one.nearest) for one in method.samples]
@@ -63,8 +62,6 @@ def test_samples_are_ordered_by_the_share_of_splits_that_get_them_wrong() -> Non
 
 def test_images_of_the_sprite_are_those_of_the_samples() -> None:
     found = wrong_samples({"m": TABLE}, "average", sample_set())
-    assert found is not None
-    assert found.sprite is not None
     height, width = found.size
     columns = found.sprite.shape[1] // width
     values = {}
@@ -84,7 +81,6 @@ def test_the_best_method_comes_first_and_then_the_reference() -> None:
     tables = {"x": right(6, "x"), "average": right(3, "average"), "best": right(7, "best"), "y": right(5, "y")}
     tables["oracle"] = predictions((0, 1, 1, None, ""), method="oracle")
     found = wrong_samples(tables, "average", sample_set())
-    assert found is not None
     assert [method.method for method in found.methods] == ["best", "average", "x", "y"]
     assert wrong_samples({"oracle": tables["oracle"]}, "average", sample_set()) is None
     assert wrong_samples({}, "average", sample_set()) is None
@@ -96,7 +92,6 @@ def test_large_images_show_fewer_methods() -> None:
     tables = {"worst": other, "b": TABLE, "c": TABLE, "d": TABLE}
     for side, expected in ((8, 4), (7, 3), (1, 2)):
         found = wrong_samples(tables, "b", sample_set(side=80), pixels=side * mistakes.SIDE**2)
-        assert found is not None
         assert found.size == (mistakes.SIDE, mistakes.SIDE)
         assert len(found.methods) == expected
 
@@ -109,7 +104,6 @@ def test_the_page_has_thumbnails_or_a_table(tmp_path: Path) -> None:
     tables = SampleSet(ids=data.ids, y=data.y, classes=data.classes, tables={"f": np.zeros((8, 2))})
     without = wrong_samples({"mkldr": TABLE}, "kfd", tables)
     assert with_images is not None
-    assert without is not None
     assert without.sprite is None
     paths = build_report(tmp_path, **study, wrong_samples=[with_images, without], figure_files=False)
     page = paths[0].read_text(encoding="utf-8")
@@ -121,6 +115,5 @@ def test_the_page_has_thumbnails_or_a_table(tmp_path: Path) -> None:
     assert '<td class="number" data-sort="1.0">3 of 3 splits</td>' in shown
     assert "<td><b></td>" not in shown
     found = re.search(r'href="data:image/png;base64,([^"]+)"', shown)
-    assert found is not None
     with Image.open(io.BytesIO(base64.b64decode(found[1]))) as image:
         assert image.size == (mistakes.COLUMNS * 6, 6)

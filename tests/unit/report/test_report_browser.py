@@ -80,6 +80,7 @@ def open_page(browser):
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
+        page.set_default_timeout(1_800_000)
         page.on("console", lambda message: troubles.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
         page.on(
@@ -91,11 +92,11 @@ def open_page(browser):
             ),
         )
         page.goto(path.as_uri())
-        page.wait_for_selector(DRAWN, state="attached", timeout=60_000)
+        page.wait_for_selector(DRAWN, state="attached")
         if unfold:
             page.evaluate(UNFOLD)
-            page.wait_for_function(ALL_DRAWN, timeout=60_000)
-            page.wait_for_selector(DRAWN, state="attached", timeout=60_000)
+            page.wait_for_function(ALL_DRAWN)
+            page.wait_for_selector(DRAWN, state="attached")
         return page
 
     yield opened
@@ -424,7 +425,7 @@ def test_methods_are_filtered_and_highlighted_by_name(open_page, page_file):
 
 def saved(page, button):
     """What a button saves, as name and bytes."""
-    with page.expect_download(timeout=90_000) as download:
+    with page.expect_download() as download:
         button.click()
     return download.value.suggested_filename, download.value.path().read_bytes()
 

@@ -58,7 +58,6 @@ def test_the_worst_pairs_of_the_best_method() -> None:
     true = [1, 1, 1, 0, 0, 0]
     best, poor = [-3.0, 1.0, 2.0, 5.0, 4.0, -1.0], [-1.0, -2.0, -3.0, 1.0, 2.0, 3.0]
     found = wrong_pairs({"best": predictions(best, true), "poor": predictions(poor, true)}, images(), 2)
-    assert found is not None
     assert (found.method, found.n_tested, found.n_wrong) == ("best", 6, (1, 2))
     assert found.captions == ("0 and 1: same, taken for different", "6 and 7: different, taken for same")
     assert found.images.shape == (2, 4, 2 * 3 + GAP)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mklearn.evaluation.weight_stability import weight_stability
+from mklearn.inspection import weight_stability
 from mklearn.report.build import build_report
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from tests.unit.steps.small_study import SmallStudy, run_small_study
 
+from mklearn import supervisor
 from mklearn.report import page, rendering
 
 
@@ -29,3 +31,17 @@ def without_content(patch: pytest.MonkeyPatch) -> None:
 def plain_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures without content: a report is written dozens of times."""
     without_content(monkeypatch)
+
+
+@pytest.fixture
+def time_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file that a child process makes when its time limit is to be over, however slow the machine is."""
+    path = tmp_path / "time-over"
+
+    class Clock:
+        @staticmethod
+        def monotonic() -> float:
+            return 1e6 * path.exists()
+
+    monkeypatch.setattr(supervisor, "time", Clock)
+    return path

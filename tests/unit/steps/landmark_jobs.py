@@ -13,17 +13,13 @@ from numpy.typing import NDArray
 
 from mklearn.artefacts import read_table, write_arrays, write_table
 from mklearn.contract.fit_spec import FitSpec
-from mklearn.contract.landmark_specs import EmbedSpec, LandmarkSetSpec
+from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.datasets.splits import Split, Splits
 from mklearn.steps.describe import rows_of_part
-from mklearn.steps.embed import embed
 from mklearn.steps.fit import fit
-from mklearn.steps.fit_embeddings import fit_embeddings
 from mklearn.steps.landmarks import landmarks
 from mklearn.steps.moments import moments
-from mklearn.steps.moments_block import moments_block
 from mklearn.steps.rows import COLUMNS
-from mklearn.steps.solve import solve
 from mklearn.study.expansion.landmarks import landmark_set
 from mklearn.study.expansion.plan import plan_study
 from mklearn.study.reading import check_study
@@ -74,8 +70,7 @@ class LandmarkJobs:
         if self.groups is not None:
             table["group"] = self.groups
         names = {"labels": "labels.parquet", "splits": "splits.parquet", "landmarks": "landmarks.npz",
-                 "moments": "moments.npz", "solution": "solution.npz", "scores": "scores.parquet",
-                 "model": "model.npz", "predictions": "predictions.parquet"}  # fmt: skip
+                 "scores": "scores.parquet", "model": "model.npz", "predictions": "predictions.parquet"}  # fmt: skip
         self.files = {name: self.folder / file for name, file in names.items()}
         write_table(self.files["labels"], table, {})
         Splits(tuple(self.splits), len(self.y)).save(self.files["splits"], self.ids)
@@ -100,59 +95,36 @@ class LandmarkJobs:
         landmarks(**common, features=self.features(of_set.descriptors, parts(n_blocks)), spec=of_set)
         return of_set
 
-    def moments_block(self, of_set: LandmarkSetSpec, part: str) -> Path:
+    def moments(self, of_set: LandmarkSetSpec, part: str) -> Path:
         """Run the pass over one block."""
         path = self.folder / "moments" / f"{part}.npz"
         common = {name: self.files[name] for name in ("landmarks", "labels", "splits")}
         features = self.features(of_set.descriptors, [part])
-        moments_block(**common, features=features, moments=path, spec=of_set.model_copy(update={"part": part}))
+        moments(**common, features=features, moments=path, spec=of_set.model_copy(update={"part": part}))
         return path
 
-    def add_up(self, of_set: LandmarkSetSpec, blocks: Sequence[Path]) -> None:
-        """Run the job that adds up the moments of blocks."""
-        common = {name: self.files[name] for name in ("landmarks", "labels", "moments")}
-        moments(**common, blocks=list(blocks), spec=of_set)
-
-    def pass_over(self, spec: FitSpec, n_blocks: int = 1) -> None:
-        """Choose landmarks and gather moments."""
+    def pass_over(self, spec: FitSpec, n_blocks: int = 1) -> list[Path]:
+        """Choose landmarks and gather moments; return their blocks."""
         of_set = self.landmarks(spec, n_blocks)
-        self.add_up(of_set, [self.moments_block(of_set, part) for part in parts(n_blocks)])
+        return [self.moments(of_set, part) for part in parts(n_blocks)]
 
-    def solve(self, spec: FitSpec) -> None:
-        """Run the job that learns from the moments."""
-        names = ("landmarks", "moments", "labels", "splits", "solution")
-        solve(**{name: self.files[name] for name in names}, spec=spec)
-
-    def embed(self, spec: FitSpec, part: str) -> Path:
-        """Run the job that embeds one block."""
-        path = self.folder / "embeddings" / f"{part}.parquet"
-        common = {name: self.files[name] for name in ("solution", "labels", "splits")}
-        of_block = EmbedSpec(descriptors=spec.descriptors, implementation=spec.method.implementation, part=part)
-        embed(**common, features=self.features(spec.descriptors, [part]), embeddings=path, spec=of_block)
-        return path
-
-    def evaluate(self, spec: FitSpec, blocks: Sequence[Path]) -> pd.DataFrame:
-        """Run the job that evaluates the embeddings of blocks; return the score rows without times."""
-        names = ("solution", "labels", "splits", "scores", "model", "predictions")
-        fit_embeddings(**{name: self.files[name] for name in names}, blocks=list(blocks), spec=spec)
+    def fit(self, spec: FitSpec, blocks: Sequence[Path], features: Sequence[Path] | None = None) -> pd.DataFrame:
+        """Run the job that fits to moments, and embeds blocks of features; return the score rows without times."""
+        names = ("labels", "splits", "landmarks", "scores", "model", "predictions")
+        features = features or self.features(spec.descriptors, [path.stem for path in blocks])
+        fit(**{name: self.files[name] for name in names}, moments=list(blocks), blocks=list(features), spec=spec)
         return self.rows()
-
-    def fitted(self, spec: FitSpec, n_blocks: int = 1) -> pd.DataFrame:
-        """Solve, embed and evaluate, given the moments; return the score rows without times."""
-        self.solve(spec)
-        return self.evaluate(spec, [self.embed(spec, part) for part in parts(n_blocks)])
 
     def run(self, spec: FitSpec, n_blocks: int = 1) -> pd.DataFrame:
         """Run all jobs; return the score rows without times."""
-        self.pass_over(spec, n_blocks)
-        return self.fitted(spec, n_blocks)
+        return self.fit(spec, self.pass_over(spec, n_blocks))
 
     def dense(self, spec: FitSpec) -> pd.DataFrame:
         """Fit the same method on kernels among all samples; return the score rows without times."""
         names = ("labels", "splits", "scores", "model", "predictions")
         sources = self.features(spec.kernel_features, ["1of1"])
         given = {name: self.files[name] for name in names}
-        fit(**given, sources=sources, spec=spec.model_copy(update={"landmarks": None}))
+        fit(**given, sources=sources, spec=spec.model_copy(update={"landmarks": None, "fitted_by": None}))
         return self.rows()
 
     def rows(self) -> pd.DataFrame:

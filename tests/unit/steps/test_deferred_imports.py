@@ -33,7 +33,7 @@ from scipy.stats import norm
 assert norm.cdf(0) == 0.5
 assert stats.rankdata([3, 1]).tolist() == [2, 1]
 """
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_modules_that_are_loaded_or_missing_are_left_alone():

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 from sklearn.pipeline import make_pipeline
@@ -30,7 +31,6 @@ from mklearn.descriptors.pixels import pixels
 from mklearn.engine.integrity import artefacts, verify_file
 from mklearn.errors import DamagedArtefact, DataError
 from mklearn.evaluation.final_model import final_estimator, final_parameters
-from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
 from mklearn.evaluation.split import evaluate_split
 from mklearn.kernels.specs import StackTransform, build_stack
 from mklearn.kernels.views import Views
@@ -99,15 +99,10 @@ def targets(method: str = "best") -> Targets:
 
 def run(targets: Targets, folder: Path, prefix: str) -> SavedModel:
     """Run the step of the final model as its rule does."""
-    inputs = {
-        "summary": targets.path("summary"), "labels": targets.final_labels(None), "splits": targets.final_splits(None),
-        "sources": targets.final_sources(None), "learned": targets.final_learned(None),
-        "images": targets.final_images(None), "tables": targets.final_tables(None),
-        "label_table": targets.final_label_table(None),
-    }  # fmt: skip
+    job = targets.job("final_model")
     outputs = {"model": f"{prefix}.mklearn", "card": f"{prefix}.md", "predicted": f"{prefix}.csv"}
     with working_in(folder):
-        call("final_model", inputs, outputs, targets.spec("final_model")(None))
+        call("final_model", job.inputs, outputs, job.spec)
         return load_model(f"{prefix}.mklearn")
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.linalg
+from mklearn.evaluation.inputs import Inputs
 from numpy.typing import NDArray
 from sklearn.metrics import f1_score, log_loss
 from sklearn.neighbors import KNeighborsClassifier
@@ -21,7 +22,6 @@ from mklearn.contract.loading import load
 from mklearn.datasets.pairs import PairLists, Pairs
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import DataError, SolverFailed
-from mklearn.evaluation.inputs import Inputs
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import FeatureScaler
 from mklearn.nearest_neighbour import nearest_neighbour_predictions

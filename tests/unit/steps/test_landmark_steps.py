@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,16 +15,16 @@ import pytest
 from sklearn.datasets import load_digits
 from tests.unit.steps.landmark_jobs import LandmarkJobs, parts, spec_of
 
-from mklearn.artefacts import read_arrays, read_table, write_arrays, write_table
+from mklearn.artefacts import read_arrays, read_table, write_arrays
 from mklearn.base.folds import inner_folds
 from mklearn.contract.fit_spec import Setting
 from mklearn.datasets.splits import Split
 from mklearn.errors import DataError
-from mklearn.steps import solve as solve_step
+from mklearn.evaluation import landmarks as on_landmarks
+from mklearn.steps import fit as fit_step
 from mklearn.steps.blocks import read_blocks
 from mklearn.steps.landmarks import read_landmarks
 from mklearn.steps.moments import read_moments
-from mklearn.steps.solve import read_solution
 from mklearn.subspace.kfd import KernelFDA
 
 N, N_TRAIN = 120, 80
@@ -88,7 +89,8 @@ def test_the_number_of_blocks_changes_nothing(made: Made, kind: str) -> None:
         jobs = made(f"{n_blocks}")
         frames.append(values(jobs.run(spec, n_blocks)))
         weights.append(read_arrays(jobs.files["model"])["p/weights"])
-        sums.append(read_moments(jobs.files["moments"])[1].total.scatter)
+        blocks = [jobs.folder / "moments" / f"{part}.npz" for part in parts(n_blocks)]
+        sums.append(read_moments(blocks, 1).total.scatter)
     for k in (1, 2):
         pd.testing.assert_frame_equal(frames[k], frames[0])
         np.testing.assert_allclose(weights[k], weights[0], rtol=1e-9)
@@ -112,18 +114,18 @@ def test_the_ridge_is_the_one_that_the_folds_choose(made: Made) -> None:
     rng = np.random.default_rng(3)
     y = np.tile([0, 1, 2], 40)
     jobs = made(y=y, views={"b": rng.normal(size=(N, 6)) + 0.8 * np.eye(3, 6)[y]})
-    jobs.pass_over(spec, 2)
-    jobs.solve(spec)
-    moments = read_moments(jobs.files["moments"])
-    for split, known, solution in zip(jobs.splits, moments, read_solution(jobs.files["solution"]), strict=True):
+    blocks = jobs.pass_over(spec, 2)
+    frame = jobs.fit(spec, blocks)
+    for number, split in enumerate(jobs.splits):
+        known = read_moments(blocks, number)
         made_features, labels = known.sample_features, y[split.train]
         np.testing.assert_array_equal(known.sample_y, labels)
         folds = inner_folds(labels, 4, spec.seed)
         for number, (_, validation) in enumerate(folds):
             np.testing.assert_array_equal(np.flatnonzero(known.sample_folds == number), validation)
         scores = [np.mean([accuracy(made_features, labels, *fold, ridge) for fold in folds]) for ridge in ridges]
-        assert solution.solved is not None
-        assert solution.solved.chosen[0].parameters["ridge"] == ridges[int(np.argmax(np.round(scores, 9)))]
+        (parameters,) = set(frame.loc[frame["repeat"].eq(split.repeat), "parameters"])
+        assert json.loads(parameters)["ridge"] == ridges[int(np.argmax(np.round(scores, 9)))]
         assert len(set(np.round(scores, 9))) > 2, "the ridge should matter"
 
 
@@ -140,10 +142,10 @@ def accuracy(phi: np.ndarray, y: np.ndarray, known: np.ndarray, asked: np.ndarra
 
 def test_moments_and_samples_come_back_from_their_file(made: Made) -> None:
     jobs, spec = made(), spec_of(**MKL | {"landmarks": 20})
-    of_set = jobs.landmarks(spec)
-    jobs.add_up(of_set, [jobs.moments_block(of_set, "1of1")])
-    (one, two) = read_moments(jobs.files["moments"])
-    again = type(one).from_arrays(one.as_arrays())
+    blocks = jobs.pass_over(spec)
+    one, two = (read_moments(blocks, number) for number in (0, 1))
+    again = type(one).from_arrays(one.as_arrays(), len(one.folds))
+    assert sorted(one.as_arrays()) == sorted(one.array_names(len(one.folds)))
     for name, array in one.as_arrays().items():
         np.testing.assert_array_equal(again.as_arrays()[name], array)
     assert len(one.folds) == 3
@@ -182,8 +184,7 @@ def test_inner_folds_hold_out_whole_groups_where_the_split_does(made: Made) -> N
     whole = Split(0, 0, train, np.setdiff1d(np.arange(N), train))
     y = np.arange(N) % 4
     jobs, spec = made(splits=[whole], groups=groups, y=y), spec_of(**MKL | {"landmarks": 20})
-    jobs.pass_over(spec)
-    (known,) = read_moments(jobs.files["moments"])
+    known = read_moments(jobs.pass_over(spec), 0)
     of_group = pd.DataFrame({"group": groups[train], "fold": known.sample_folds}).groupby("group")["fold"].nunique()
     assert of_group.eq(1).all()
     assert len(known.folds) == 3
@@ -235,13 +236,13 @@ def test_fewer_landmarks_than_classes_are_rows(made: Made) -> None:
 
 def test_a_fit_that_fails_is_a_row(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs, spec = made(), spec_of(**MKL | {"landmarks": 20})
-    jobs.pass_over(spec)
+    blocks = jobs.pass_over(spec)
 
     class Failing(KernelFDA):
         def fit_moments(self, features: Any, moments: Any) -> Any:
             raise np.linalg.LinAlgError("did not converge")
 
-    loaded = solve_step.on_landmarks.load
+    loaded = on_landmarks.load
     calls_of_load = []
 
     def load(name: str) -> Any:
@@ -251,27 +252,30 @@ def test_a_fit_that_fails_is_a_row(made: Made, monkeypatch: pytest.MonkeyPatch) 
                 return lambda **_: Failing()
         return loaded(name)
 
-    monkeypatch.setattr(solve_step.on_landmarks, "load", load)
-    monkeypatch.setattr(solve_step, "supervised", lambda work, minutes: work())
-    frame = jobs.fitted(spec)
+    monkeypatch.setattr(on_landmarks, "load", load)
+    monkeypatch.setattr(fit_step, "supervised", lambda work, minutes: work())
+    frame = jobs.fit(spec, blocks)
     assert frame.groupby("repeat")["status"].agg(set).tolist() == [{"failed"}, {"ok"}]
     assert frame.loc[frame["repeat"].eq(0), "message"].item() == "linear algebra failed: did not converge"
 
 
-def test_splits_after_the_time_limit_have_its_reason(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_splits_after_the_time_limit_have_its_reason(
+    made: Made, monkeypatch: pytest.MonkeyPatch, time_over: Path
+) -> None:
     jobs, spec = made(), spec_of(**MKL | {"landmarks": 20}, time_limit=3 / 60)
-    jobs.pass_over(spec)
-    solved = solve_step.on_landmarks.solve
+    blocks = jobs.pass_over(spec)
+    solved = on_landmarks.solve
     calls = []
 
     def slow(*arguments: Any) -> Any:
         calls.append(arguments)
         while len(calls) > 1:
+            time_over.touch()
             np.linalg.eigvalsh(np.eye(20))
         return solved(*arguments)
 
-    monkeypatch.setattr(solve_step.on_landmarks, "solve", slow)
-    frame = jobs.fitted(spec)
+    monkeypatch.setattr(on_landmarks, "solve", slow)
+    frame = jobs.fit(spec, blocks)
     assert frame.groupby("repeat")["status"].agg(set).tolist() == [{"ok"}, {"time_limit"}]
     assert (
         frame.loc[frame["repeat"].eq(1), "message"].item() == "the time limit of 0.05 minutes for all splits was over"
@@ -305,7 +309,7 @@ def test_features_that_are_not_finite_name_their_block(made: Made) -> None:
     held = read_arrays(block, ("features", "ids"))
     held["features"][2, 0] = np.nan
     write_arrays(block, {}, **held)
-    for run in (lambda: jobs.moments_block(of_set, "7of8"), lambda: jobs.landmarks(spec, 8)):
+    for run in (lambda: jobs.moments(of_set, "7of8"), lambda: jobs.landmarks(spec, 8)):
         with pytest.raises(DataError, match=rf"^{re.escape(str(block))}: .*'s092'"):
             run()
     assert not (jobs.folder / "moments" / "7of8.npz").exists()
@@ -314,8 +318,9 @@ def test_features_that_are_not_finite_name_their_block(made: Made) -> None:
 def test_blocks_that_are_missing_doubled_or_of_other_landmarks(made: Made) -> None:
     jobs, spec = made(), spec_of(**MKL | {"landmarks": 20})
     of_set = jobs.landmarks(spec, 3)
-    one, two, three = (jobs.moments_block(of_set, part) for part in parts(3))
-    half = jobs.moments_block(of_set, "1of2")
+    one, two, three = (jobs.moments(of_set, part) for part in parts(3))
+    half = jobs.moments(of_set, "1of2")
+    features = jobs.features(spec.descriptors, parts(3))
     cases = [
         ([one, three], "no block has samples 40 to 79; delete the folder and run again."),
         ([two, three], "no block has samples 0 to 39; delete the folder and run again."),
@@ -325,13 +330,24 @@ def test_blocks_that_are_missing_doubled_or_of_other_landmarks(made: Made) -> No
     ]
     for blocks, sentence in cases:
         with pytest.raises(DataError, match=re.escape(sentence)):
-            jobs.add_up(of_set, blocks)
-        assert not jobs.files["moments"].exists()
+            jobs.fit(spec, blocks, features)
+        assert not jobs.files["scores"].exists()
     jobs.landmarks(spec_of(**MKL | {"landmarks": 21}), 3)
     with pytest.raises(DataError, match=rf"{one}: was made with other landmarks; delete it and run again\."):
-        jobs.add_up(of_set, [one, two, three])
+        jobs.fit(spec, [one, two, three])
     jobs.landmarks(spec, 3)  # the same ones, in another time
-    jobs.add_up(of_set, [one, two, three])
+    jobs.fit(spec, [one, two, three])
+
+
+def test_a_fit_says_what_it_lacks(made: Made) -> None:
+    jobs, spec = made(), spec_of(**MKL | {"landmarks": 20})
+    blocks = jobs.pass_over(spec, 2)
+    with pytest.raises(DataError, match="needs landmarks, moments and blocks of features"):
+        jobs.fit(spec, [], jobs.features(spec.descriptors, parts(2)))
+    of_one_descriptor = jobs.features(spec.descriptors[:1], parts(2))
+    with pytest.raises(DataError, match="not the samples of part 1of1 of the data set"):
+        jobs.fit(spec, blocks, of_one_descriptor)
+    assert not jobs.files["scores"].exists()
 
 
 def test_features_of_other_samples_are_refused(made: Made) -> None:
@@ -343,19 +359,3 @@ def test_features_of_other_samples_are_refused(made: Made) -> None:
         list(read_blocks([wrong, wrong, *jobs.features([b], parts(2))], [a, b], jobs.ids))
     with pytest.raises(DataError, match=r"3 files of features are no whole number of blocks of a-.*, b-"):
         list(read_blocks([wrong] * 3, [a, b], jobs.ids))
-
-
-def test_embeddings_that_are_missing_or_doubled_are_refused(made: Made) -> None:
-    jobs, spec = made(), spec_of(**MKL | {"landmarks": 20})
-    jobs.run(spec, n_blocks=2)
-    one, two = (jobs.embed(spec, part) for part in parts(2))
-    for blocks, sentence in (([one], "no block"), ([one, two, two], "two blocks")):
-        jobs.files["scores"].unlink(missing_ok=True)
-        with pytest.raises(DataError, match=rf"a sample is in {sentence}; delete the folder and run again"):
-            jobs.evaluate(spec, blocks)
-        assert not jobs.files["scores"].exists()
-    frame, description = read_table(one)
-    write_table(one, frame[frame["split"].eq(0)], description)
-    write_table(two, frame.iloc[:0], description)
-    with pytest.raises(DataError, match=r"a sample is in no block"):
-        jobs.evaluate(spec, [one, two])

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from mklearn.evaluation.inputs import SampleInput
 from scipy.io import savemat
 from sklearn.datasets import load_digits
 from sklearn.impute import SimpleImputer
@@ -18,7 +19,6 @@ from tests.unit.datasets.annotated_files import write_h5ad, write_h5mu
 from tests.unit.steps.small_study import SmallStudy, plan_jobs, working_in
 
 from mklearn.classifiers import KernelSVC
-from mklearn.evaluation.inputs import SampleInput
 from mklearn.kernels import Views
 from mklearn.subspace import PCA
 

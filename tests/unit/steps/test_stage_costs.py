@@ -1,117 +1,94 @@
-"""What a run cost: from Snakemake's records to rows, and to a table that says what is not known."""
+"""What a run cost: from Snakemake's benchmark files of the planned jobs to rows that say what is not known."""
 
 from __future__ import annotations
 
-import json
-from types import SimpleNamespace
+import math
+from pathlib import Path
+from typing import Any
 
 import pytest
-from snakemake.persistence.file import FilePersistence
+from tests.unit.study.test_landmarks import STUDY
+from tests.workflow.conftest import SMOKE
 
-from mklearn.steps.stage_costs import STAGES, record_path, stage_costs
+from mklearn.steps.stage_costs import COSTLY, stage_costs
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.reading import check_study
+from mklearn.study.stages import STAGES
+from mklearn.study.stages.stage import StudyFiles
 
-TABLE = "results/study/scores.parquet"
-CACHE = "results/cache"
+HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
 
 
-class Records:
-    """A folder of records as Snakemake writes them."""
-
-    def __init__(self, folder):
-        self.folder = folder
-
-    def add(self, output, *inputs, start=100.0, end=101.0, **more):
-        path = record_path(self.folder, output)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        content = {"input": ["src/mklearn/x.py", *inputs], "starttime": start, "endtime": end} | more
-        path.write_text(json.dumps(content), encoding="utf-8")
+def files_of(study: dict[str, Any]) -> StudyFiles:
+    return StudyFiles(plan_study(check_study(study)), STAGES)
 
 
 @pytest.fixture
-def records(tmp_path, monkeypatch):
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StudyFiles:
+    """A study with landmarks on three blocks of samples, and dense kernels, in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    return Records(tmp_path / "metadata")
+    return files_of(STUDY)
 
 
-def costs(records):
-    return {row["stage"]: row for row in stage_costs(records.folder, TABLE)}
+def finish(files: StudyFiles, rule: str, text: str, **wildcards: str) -> None:
+    path = Path(files.job(rule, **wildcards).benchmark)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
 
 
-@pytest.mark.parametrize("length", [10, 200, 700])
-def test_records_lie_where_snakemake_puts_them(length, tmp_path):
-    output = "results/ü" + "x" * length + ".npz"
-    there = FilePersistence._record_path(SimpleNamespace(_fetch_max_len=lambda _: 255), str(tmp_path), output)
-    assert str(record_path(tmp_path, output)) == there
+def row(seconds: float) -> str:
+    return f"{HEADER}{seconds}\t0:00:01\tNA\tNA\tNA\tNA\tNA\tNA\tNA\tNA\n"
 
 
-def test_the_jobs_behind_a_table_are_summed_by_stage(records, tmp_path):
-    fits = [f"{CACHE}/fits/d-1/r-1/{name}.parquet" for name in ("a", "b", "many")]
-    pairwise, whole = f"{CACHE}/pairwise/d-1/gb-1/point_set", f"{CACHE}/descriptors/d-1/gb-1"
-    predictions = [fit.replace(".parquet", ".predictions.parquet") for fit in fits]
-    records.add(TABLE, *fits, *predictions)
-    records.add(predictions[0], f"{pairwise}.npz", end=110.5)
-    records.add(predictions[1], f"{pairwise}.npz", end=120.0)
-    records.add(fits[0], f"{CACHE}/kernels/d-1/k-1.json", f"{pairwise}.npz", f"{CACHE}/splits/d-1/r-1.parquet",
-                f"{CACHE}/data/d-1.labels.parquet", end=110.5)  # fmt: skip
-    projection = f"{CACHE}/projections/d-1/r-1/gb-1.npz"
-    records.add(fits[1], f"{pairwise}.npz", projection, end=130.0)
-    records.add(projection, f"{whole}.npz", f"{CACHE}/splits/d-1/r-1.parquet", end=109.0)
-    records.add(f"{CACHE}/kernels/d-1/k-1.json", f"{pairwise}.npz")
-    records.add(f"{pairwise}.npz", f"{whole}.npz", *(f"{pairwise}/{part}.npz" for part in ("1of2", "2of2")))
-    for part in ("1of2", "2of2"):
-        records.add(f"{pairwise}/{part}.npz", f"{whole}.npz", end=160.0)
-    records.add(f"{whole}.npz", f"{whole}.learned.npz", f"{CACHE}/resized/d-1.npz", end=105.0)
-    records.add(f"{whole}.learned.npz", f"{CACHE}/resized/d-1.npz", end=107.0)
-    records.add(f"{CACHE}/resized/d-1.npz", f"{CACHE}/data/d-1.npz")
-    records.add(f"{CACHE}/data/d-1.npz", "results/downloads/d/file.zip", end=103.0)
-    records.add(f"{CACHE}/data/d-1.labels.parquet", "results/downloads/d/file.zip", end=104.0)
-    records.add(f"{CACHE}/splits/d-1/r-1.parquet", f"{CACHE}/data/d-1.labels.parquet")
-    moments, landmarks = f"{CACHE}/moments/d-1/r-1/l-1", f"{CACHE}/landmarks/d-1/r-1/l-1.npz"
-    solution, embedded = f"{CACHE}/solutions/d-1/r-1/many.npz", f"{CACHE}/embeddings/d-1/r-1/many"
-    blocks = ("1of2", "2of2")
-    records.add(fits[2], solution, *(f"{embedded}/{part}.parquet" for part in blocks))
-    records.add(solution, landmarks, f"{moments}.npz", end=104.0)
-    records.add(f"{moments}.npz", landmarks, *(f"{moments}/{part}.npz" for part in blocks))
-    records.add(landmarks, *(f"{whole}/{part}.npz" for part in blocks), end=102.0)
-    for part in blocks:
-        records.add(f"{embedded}/{part}.parquet", solution, f"{whole}/{part}.npz", end=106.0)
-        records.add(f"{moments}/{part}.npz", landmarks, f"{whole}/{part}.npz", end=105.0)
-        records.add(f"{whole}/{part}.npz", f"{CACHE}/resized/d-1.npz", end=103.0)
-    records.add(f"{CACHE}/fits/d-1/r-1/of-another-study.parquet", f"{pairwise}.npz", end=999.0)
-    for name, size in ((fits[0], 10), (fits[0].replace(".parquet", ".npz"), 5)):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_bytes(b"x" * size)
-    found = costs(records)
-    assert list(found) == list(STAGES)
+def costs(files: StudyFiles) -> dict[str, dict[str, Any]]:
+    return {row["stage"]: row for row in stage_costs(files)}
+
+
+def test_the_jobs_behind_the_scores_are_counted_by_stage(files: StudyFiles) -> None:
+    found = costs(files)
+    assert list(found) == [stage for stage in COSTLY if stage not in ("resize", "learn", "project")]
     assert {stage: row["jobs"] for stage, row in found.items()} == {
-        "read": 1, "resize": 1, "learn": 1, "describe": 3, "pairwise": 3, "kernel_set": 1, "split": 1, "project": 1,
-        "landmarks": 1, "moments": 3, "solve": 1, "embed": 2, "fit": 3,
+        "read": 1, "describe": 2 + 2 * 3, "pairwise": 4, "kernel_set": 1, "split": 1, "landmarks": 2,
+        "moments": 2 * 3, "fit": 4,
     }  # fmt: skip
-    assert found["fit"] == {
-        "stage": "fit", "jobs": 3, "known": 3, "seconds": 41.5, "longest": 30.0,
-        "longest_job": fits[1].removesuffix(".parquet"), "bytes": 15,
-    }  # fmt: skip
-    assert found["pairwise"]["seconds"] == 121.0
-    assert found["read"]["seconds"] == 4.0, "one job with two outputs, as long as the later one"
-    assert found["learn"]["seconds"] == 7.0
-    assert found["project"]["seconds"] == 9.0
-    assert (found["moments"]["seconds"], found["embed"]["seconds"]) == (11.0, 12.0), "of the blocks too"
 
 
-def test_what_has_no_record_is_not_known(records):
-    fits = [f"{CACHE}/fits/d-1/r-1/{name}.parquet" for name in "abcd"]
-    records.add(TABLE, *fits)
-    records.add(fits[0], f"{CACHE}/kernels/d-1/k-1.json", end=104.0)
-    records.add(fits[1], start=None)
-    records.add(fits[2], start=200.0)  # marked as done, but never run
-    record_path(records.folder, fits[3]).write_text("{ broken")
-    found = costs(records)
+def test_features_that_only_landmarks_need_are_described_in_blocks_alone() -> None:
+    methods = {"m": {"kind": "mkl_dr", "landmarks": 30}}
+    assert costs(files_of(STUDY | {"methods": methods, "rows_per_block": 70}))["describe"]["jobs"] == 6
+    assert costs(files_of(STUDY | {"methods": methods, "rows_per_block": 200}))["describe"]["jobs"] == 2
+
+
+def test_seconds_and_bytes_are_summed_by_stage(files: StudyFiles) -> None:
+    wildcards = [dict(zip(("dataset", "protocol", "method"), key, strict=True)) for key in files.plan.fits]
+    for number, names in enumerate(wildcards, start=1):
+        finish(files, "fit", row(10.25 * number), **names)
+    for name, size in (("fit_scores", 10), ("fit_model", 5)):
+        path = Path(files.path(name, **wildcards[0]))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x" * size)
+    longest = Path(files.path("fit_scores", **wildcards[-1])).with_suffix("")
+    assert costs(files)["fit"] == {
+        "stage": "fit", "jobs": 4, "known": 4, "seconds": 102.5, "longest": 41.0, "longest_job": str(longest),
+        "bytes": 15,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [None, "", HEADER, f"{HEADER}NA\n", "a line\n", "\0"])
+def test_what_has_no_benchmark_is_not_known(files: StudyFiles, text: str | None) -> None:
+    one, other, *_ = (dict(zip(("dataset", "protocol", "method"), key, strict=True)) for key in files.plan.fits)
+    finish(files, "fit", row(4.0), **one)
+    if text is not None:
+        finish(files, "fit", text, **other)
+    found = costs(files)
     assert (found["fit"]["jobs"], found["fit"]["known"], found["fit"]["seconds"]) == (4, 1, 4.0)
     kernels = found["kernel_set"]
     assert (kernels["known"], kernels["seconds"], kernels["longest"], kernels["longest_job"]) == (0, None, None, None)
 
 
-def test_results_without_records_have_no_costs(records):
-    assert stage_costs(records.folder, TABLE) == []
-    records.add(TABLE)
-    assert stage_costs(records.folder, TABLE) == []
+def test_jobs_of_another_study_do_not_count(files: StudyFiles) -> None:
+    other = files_of(SMOKE)
+    for dataset, protocol, method in other.plan.fits:
+        finish(other, "fit", row(math.pi), dataset=dataset, protocol=protocol, method=method)
+    assert costs(other)["fit"]["known"] == 4
+    assert costs(files)["fit"]["known"] == 0

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from mklearn.errors import ConfigError
-from mklearn.study.expansion.kernels import number_of_matrices
 from mklearn.study.expansion.plan import Plan, plan_study
-from mklearn.study.job_resources import JobResources
 from mklearn.study.reading import check_study
+from mklearn.study.resources import number_of_matrices
 from mklearn.study.targets import Targets
 
 STUDY: dict[str, Any] = {
@@ -56,12 +55,10 @@ def test_features_are_the_source_and_no_matrix_is_cached() -> None:
     }  # fmt: skip
     assert number_of_matrices(fit.spec.kernels) == 3
     dataset, protocol, method = next(iter(plan.fits))
-    wildcards = SimpleNamespace(dataset=dataset, protocol=protocol, method=method)
-    targets = Targets(plan)
-    assert (targets.manifest(wildcards), targets.fit_matrices(wildcards)) == ([], [])
-    assert [path.split("/")[-1] for path in targets.fit_sources(wildcards)] == [f"{lbp}.npz", f"{pixels}.npz"]
-    asked = JobResources(targets).fit_memory(wildcards, SimpleNamespace(size_mb=100), 1)
-    assert asked > JobResources(targets).fit_memory(wildcards, SimpleNamespace(size_mb=1), 1)
+    job = Targets(plan).job("fit", dataset=dataset, protocol=protocol, method=method)
+    assert (job.input("manifest"), job.input("matrices")) == ([], [])
+    assert [path.split("/")[-1] for path in job.input("sources")] == [f"{lbp}.npz", f"{pixels}.npz"]
+    assert job.asked_mb(SimpleNamespace(size_mb=100)) > job.asked_mb(SimpleNamespace(size_mb=1))
 
 
 def test_a_list_makes_one_kernel_of_each_and_unscaled_ones_are_as_before() -> None:

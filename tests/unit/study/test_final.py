@@ -137,7 +137,7 @@ def test_best_leaves_out_what_is_no_model() -> None:
 def test_the_job_reads_what_it_needs() -> None:
     made = Targets(plan_study(check_study(study({"method": "average"}))))
     assert made.path("final_model") in made.everything()
-    assert [Path(path).name.split("-")[0] for path in made.final_sources(None)] == ["pixels", "blocks"]
+    assert [Path(path).name.split("-")[0] for path in made.job("final_model").input("sources")] == ["pixels", "blocks"]
     code = {Path(path).name for path in made_code(made)}
     assert {"final_model.py", "kfd.py", "gaussian.py", "saved_models.py"} <= code
     without = Targets(plan_study(check_study(SMOKE)))
@@ -147,7 +147,7 @@ def test_the_job_reads_what_it_needs() -> None:
 def made_code(made: Targets) -> list[str]:
     from mklearn.provenance import step_code
 
-    return step_code("final_model", made.spec("final_model")(None))
+    return step_code("final_model", made.job("final_model").spec)
 
 
 def test_skops_is_missed_before_anything_is_run(monkeypatch: pytest.MonkeyPatch) -> None:

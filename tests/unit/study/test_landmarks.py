@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -102,22 +101,24 @@ def test_features_are_described_in_the_blocks_that_are_passed_over() -> None:
     plan = planned()
     assert {descriptor.n_parts for descriptor in plan.descriptors.values()} == {3}
     targets = Targets(plan)
-    dataset, protocol, landmark_set = next(iter(plan.landmark_sets))
-    w = SimpleNamespace(dataset=dataset, protocol=protocol, landmark_set=landmark_set, part="2of3")
-    assert [Path(path).name for path in targets.moments_blocks(w)] == ["1of3.npz", "2of3.npz", "3of3.npz"]
-    assert [Path(path).name for path in targets.landmark_features(w)] == ["1of3.npz", "2of3.npz", "3of3.npz"] * 2
-    of_block = targets.block_of_landmark_features(w)
-    assert [path for path in targets.landmark_features(w) if path.endswith("2of3.npz")] == of_block
+    choice, passes, fit = targets.jobs("landmarks")[0], targets.jobs("moments")[:3], targets.jobs("fit")[0]
+    assert [job["part"] for job in passes] == ["1of3", "2of3", "3of3"]
+    every = [Path(path).name for path in choice.input("features")]
+    assert every == ["1of3.npz", "2of3.npz", "3of3.npz"] * 2
+    of_block = [path for path in choice.input("features") if path.endswith("2of3.npz")]
+    assert passes[1].input("features") == of_block
+    assert fit.input("landmarks") == [choice.outputs["landmarks"]]
+    assert fit.input("moments") == [job.outputs["moments"] for job in passes]
+    assert fit.input("blocks") == choice.input("features")
+    assert fit.input("sources") == []
 
 
 def test_one_block_reads_the_features_as_a_whole() -> None:
     plan = planned(rows_per_block=200)
     targets = Targets(plan)
-    dataset, protocol, landmark_set = next(iter(plan.landmark_sets))
-    w = SimpleNamespace(dataset=dataset, protocol=protocol, landmark_set=landmark_set, part="1of1")
-    assert [Path(path).name for path in targets.moments_blocks(w)] == ["1of1.npz"]
-    whole = {targets.path("features", dataset=dataset, descriptor=name) for _, name in plan.descriptors}
-    assert set(targets.landmark_features(w)) == whole
+    assert {job["part"] for job in targets.jobs("moments")} == {"1of1"}
+    whole = {targets.path("features", dataset=dataset, descriptor=name) for dataset, name in plan.descriptors}
+    assert set(targets.jobs("landmarks")[0].input("features")) == whole
 
 
 @pytest.mark.parametrize(

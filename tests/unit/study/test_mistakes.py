@@ -320,6 +320,34 @@ def test_a_row_of_published_values_is_a_cell_for_each_size_and_method() -> None:
     assert [cell.model_copy(update={"dimension": None}) for cell in study.published_values()[1:]] == long
 
 
+def test_names_of_an_invalid_entry_are_no_second_mistake() -> None:
+    """Of the broken names, those that the invalid kernel and data set may stand for are not reported."""
+    study = copy.deepcopy(STUDY)
+    study["kernels"]["gauss"]["bandwidth"] = -1
+    study["datasets"]["mine"]["tables"] = []
+    study["published"] = [ROW | {"value": 800.0}, ROW | {"method": "mlk"}]
+    study["methods"]["few"]["protocols"] = ["fold"]
+    assert [line.split(":")[0] for line in mistakes(study)] == [
+        "datasets.mine.tables", "kernels.gauss.bandwidth", "methods.few.protocols", "published[0].value",
+        "published[1].method",
+    ]  # fmt: skip
+
+
+def test_the_plan_lists_all_that_it_can_not_make() -> None:
+    study = check_study({
+        "study": "s", "datasets": ["digits", "wine"], "descriptors": {"pixels": {"kind": "pixels"}},
+        "methods": {"average": {"kind": "kernel_fda"}, "matrices": {"kind": "glram"}},
+        "protocols": {"given": {"kind": "given", "path": "nowhere.csv"}, "folds": {"kind": "k_fold"}},
+    })  # fmt: skip
+    with pytest.raises(ConfigError) as caught:
+        plan_study(study)
+    first, *lines = str(caught.value).splitlines()
+    assert first == "the study has 3 mistakes:"
+    assert [line.split(":")[0] for line in lines] == [
+        "  1. protocols.given.path", "  2. datasets.wine", "  3. methods.matrices",
+    ]  # fmt: skip
+
+
 def test_of_many_valid_names_the_first_are_listed() -> None:
     """A study with hundreds of kernels and a misspelt name in each method had a message of many pages."""
     study = copy.deepcopy(STUDY)

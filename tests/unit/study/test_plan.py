@@ -6,7 +6,6 @@ import copy
 import json
 import re
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from mklearn.study.expansion.plan import Plan, plan_study
 from mklearn.study.expansion.tables import report_spec, summary_spec
 from mklearn.study.naming import kernel_names
 from mklearn.study.reading import check_study
+from mklearn.study.registry import registered
 from mklearn.study.targets import Targets
 
 
@@ -135,7 +135,8 @@ def test_components_are_as_the_method_says_then_the_study_then_its_kind(
     ],
 )
 def test_names_of_kernels(kernel: dict[str, Any], expected: list[str]) -> None:
-    found = list(kernel_names("k", kernel, ["a", "b"]))
+    gaussian: Any = registered("kernels")["gaussian"].model_validate({"kind": "gaussian", **kernel})
+    found = list(kernel_names("k", gaussian, ["a", "b"]))
     assert [kernel.name for kernel in found] == expected
     chosen = kernel.get("descriptor", "each")
     descriptors = {"a", "b"} if chosen == "each" else {chosen} if isinstance(chosen, str) else set(chosen)
@@ -282,9 +283,9 @@ def source(plan: Plan, method: str) -> Any:
     """Return the fit of a method, its manifest and its other input files."""
     targets = Targets(plan)
     place, fit = next((place, fit) for place, fit in plan.fits.items() if fit.method_id == method)
-    w = SimpleNamespace(**dict(zip(("dataset", "protocol", "method"), place, strict=True)))
-    assert targets.fit_matrices(w) == []
-    return fit, targets.manifest(w), targets.fit_sources(w)
+    job = targets.job("fit", **dict(zip(("dataset", "protocol", "method"), place, strict=True)))
+    assert job.input("matrices") == []
+    return fit, job.input("manifest"), job.input("sources")
 
 
 def test_features_are_planned_even_if_no_kernel_needs_them() -> None:
@@ -531,10 +532,8 @@ def test_data_sets_made_of_the_same_files_share_the_download() -> None:
 def test_steps_read_the_planned_specifications_unchanged() -> None:
     """Passed as text to a job and validated again, a planned specification is the same, with values at its defaults."""
     targets = Targets(planned(SMOKE | {"calibration": {"method": "average"}, "final": {}}))
-    found = [*(entry.spec for entry in targets.plan.descriptors.values()), *targets.plan.protocols.values()]
-    found += [entry.spec for entry in targets.plan.pairwise.values()] + list(targets.plan.kernel_sets.values())
-    found += [fit.spec for fit in targets.plan.fits.values()]
-    found += [targets.specification(step) for step in ("scores", "summary", "run_record", "report", "final_model")]
+    found = [job.stage.spec(job) for stage in targets.stages for job in targets.jobs(stage)]
+    assert {type(spec).__name__ for spec in found} >= {"ReadSpec", "FitSpec", "ReportSpec", "FinalSpec"}
     for spec in found:
         text = canonical(spec.as_dict())
         assert json.loads(text) == spec.as_dict()

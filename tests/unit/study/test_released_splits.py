@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from mklearn.errors import ConfigError, DataError
 from mklearn.steps import split as step
 from mklearn.study.expansion.plan import Plan, plan_study
 from mklearn.study.reading import check_study
+from mklearn.study.stages.split import split_spec
 from mklearn.study.targets import Targets
 
 CODES = np.array([3, 1, 1, 3, 10, 10])
@@ -80,13 +80,10 @@ def test_the_step(file: Path, tmp_path: Path) -> None:
 def test_in_a_plan() -> None:
     """The file of the data set is the file of the splits, and only the choice differs between the two protocols."""
     plan = planned(datasets=["heart"])
-    targets = Targets(plan)
-    (dataset,) = plan.datasets
-    names = [SimpleNamespace(dataset=dataset, protocol=key) for key in plan.protocols]
-    for w in names:
-        assert [Path(path).name for path in targets.split_files(w)] == ["heart.mat"]
-        spec = targets.specification("split", w)
-        assert isinstance(spec, SplitSpec)
+    assert len(plan.protocols) == 2
+    for job in Targets(plan).jobs("split"):
+        assert [Path(path).name for path in job.input("files")] == ["heart.mat"]
+        spec = split_spec(job)
         assert spec.source == "mklearn.datasets.readers.uci_table:released_splits"
         assert "choose" not in spec.parameters
     inner, test = plan.fits.values()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -16,6 +15,7 @@ from mklearn.errors import ConfigError
 from mklearn.steps import split as step
 from mklearn.study.expansion.plan import plan_study
 from mklearn.study.reading import check_study
+from mklearn.study.stages.split import split_spec
 from mklearn.study.targets import Targets
 
 
@@ -30,9 +30,7 @@ def specs(datasets: Any) -> list[tuple[Any, SplitSpec]]:
     targets, (protocol,) = Targets(plan), plan.protocols
     found = []
     for key, dataset in plan.datasets.items():
-        spec = targets.specification("split", SimpleNamespace(dataset=key, protocol=protocol))
-        assert isinstance(spec, SplitSpec)
-        found.append((dataset, spec))
+        found.append((dataset, split_spec(targets.job("split", dataset=key, protocol=protocol))))
     return found
 
 

@@ -6,12 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.conftest import REPOSITORY
 
 from mklearn.errors import ConfigError
 from mklearn.study.expansion.plan import plan_study
-from mklearn.study.reading import read_study
+from mklearn.study.reading import check_study, read_study
 from mklearn.study.yaml_file import DEEPEST, LARGEST, read_yaml
 
 BASE = "study: s\ndatasets: digits\n"
@@ -125,7 +126,7 @@ def test_names_of_studies_that_are_folders_of_all(tmp_path: Path, name: str) -> 
     assert f"1. study: invalid name {name!r}: the folder of this name holds what studies share." in found
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200)
 @given(st.text(st.sampled_from("ab:&*[]{}?!-<>|'\"\\# \n\t~0129.eyn,%@\x00\ufffe"), max_size=60))
 def test_any_text_is_read_or_is_a_sentence(tmp_path: Path, text: str) -> None:
     path = tmp_path / "study.yaml"
@@ -136,3 +137,12 @@ def test_any_text_is_read_or_is_a_sentence(tmp_path: Path, text: str) -> None:
     except ConfigError as error:
         message = str(error)
     assert message.startswith(str(path))
+
+
+@pytest.mark.parametrize(
+    "path", sorted((REPOSITORY / "workflow" / "studies").glob("*.yaml")), ids=lambda path: path.stem
+)
+def test_the_configuration_that_a_run_records_is_the_study(path: Path) -> None:
+    """With every default written out."""
+    study = read_study(path)
+    assert check_study(study.model_dump(mode="json")) == study

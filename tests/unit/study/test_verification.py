@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -61,10 +60,8 @@ def test_another_representation_is_another_protocol_and_no_other_split() -> None
 
 def files_of_fit(plan: Plan, number: int) -> tuple[list[str], list[str]]:
     """Return the kinds of the files of a fit that are features, and that are projections."""
-    targets = Targets(plan)
-    dataset, protocol, method = list(plan.fits)[number]
-    wildcards = SimpleNamespace(dataset=dataset, protocol=protocol, method=method)
-    sources, projections = targets.fit_sources(wildcards), targets.projections(wildcards)
+    job = Targets(plan).jobs("fit")[number]
+    sources, projections = job.input("sources"), job.input("projections")
     return [Path(path).name.split("-")[0] for path in sources], [Path(path).name.split("-")[0] for path in projections]
 
 

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from mklearn.datasets.readers.hdf5 import check_size, hdf5_errors, numbers, open_hdf5, text, word
+from mklearn.datasets.readers.content import check_size
+from mklearn.datasets.readers.hdf5 import hdf5_errors, numbers, open_hdf5, text, word
 from mklearn.errors import DataError
 
 ANNDATA, MUDATA = ".h5ad", ".h5mu"

@@ -1,4 +1,4 @@
-"""Shared by readers: one input file, sha256 of decoded content, decoding one image, ids and what they tell."""
+"""Shared by readers: one input file, its size and sha256 when decoded, decoding one image, ids and what they tell."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ COLOURS = ("grey", "rgb")
 IMAGE_FORMATS = ("PNG", "JPEG", "BMP", "TIFF", "PPM", "GIF", "WEBP")
 """Pillow's decoders that an image can choose by its content; others, such as that of EPS, start programs."""
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".pgm", ".ppm", ".gif", ".webp")
+MOST_BYTES = 2 << 30
+"""Size of one array in memory. A small file can claim a large one, and tables become dense."""
 _logger = logging.getLogger(__name__)
 
 
@@ -40,6 +42,17 @@ def check_content(array: np.ndarray, expected: str | None, source: Path | str) -
             f"{source}: its content is not that of the registered data set (sha256 of the decoded values: "
             f"expected {expected}, got {found}). It may be another crop, scaling or order of the same images; "
             "results could not be compared with published ones"
+        )
+
+
+def check_size(shape: tuple[int, ...] | None, path: Path, name: str, itemsize: int = 8) -> None:
+    """Raise DataError for an array that is larger than `MOST_BYTES` in memory."""
+    size = float(np.prod(np.array(shape or (0,), dtype=float))) * itemsize
+    if size > MOST_BYTES:
+        raise DataError(
+            f"{path}: {name} has shape {tuple(shape or ())}, {size / 1e9:.1f} GB as a dense table; at most "
+            f"{MOST_BYTES / 1e9:.1f} GB are read. Keep fewer features (of genes, the highly variable ones), or name an "
+            "array of components, such as obsm/X_pca"
         )
 
 

@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 
 from mklearn.atomic import existing_file
+from mklearn.datasets.readers.content import check_size
 from mklearn.errors import DataError, UserError
 from mklearn.extras import require
-
-MOST_BYTES = 2 << 30
-"""Size of one array in memory. A small file can claim a large one, and tables become dense."""
 
 
 @contextmanager
@@ -44,7 +42,7 @@ def hdf5_errors(path: Path, kind: str) -> Iterator[None]:
 
 
 def numbers(node: Any, path: Path) -> np.ndarray:
-    """Read a dataset; raise DataError if it is none, or larger than `MOST_BYTES`."""
+    """Read a dataset; raise DataError if it is none, or too large (:func:`check_size`)."""
     if not hasattr(node, "nbytes"):
         raise DataError(f"{path}: {getattr(node, 'name', 'an entry')} is a group where an array should be")
     _check_own(node, path)
@@ -67,17 +65,6 @@ def word(node: Any, name: str) -> str:
     """Return an attribute that is a word; "" if there is none."""
     found = node.attrs.get(name, "")
     return found.decode() if isinstance(found, bytes) else str(found)
-
-
-def check_size(shape: tuple[int, ...] | None, path: Path, name: str, itemsize: int = 8) -> None:
-    """Raise DataError for an array that is larger than `MOST_BYTES` in memory."""
-    size = float(np.prod(np.array(shape or (0,), dtype=float))) * itemsize
-    if size > MOST_BYTES:
-        raise DataError(
-            f"{path}: {name} has shape {tuple(shape or ())}, {size / 1e9:.1f} GB as a dense table; at most "
-            f"{MOST_BYTES / 1e9:.1f} GB are read. Keep fewer features (of genes, the highly variable ones), or name an "
-            "array of components, such as obsm/X_pca"
-        )
 
 
 def _check_own(node: Any, path: Path) -> None:

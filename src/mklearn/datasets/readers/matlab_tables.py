@@ -9,7 +9,7 @@ import numpy as np
 
 from mklearn.atomic import existing_file
 from mklearn.datasets.readers.hdf5 import hdf5_errors, numbers, open_hdf5, word
-from mklearn.datasets.readers.matlab import all_variables, rows_of_text
+from mklearn.datasets.readers.matlab import all_variables
 
 
 def own_variables(path: Path) -> dict[str, np.ndarray]:
@@ -27,7 +27,7 @@ def own_variables(path: Path) -> dict[str, np.ndarray]:
     DataError
         Missing, not a MATLAB file, or a truncated or damaged one.
     """
-    variables = all_variables(existing_file(path), text=True)
+    variables = all_variables(existing_file(path))
     if variables is None:
         return _of_hdf5(path)
     found = {}
@@ -41,8 +41,8 @@ def own_variables(path: Path) -> dict[str, np.ndarray]:
 
 def _words(cells: np.ndarray) -> np.ndarray | None:
     """Return the entries of a cell as text; None if one is no text."""
-    parts = [part for part in cells.ravel(order="F") if part is not None]
-    words = ["".join(part.ravel().tolist()) for part in parts if part.dtype.kind == "U" or part.size == 0]
+    parts = [np.asarray(part) for part in cells.ravel(order="F")]
+    words = ["".join(part.ravel().tolist()).rstrip() for part in parts if part.dtype.kind == "U" or part.size == 0]
     return np.array(words, dtype=str) if len(words) == cells.size else None
 
 
@@ -69,4 +69,4 @@ def _of_hdf5(path: Path) -> dict[str, np.ndarray]:
 def _text(node: Any, path: Path) -> np.ndarray:
     if "MATLAB_empty" in node.attrs:
         return np.array([""], dtype=str)
-    return rows_of_text(numbers(node, path).T)
+    return np.array(["".join(map(chr, row)).rstrip() for row in numbers(node, path).T.tolist()], dtype=str)

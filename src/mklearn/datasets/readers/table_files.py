@@ -11,7 +11,7 @@ import pandas as pd
 
 from mklearn.atomic import read_npz
 from mklearn.datasets.readers.annotated_data import ANNDATA, MUDATA, arrays_of, feature_names, read_annotated
-from mklearn.datasets.readers.hdf5 import check_size
+from mklearn.datasets.readers.content import check_size
 from mklearn.datasets.readers.matlab_tables import own_variables
 from mklearn.datasets.readers.tabular import SEPARATORS, class_names, column_text, read_frame, require_columns
 from mklearn.datasets.samples import check_unique, some

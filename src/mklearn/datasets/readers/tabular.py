@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 
 from mklearn.atomic import existing_file, read_parquet
+from mklearn.checks import LARGEST_VALUE
 from mklearn.datasets.samples import check_numbers, check_text, check_unique, some
 from mklearn.errors import DataError
-from mklearn.kernels.checks import LARGEST_VALUE
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _WHOLE_IN_DOUBLE = 2**53

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Literal
 
 from mklearn.contract.fit_spec import Impute
-from mklearn.contract.specs import DownloadSpec, FileSpec, ReadSpec, ResizeSpec
+from mklearn.contract.specs import DOWNLOADS, DownloadSpec, FileSpec, ReadSpec, ResizeSpec
 from mklearn.datasets.registry import MIRROR_VARIABLE, dataset_spec, entry
 from mklearn.errors import ConfigError
 from mklearn.provenance import digest, key
 from mklearn.study.datasets import DatasetConfig, FeatureTables, ImageFolder, Precomputed, RegisteredDataset
-from mklearn.study.layout import Layout
 
 OWN = {"images": "images", "tables": "features", "matrices": "kernels"}
 """Words for what the user's own data are, by family."""
@@ -31,8 +30,6 @@ class PlannedDataset:
     """Key before resizing."""
     family: str
     """Images, tables or matrices."""
-    tables: list[str]
-    """Names of its feature tables."""
     read: ReadSpec
     resize: ResizeSpec | None
     title: str
@@ -64,7 +61,7 @@ class PlannedDataset:
         return self.missing_views == "mean" or self.impute != "none"
 
 
-def planned_dataset(dataset_id: str, config: DatasetConfig, layout: Layout, mirror: str | None) -> PlannedDataset:
+def planned_dataset(dataset_id: str, config: DatasetConfig, results: str, mirror: str | None) -> PlannedDataset:
     """Expand a data set; its key depends on what is read and how it is resized, not on where it lies.
 
     Raises
@@ -73,8 +70,6 @@ def planned_dataset(dataset_id: str, config: DatasetConfig, layout: Layout, mirr
         A file or folder of the user does not exist, or Snakemake can't take its name.
     """
     raw = config.model_dump(exclude={"title"})
-    if isinstance(config, RegisteredDataset):
-        raw["name"] = config.name or dataset_id
     fields = dataset_spec(raw)
     size = {name: value for name, value in (fields.pop("resize", None) or {}).items() if value is not None}
     if size and "expected" in fields:  # the size is known only after resizing
@@ -83,15 +78,10 @@ def planned_dataset(dataset_id: str, config: DatasetConfig, layout: Layout, mirr
     resize = ResizeSpec(**size) if size else None
     original = key(dataset_id, read.as_dict())
     final = key(dataset_id, [read.as_dict(), resize.as_dict()]) if resize else original
+    title = config.title or f"{dataset_id} (your own {OWN[config.family]})"
+    planned = PlannedDataset(dataset_id, final, original, config.family, read, resize, title)
     if isinstance(config, RegisteredDataset):
-        known = entry(raw["name"])
-        family, tables = known.family, known.tables
-    else:
-        family, tables = config.family, list(config.tables) if isinstance(config, FeatureTables) else []
-    title = config.title or f"{dataset_id} (your own {OWN[family]})"
-    planned = PlannedDataset(dataset_id, final, original, family, tables, read, resize, title)
-    if isinstance(config, RegisteredDataset):
-        return _registered(planned, config, raw, layout, mirror)
+        return _registered(planned, config, raw, results, mirror)
     if isinstance(config, ImageFolder):
         return replace(planned, read=read.model_copy(update={"listing": _listing(dataset_id, config.path)}))
     planned = replace(planned, files=_own_files(dataset_id, config))
@@ -101,34 +91,21 @@ def planned_dataset(dataset_id: str, config: DatasetConfig, layout: Layout, mirr
 
 
 def splits_source(dataset_id: str, datasets: Mapping[str, DatasetConfig]) -> str:
-    """Return the name that the splits of a data set are drawn by: entries with one name and the same labels share them.
-
-    Raises
-    ------
-    ConfigError
-        ``splits_of`` names an entry that has the splits of a third.
-    """
+    """Return the name that seeds the splits of a data set: entries of one name with the same labels share them."""
     config = datasets[dataset_id]
     if config.splits_of is None:
-        return (config.name if isinstance(config, RegisteredDataset) else None) or dataset_id
-    if config.splits_of == dataset_id:
-        return dataset_id
-    further = datasets[config.splits_of].splits_of
-    if further not in (None, config.splits_of):
-        raise ConfigError(
-            f"datasets.{dataset_id}.splits_of: {config.splits_of!r} has the splits of {further!r}; name that one."
-        )
-    return splits_source(config.splits_of, datasets)
+        return config.name if isinstance(config, RegisteredDataset) else dataset_id
+    return dataset_id if config.splits_of == dataset_id else splits_source(config.splits_of, datasets)
 
 
 def _registered(
-    planned: PlannedDataset, config: RegisteredDataset, raw: dict[str, object], layout: Layout, mirror: str | None
+    planned: PlannedDataset, config: RegisteredDataset, raw: dict[str, object], results: str, mirror: str | None
 ) -> PlannedDataset:
     """Add what the registry says: downloads, title, number of samples."""
-    known = entry(str(raw["name"]))
+    known = entry(config.name)
 
     def path(file: FileSpec) -> str:
-        return layout.path("download", source=known.of or known.id, file=file.name)
+        return str(Path(results, DOWNLOADS.format(source=known.of or known.id, file=file.name)))
 
     files = known.packaging(os.environ.get(MIRROR_VARIABLE) or mirror)  # the order of the download
     source = entry(known.of) if known.of else known  # one job, whichever of the data sets on these files a study has

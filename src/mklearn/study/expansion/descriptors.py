@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mklearn.contract.specs import DescriptorSpec
-from mklearn.descriptors.models import Descriptor, Table
+from mklearn.descriptors.models import Descriptor
 from mklearn.provenance import key
-from mklearn.study.default_descriptors import image_descriptors
+from mklearn.study.datasets import DatasetConfig
 from mklearn.study.expansion.datasets import PlannedDataset
+from mklearn.study.naming import descriptors_of
 
 LEARNS_FROM = 512
 """Largest number of random images that words, patches and principal axes are learned from."""
@@ -28,15 +29,11 @@ class PlannedDescriptor:
 
 
 def planned_descriptors(
-    dataset: PlannedDataset, named: Mapping[str, Descriptor] | None, seed: int
+    dataset: PlannedDataset, config: DatasetConfig, named: Mapping[str, Descriptor] | None, seed: int
 ) -> dict[str, PlannedDescriptor]:
     """Return the descriptors that apply to a data set, by id: those that the study names, else the default ones."""
-    if named is None:
-        chosen = _default_descriptors(dataset)
-    else:
-        chosen = {name: model for name, model in named.items() if model.family == dataset.family}
-        if dataset.family == "tables":
-            chosen = {name: m for name, m in chosen.items() if isinstance(m, Table) and m.table in dataset.tables}
+    shape = dataset.resize.shape if dataset.resize else dataset.read.expected.get("image_shape")
+    chosen = descriptors_of(config, named, min(shape[:2]) if shape else None)
     return {name: _planned(dataset, name, model, seed) for name, model in chosen.items()}
 
 
@@ -48,12 +45,3 @@ def _planned(dataset: PlannedDataset, name: str, config: Descriptor, seed: int) 
     n = dataset.n_samples
     n_parts = -(-n // config.images_per_job) if n and config.images_per_job else 1
     return PlannedDescriptor(name, key(name, spec.as_dict()), config, spec, n_parts)
-
-
-def _default_descriptors(dataset: PlannedDataset) -> Mapping[str, Descriptor]:
-    if dataset.family == "tables":
-        return {name: Table(kind="table", table=name) for name in dataset.tables}
-    if dataset.family == "matrices":
-        return {}
-    shape = dataset.resize.shape if dataset.resize else dataset.read.expected.get("image_shape")
-    return image_descriptors(min(shape[:2]) if shape else None)

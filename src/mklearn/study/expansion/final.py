@@ -52,6 +52,7 @@ def planned_final(
     require("skops")
     named = final.protocol_of(study.protocols, dataset.id)
     protocol = next(protocol for protocol in protocols if protocol.id == named)
+    names = {key: planned.id for key, planned in descriptors.items()}
     candidates, reasons = [], []
     for fit in fits:
         if fit.protocol != protocol.key or final.method not in (BEST, fit.method_id):
@@ -62,7 +63,7 @@ def planned_final(
             reasons.append(f"{fit.method_id} {reason}")
             continue
         kind = method.specification()["kind"]
-        candidates.append(FinalCandidate(fit=_on_features(fit.spec), title=fit.label, kind=kind))
+        candidates.append(FinalCandidate(fit=_on_named_features(fit.spec, names), title=fit.label, kind=kind))
     if not candidates:
         what = "no method can be a model" if final.method == BEST else "this method can't be a model"
         listed = "; ".join(reasons) or f"{final.method!r} is not evaluated by protocol {named!r}"
@@ -70,7 +71,7 @@ def planned_final(
             f"final.method: {what} of data set {dataset.id!r}: {listed}. A model needs kernels of one descriptor each "
             "that is a vector, or features."
         )
-    used = {key for candidate in candidates for key in candidate.fit.descriptors}
+    used = {name for candidate in candidates for name in candidate.fit.descriptors}
     config = study.datasets[dataset.id]
     own_tables = config.tables if isinstance(config, FeatureTables) else {}
     spec = FinalSpec(
@@ -80,7 +81,7 @@ def planned_final(
         method=final.method,
         metric=final.metric,
         candidates=candidates,
-        views=[_view(planned, own_tables) for key, planned in descriptors.items() if key in used],
+        views=[_view(planned, own_tables) for planned in descriptors.values() if planned.id in used],
         images=_images(dataset) if dataset.family == "images" else None,
         tables=_tables(config) if isinstance(config, FeatureTables) else None,
         label_table=config.labels if isinstance(config, FeatureTables) else None,
@@ -89,10 +90,16 @@ def planned_final(
     return PlannedFinal(dataset, protocol.key, spec)
 
 
-def _on_features(spec: FitSpec) -> FitSpec:
-    """Return a fit at its largest training size, with kernels that are computed from features instead of matrices."""
+def _on_named_features(spec: FitSpec, names: Mapping[str, str]) -> FitSpec:
+    """Return a fit at its largest training size, on the features of descriptors by their names in the study."""
     largest: Setting = max(spec.settings, key=lambda setting: setting.train_size or 0)
-    return spec.model_copy(update={"kernels": kernels_on_features(spec.kernels), "settings": [largest]})
+    kernels = [kernel | {"view": names[kernel["view"]]} for kernel in kernels_on_features(spec.kernels)]
+    inputs = {
+        name: entry.model_copy(update={"descriptors": [names[key] for key in entry.descriptors]})
+        for name, entry in spec.method.inputs.items()
+    }
+    method = spec.method.model_copy(update={"inputs": inputs})
+    return spec.model_copy(update={"kernels": kernels, "settings": [largest], "method": method})
 
 
 def _view(descriptor: PlannedDescriptor, own_tables: Mapping[str, str | TableFile]) -> FinalView:

@@ -11,7 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mklearn.contract.fit_spec import AUTO_SCALINGS, EvaluationSpec, FitSpec, Impute, InputSpec, MethodSpec, Setting
+from mklearn.contract.fit_spec import (
+    AUTO_SCALINGS,
+    EvaluationSpec,
+    FitSpec,
+    Impute,
+    InputSpec,
+    MethodSpec,
+    Setting,
+    is_pairwise,
+)
 from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.contract.method import KernelMethod, Method, ScaledFeatures
 from mklearn.contract.model import as_list
@@ -25,7 +34,7 @@ from mklearn.study.expansion.kernels import kernel_parts, pairwise_of
 from mklearn.study.expansion.landmarks import landmark_set, on_landmarks
 from mklearn.study.expansion.protocols import PlannedProtocol
 from mklearn.study.model import Evaluation
-from mklearn.study.naming import matching
+from mklearn.study.naming import matching, variants
 
 Spec = dict[str, Any]
 Descriptors = Mapping[str, tuple[str, Descriptor]]
@@ -95,10 +104,9 @@ def planned_fits(
     inputs = _inputs(dataset, method_id, method, descriptors)
     evaluated = _evaluation(method_id, method, evaluation)
     found = []
-    variants = _variants(method_id, method, kernels, dataset)
     if method.protocols is not None:
         protocols = [protocol for protocol in protocols if protocol.id in method.protocols]
-    for variant in variants:
+    for variant in _variants(method_id, method, kernels, dataset):
         scaled = [*kernel_parts(variant.kernels), *(entry.model_dump() for entry in inputs.values())]
         automatic = any(part.get("feature_scaling") == "auto" for part in scaled)
         grid = method.grid() | ({"feature_scaling": list(AUTO_SCALINGS)} if automatic else {})
@@ -179,9 +187,9 @@ def _inputs(dataset: PlannedDataset, method_id: str, method: Method, descriptors
                 f"methods.{method_id}: {method.title} takes images, and data set {dataset.id!r} has none "
                 f"({dataset.family}). Omit one of the two."
             )
-        descriptor = _descriptors(dataset, method_id, method, name, descriptors) if name in fields else None
+        chosen = _descriptors(dataset, method_id, method, name, descriptors) if name in fields else []
         inputs[name] = InputSpec(
-            kind=entry.kind, descriptor=descriptor, training_only=entry.training_only,
+            kind=entry.kind, descriptors=chosen,
             feature_scaling=method.feature_scaling if isinstance(method, ScaledFeatures) else "none",
             impute=_imputation(dataset) if entry.kind == "features" else "none",
         )  # fmt: skip
@@ -195,8 +203,8 @@ def _imputation(dataset: PlannedDataset) -> Impute:
 
 def _descriptors(
     dataset: PlannedDataset, method_id: str, method: Method, input_name: str, descriptors: Descriptors
-) -> str | list[str]:
-    """Return the key of the descriptor that the method names for an input; a list of several."""
+) -> list[str]:
+    """Return the keys of the descriptors that the method names for an input."""
     field_name = method.descriptor_fields()[input_name]
     value, path = getattr(method, field_name), f"methods.{method_id}.{field_name}"
     if value == "all" and method.inputs[input_name].several:
@@ -220,8 +228,7 @@ def _descriptors(
             f"{path}: {point_sets[0]!r} is a set of points for each image, and {method.title} takes one vector; "
             f"{advice}, or use a method on kernels."
         )
-    keys = [descriptors[name][0] for name in names]
-    return keys if len(keys) > 1 else keys[0]
+    return [descriptors[name][0] for name in names]
 
 
 def _variants(method_id: str, method: Method, kernels: Sequence[Spec], dataset: PlannedDataset) -> list[_Variant]:
@@ -234,25 +241,21 @@ def _variants(method_id: str, method: Method, kernels: Sequence[Spec], dataset: 
             "Name a descriptor that does, or omit descriptors and kernels to use the defaults."
         )
     usual = [kernel for kernel in kernels if kernel["kind"] != "product"]
-    if method.kernels == "each":
-        names = _names_of_single_kernels(usual)
-        return [
-            _Variant(f"{method_id}-{kernel['id']}", f"{label} on {name}", [kernel])
-            for kernel, name in zip(usual, names, strict=True)
-        ]
-    if method.kernels == "all_but_each":
-        if len(usual) < 2:
+    if method.kernels == "each" or method.kernels == "all_but_each":
+        each = method.kernels == "each"
+        if len(usual) < 2 and not each:
             raise ConfigError(
                 f"methods.{method_id}.kernels: data set {dataset.id!r} has one kernel, {usual[0]['id']!r}; without it "
                 "there is none. Name a second descriptor or kernel, or other `datasets` for the method."
             )
+        ids = variants(method_id, method, [kernel["id"] for kernel in usual])
         names = _names_of_single_kernels(usual)
         return [
             _Variant(
-                f"{method_id}-without-{left['id']}", f"{label} without {name}",
-                [kernel for kernel in usual if kernel is not left],
+                variant, f"{label} {'on' if each else 'without'} {name}",
+                [kernel for kernel in usual if (kernel is own) == each],
             )
-            for left, name in zip(usual, names, strict=True)
+            for variant, own, name in zip(ids, usual, names, strict=True)
         ]  # fmt: skip
     chosen = usual if method.kernels == "all" else _named_kernels(method_id, method.kernels, kernels, dataset)
     return [_Variant(method_id, label, chosen, _kernel_weights(method_id, method, chosen))]
@@ -273,7 +276,8 @@ def _names_of_single_kernels(kernels: Sequence[Spec]) -> list[str]:
 
 def _source(kernel: Spec) -> str:
     """Return the key of the descriptor or matrix that a kernel is made from."""
-    return str(kernel["features"] if "features" in kernel else kernel["pairwise"].rpartition("/")[0])
+    view: str = kernel["view"]
+    return view.rpartition("/")[0] if is_pairwise(view) else view
 
 
 def _named_kernels(method_id: str, names: list[str], kernels: Sequence[Spec], dataset: PlannedDataset) -> list[Spec]:

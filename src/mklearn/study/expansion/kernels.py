@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
+from mklearn.contract.fit_spec import is_pairwise, views_of
 from mklearn.contract.specs import PairwiseSpec
 from mklearn.errors import ConfigError
 from mklearn.kernels.costs import n_blocks_for
-from mklearn.kernels.models import DescriptorKernel, Kernel, MatrixKernel, Product
+from mklearn.kernels.models import DescriptorKernel, Kernel, Product
 from mklearn.provenance import key
 from mklearn.study.datasets import DatasetConfig, Precomputed
 from mklearn.study.expansion.datasets import PlannedDataset
 from mklearn.study.expansion.descriptors import PlannedDescriptor
-from mklearn.study.naming import NamedKernel, kernel_names
-from mklearn.study.registry import REGISTRATIONS
+from mklearn.study.naming import NamedKernel, kernels_of
 
 KernelSpec = dict[str, Any]
-"""A kernel, as :func:`mklearn.kernels.specs.build_stack` takes it."""
+"""A kernel with its id, as `mklearn.kernels.specs.StackTransform` takes it; ``feature_scaling`` may be auto."""
 MINUTES_PER_JOB = 1.0
 """Run time of a job that computes rows of a matrix."""
 POINT_SET = "point_set"
@@ -27,7 +27,7 @@ POINT_SET_CODE = {
     "rows": "mklearn.kernels.point_set_distance:point_set_distance_rows",
 }
 """The distance between sets of points: all of them, and some rows of the upper triangle."""
-OF_A_FACTOR = ("id", "pairwise", "features", "feature_scaling", "impute", "measure", "bandwidth", "bandwidth_rule")
+OF_A_FACTOR = ("id", "view", "feature_scaling", "impute", "measure", "bandwidth", "bandwidth_rule")
 """What a product takes over from the Gaussian kernels that are its factors."""
 
 
@@ -74,10 +74,14 @@ def planned_kernels(
         A kernel that can't compare a descriptor, a product of kernels that the data set does not have, or two kernels
         of one name.
     """
-    if isinstance(config, Precomputed):
-        kernels = _kernels_of_matrices(config, named or {})
-    else:
-        kernels = _kernels_of_descriptors(dataset, named, descriptors)
+    sources = list(config.matrices if isinstance(config, Precomputed) else descriptors)
+    kernels = [
+        _kernel_of_matrix(config, kernel_id, kernel, one)
+        if isinstance(config, Precomputed)
+        else _kernel_of_descriptor(dataset, kernel_id, kernel, one, descriptors[one.descriptor])
+        for kernel_id, kernel, one in kernels_of(config, named, sources)
+        if one.descriptor in sources
+    ]
     return kernels + _products(dataset, named or {}, [kernel.spec for kernel in kernels])
 
 
@@ -88,52 +92,18 @@ def kernel_parts(kernels: Sequence[KernelSpec]) -> list[KernelSpec]:
 
 def pairwise_of(kernel: KernelSpec) -> list[str]:
     """Return the names of the pairwise matrices that a kernel is made from; none of one on scaled features."""
-    return [part["pairwise"] for part in kernel_parts([kernel]) if "pairwise" in part]
+    return [view for view in views_of([kernel]) if is_pairwise(view)]
 
 
-def number_of_matrices(kernels: Sequence[KernelSpec]) -> int:
-    """Count the matrices that kernels are made from: cached ones, and those of scaled features in the fit."""
-    named = ("pairwise", "features", "feature_scaling", "impute", "measure")
-    return len({tuple(part.get(field) for field in named) for part in kernel_parts(kernels)})
-
-
-def _kernels_of_descriptors(
-    dataset: PlannedDataset, named: Mapping[str, Kernel] | None, descriptors: Mapping[str, PlannedDescriptor]
-) -> list[PlannedKernel]:
-    default = {name: _default_kernel(planned) for name, planned in descriptors.items()}
-    configs: Mapping[str, Kernel] = default if named is None else named
-    kernels = []
-    for kernel_id, kernel in configs.items():
-        if not isinstance(kernel, DescriptorKernel) or isinstance(kernel, MatrixKernel):
-            continue
-        for named_kernel in kernel_names(kernel_id, kernel.model_dump(), list(descriptors)):
-            descriptor = descriptors.get(named_kernel.descriptor)
-            if descriptor is None:
-                continue
-            if named_kernel.feature_scaling != "none" or dataset.is_incomplete:
-                kernels.append(_kernel_on_features(dataset, kernel_id, kernel, named_kernel, descriptor))
-                continue
-            measure = kernel.measure_for(descriptor.config.measure)
-            _check_measure(kernel_id, measure, descriptor)
-            pairwise = _pairwise(dataset, descriptor, measure)
-            source = {"pairwise": pairwise.name}
-            kernels.append(PlannedKernel(_spec(named_kernel, kernel, source, measure), pairwise))
-    return kernels
-
-
-def _default_kernel(descriptor: PlannedDescriptor) -> DescriptorKernel:
-    """Return the kernel of a descriptor in a study that names none.
-
-    Tables hold features in any units, and inner cross-validation chooses their scaling (``reports/scaling``).
-    """
-    scaling: Literal["auto", "none"] = "auto" if descriptor.config.family == "tables" else "none"
-    return _model("gaussian", descriptor=descriptor.id, feature_scaling=scaling)
-
-
-def _model(kind: str, **fields: Any) -> DescriptorKernel:
-    made = REGISTRATIONS["kernels"][kind].model.model_validate({"kind": kind, **fields})
-    assert isinstance(made, DescriptorKernel)
-    return made
+def _kernel_of_descriptor(
+    dataset: PlannedDataset, kernel_id: str, kernel: DescriptorKernel, named: NamedKernel, descriptor: PlannedDescriptor
+) -> PlannedKernel:
+    if named.feature_scaling != "none" or dataset.is_incomplete:
+        return _kernel_on_features(dataset, kernel_id, kernel, named, descriptor)
+    measure = kernel.measure_for(descriptor.config.measure)
+    _check_measure(kernel_id, measure, descriptor)
+    pairwise = _pairwise(dataset, descriptor, measure)
+    return PlannedKernel(_spec(named, kernel, {"view": pairwise.name}, measure), pairwise)
 
 
 def _kernel_on_features(
@@ -152,7 +122,7 @@ def _kernel_on_features(
             f"{path}: measure {measure} can't compare features with scaling {named.feature_scaling}; "
             "use squared_euclidean, or omit `measure`."
         )
-    source = {"features": descriptor.key, "feature_scaling": named.feature_scaling}
+    source = {"view": descriptor.key, "feature_scaling": named.feature_scaling}
     if dataset.impute != "none":
         source["impute"] = dataset.impute
     return PlannedKernel(_spec(named, kernel, source, measure) | _completion(dataset))
@@ -162,28 +132,16 @@ def _completion(dataset: PlannedDataset) -> KernelSpec:
     return {"missing_views": "mean"} if dataset.missing_views == "mean" else {}
 
 
-def _kernels_of_matrices(config: Precomputed, named: Mapping[str, Kernel]) -> list[PlannedKernel]:
-    """Return the study's kernels of the kind that fits the user's matrices, or by default a kernel of each matrix."""
-    default = _model("precomputed" if config.measure == "kernel" else "gaussian")
-    entries = [
-        (kernel_id, named_kernel, kernel)
-        for kernel_id, kernel in named.items()
-        if isinstance(kernel, type(default))
-        for named_kernel in kernel_names(kernel_id, kernel.model_dump(), list(config.matrices))
-    ] or [("", NamedKernel(matrix, matrix), default) for matrix in config.matrices]
-    kernels = []
-    for kernel_id, named_kernel, kernel in entries:
-        matrix = named_kernel.descriptor
-        if matrix not in config.matrices:
-            continue
-        if named_kernel.feature_scaling != "none":
-            raise ConfigError(
-                f"kernels.{kernel_id}.feature_scaling: {matrix!r} is a matrix and has no features to scale; omit it."
-            )
-        pairwise = PlannedPairwise(key(matrix, {"matrix": matrix}), PairwiseSpec(matrix=matrix, measure=config.measure))
-        source = {"pairwise": pairwise.name}
-        kernels.append(PlannedKernel(_spec(named_kernel, kernel, source, config.measure), pairwise))
-    return kernels
+def _kernel_of_matrix(
+    config: Precomputed, kernel_id: str, kernel: DescriptorKernel, named: NamedKernel
+) -> PlannedKernel:
+    matrix = named.descriptor
+    if named.feature_scaling != "none":
+        raise ConfigError(
+            f"kernels.{kernel_id}.feature_scaling: {matrix!r} is a matrix and has no features to scale; omit it."
+        )
+    pairwise = PlannedPairwise(key(matrix, {"matrix": matrix}), PairwiseSpec(matrix=matrix, measure=config.measure))
+    return PlannedKernel(_spec(named, kernel, {"view": pairwise.name}, config.measure), pairwise)
 
 
 def _products(dataset: PlannedDataset, named: Mapping[str, Kernel], kernels: list[KernelSpec]) -> list[PlannedKernel]:
@@ -214,7 +172,10 @@ def _spec(named: NamedKernel, kernel: DescriptorKernel, source: Mapping[str, str
 
 
 def _code(kernel: Kernel) -> dict[str, str]:
-    return {"kind": kernel.specification()["kind"], "implementation": kernel.implementation}
+    """Return what names the kernel's class; the implementation of another package's."""
+    kind = kernel.specification()["kind"]
+    own = kernel.implementation.startswith("mklearn.")
+    return {"kind": kind} if own else {"kind": kind, "implementation": kernel.implementation}
 
 
 def _pairwise(dataset: PlannedDataset, descriptor: PlannedDescriptor, measure: str) -> PlannedPairwise:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mklearn.contract.fit_spec import NUMBER_OF_LANDMARKS, FitSpec
+from mklearn.contract.fit_spec import NUMBER_OF_LANDMARKS, FitSpec, is_pairwise
 from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.contract.method import LandmarkMethod, Method
 from mklearn.errors import ConfigError
@@ -21,10 +21,8 @@ def kernels_on_features(kernels: Sequence[dict[str, Any]]) -> list[dict[str, Any
     """Return kernels that are computed from features in place of matrices among all samples."""
     found = []
     for kernel in kernel_parts(kernels):
-        changed = {name: value for name, value in kernel.items() if name != "pairwise"}
-        if "pairwise" in kernel:
-            changed |= {"features": kernel["pairwise"].split("/")[0], "feature_scaling": "none"}
-        found.append(changed)
+        matrix = is_pairwise(kernel["view"])
+        found.append(kernel | {"view": kernel["view"].split("/")[0], "feature_scaling": "none"} if matrix else kernel)
     return found
 
 
@@ -36,7 +34,7 @@ def unsuited_kernels(kernels: Sequence[dict[str, Any]]) -> str:
             return f"takes kernel {name!r}, a product of kernels of several descriptors, and each has to read one view"
         if kernel.get("measure") == POINT_SET:
             return f"takes kernel {name!r}, which compares sets of points"
-        if not str(kernel["implementation"]).startswith("mklearn."):
+        if "implementation" in kernel:
             return f"takes kernel {name!r} of another package"
     return ""
 
@@ -81,6 +79,7 @@ def on_landmarks(
         "method": fit.method.model_copy(update={"iterations": None, "grid": fit.method.grid | numbers}),
         "evaluation": fit.evaluation.model_copy(update={"components": "all"}),
         "landmarks": landmarks,
+        "fitted_by": "mklearn.steps.landmark_fit:landmark_fit",
     })  # fmt: skip
 
 

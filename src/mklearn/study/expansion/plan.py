@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
@@ -19,8 +20,8 @@ from mklearn.study.expansion.descriptors import PlannedDescriptor, planned_descr
 from mklearn.study.expansion.final import PlannedFinal, planned_final
 from mklearn.study.expansion.fits import PlannedFit, planned_fits
 from mklearn.study.expansion.kernels import PlannedPairwise, planned_kernels
-from mklearn.study.expansion.protocols import PlannedProtocol, planned_protocols
-from mklearn.study.layout import Layout
+from mklearn.study.expansion.protocols import PlannedProtocol, planned_protocol
+from mklearn.study.mistakes import listed
 from mklearn.study.model import Study
 
 Model = TypeVar("Model", bound=Registered)
@@ -49,11 +50,6 @@ class Plan:
     """The model that the study ends with."""
 
     @property
-    def layout(self) -> Layout:
-        """Where its artefacts lie."""
-        return Layout(self.study.results, self.study.study)
-
-    @property
     def reference(self) -> str:
         """The method that all others are compared with; empty if there is none."""
         named = self.study.evaluation.reference
@@ -73,15 +69,37 @@ def plan_study(study: Study) -> Plan:
     ------
     ConfigError
         If a data set has none of the kernels that a method asks for, two kernels or methods would have one name, or a
-        path does not exist, or is a file where a folder is needed; or no model can be made of what `final` names.
+        path does not exist, or is a file where a folder is needed; or no model can be made of what `final` names. All
+        of these are listed, but for the model, which is planned last.
     """
-    _check_folder(study.results)
-    protocols = planned_protocols(study.protocols, study.seed)
+    mistakes = _Mistakes()
+    with mistakes.kept():
+        _check_folder(study.results)
+    protocols = []
+    for protocol_id, protocol in study.protocols.items():
+        with mistakes.kept():
+            protocols.append(planned_protocol(protocol_id, protocol, study.seed))
     plan = Plan(study, {protocol.key: protocol.spec for protocol in protocols})
     for dataset_id, config in study.datasets.items():
         chosen = [protocol for protocol in protocols if protocol.datasets is None or dataset_id in protocol.datasets]
-        _add_dataset(plan, dataset_id, config, chosen)
+        with mistakes.kept():
+            _add_dataset(plan, dataset_id, config, chosen, mistakes)
+    if mistakes:
+        raise ConfigError(mistakes[0] if len(mistakes) == 1 else listed("the study", mistakes))
     return plan if study.final is None else replace(plan, final=_final(plan, protocols))
+
+
+class _Mistakes(list[str]):
+    """The messages of all mistakes, each once."""
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Keep the message of a ConfigError instead of raising it."""
+        try:
+            yield
+        except ConfigError as error:
+            if str(error) not in self:
+                self.append(str(error))
 
 
 def _final(plan: Plan, protocols: Sequence[PlannedProtocol]) -> PlannedFinal:
@@ -104,27 +122,28 @@ def _check_folder(results: str) -> None:
         raise ConfigError(f"results: {results!r} can't be made: {str(there)!r} is a file; expected a folder.")
 
 
-def _add_dataset(plan: Plan, dataset_id: str, config: DatasetConfig, protocols: Sequence[PlannedProtocol]) -> None:
+def _add_dataset(
+    plan: Plan, dataset_id: str, config: DatasetConfig, protocols: Sequence[PlannedProtocol], mistakes: _Mistakes
+) -> None:
     """Add what the study makes of one data set."""
     study = plan.study
-    dataset = planned_dataset(dataset_id, config, plan.layout, study.mirror)
+    dataset = planned_dataset(dataset_id, config, study.results, study.mirror)
     dataset = replace(dataset, splits_of=splits_source(dataset_id, study.datasets))
     for protocol in protocols:
         if protocol.spec.kind == "released" and dataset.released_splits is None:
-            raise ConfigError(
+            mistakes.append(
                 f"protocols.{protocol.id}: no splits were released with data set {dataset_id!r}. "
                 "Name the data sets that have them, as `datasets: [...]`."
             )
-    descriptors = planned_descriptors(dataset, _applying(study.descriptors, dataset_id), study.seed)
+    descriptors = planned_descriptors(dataset, config, _applying(study.descriptors, dataset_id), study.seed)
     kernels = planned_kernels(dataset, config, _applying(study.kernels or None, dataset_id), descriptors)
     _check_unique(f"datasets.{dataset_id}: kernels", [kernel.spec["id"] for kernel in kernels])
     specs = [kernel.spec for kernel in kernels]
     by_id = {name: (planned.key, planned.config) for name, planned in descriptors.items()}
-    fits = [
-        fit
-        for method_id, method in (_applying(study.methods, dataset_id) or {}).items()
-        for fit in planned_fits(dataset, method_id, method, specs, by_id, protocols, study.evaluation, study.seed)
-    ]
+    fits: list[PlannedFit] = []
+    for method_id, method in (_applying(study.methods, dataset_id) or {}).items():
+        with mistakes.kept():
+            fits += planned_fits(dataset, method_id, method, specs, by_id, protocols, study.evaluation, study.seed)
     for used_by in {fit.protocol for fit in fits}:
         _check_unique(f"datasets.{dataset_id}: methods", [fit.method_id for fit in fits if fit.protocol == used_by])
     pairwise = [kernel.pairwise for kernel in kernels if kernel.pairwise is not None]

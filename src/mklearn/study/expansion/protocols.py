@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,29 +28,24 @@ class PlannedProtocol:
     """What pairs are compared by; None for a protocol of single samples."""
 
 
-def planned_protocols(protocols: Mapping[str, Protocol], seed: int) -> list[PlannedProtocol]:
-    """Return every protocol of the study.
+def planned_protocol(protocol_id: str, protocol: Protocol, seed: int) -> PlannedProtocol:
+    """Plan a protocol of the study.
 
     Raises
     ------
     ConfigError
         A file with splits does not exist.
     """
-    planned = []
-    for protocol_id, protocol in protocols.items():
-        path = protocol.path if isinstance(protocol, GivenSplits | Verification) else None
-        if path is not None and not Path(path).is_file():
-            raise ConfigError(f"protocols.{protocol_id}.path: there is no file {path!r}.")
-        spec = SplitSpec(**protocol.specification(), seed=seed)
-        name = protocol.table_name(protocol_id)
-        settings = [
-            Setting(protocol=name if size is None else f"{name}-p{size}", train_size=size)
-            for size in protocol.train_sizes()
-        ]
-        pairs = protocol.pair_features()
-        keyed = spec.as_dict() if pairs is None else [spec.as_dict(), pairs.model_dump()]
-        split_key = key(protocol_id, keyed)
-        planned.append(
-            PlannedProtocol(protocol_id, split_key, settings, spec, protocol.datasets, protocol.choose, pairs)
-        )
-    return planned
+    path = protocol.path if isinstance(protocol, GivenSplits | Verification) else None
+    if path is not None and not Path(path).is_file():
+        raise ConfigError(f"protocols.{protocol_id}.path: there is no file {path!r}.")
+    spec = SplitSpec(**protocol.specification(), seed=seed)
+    name = protocol.table_name(protocol_id)
+    settings = [
+        Setting(protocol=name if size is None else f"{name}-p{size}", train_size=size)
+        for size in protocol.train_sizes()
+    ]
+    pairs = protocol.pair_features()
+    keyed = spec.as_dict() if pairs is None else [spec.as_dict(), pairs.model_dump()]
+    split_key = key(protocol_id, keyed)
+    return PlannedProtocol(protocol_id, split_key, settings, spec, protocol.datasets, protocol.choose, pairs)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mklearn.errors import DataError
-from mklearn.evaluation.weight_stability import weight_stability
+from mklearn.inspection import weight_stability
 
 
 def test_by_hand():

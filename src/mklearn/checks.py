@@ -1,10 +1,10 @@
-"""Validation of parameters and matrices; every message names the argument and what is valid."""
+"""Checks of arguments, numbers as well as arrays; every message names the argument and what is valid."""
 
 from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,29 +17,55 @@ Array = NDArray[np.floating[Any]]
 _TILE = 256
 _CACHED = 2**14
 
+_OF_TRAINING_SAMPLES = " over the training samples (pass rows of new samples to transform, not to fit)"
+
 SMALLEST_VALUE, LARGEST_VALUE = 1e-60, 1e60
 """Between these, fourth powers of values and sums of them neither overflow nor vanish in double precision."""
 
 
-def positive_number(value: float, name: str) -> float:
+def invalid(value: object, name: str, expected: str) -> ConfigError:
+    """Return the error for an invalid argument."""
+    return ConfigError(f"Invalid value {value!r} for `{name}`: expected {expected}.")
+
+
+def check_choice(value: object, name: str, valid: Iterable[object]) -> None:
+    """Raise `ConfigError` unless `value` is one of the valid ones."""
+    if value not in (values := tuple(valid)):
+        raise invalid(value, name, f"one of {', '.join(map(repr, values))}")
+
+
+def check_integer(value: Any, name: str, least: int = 1, most: int | None = None) -> int:
+    """Return `value` as an int; raise `ConfigError` unless it is an integer from `least` to `most`."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
+        raise invalid(value, name, f"an integer >= {least}" if most is None else f"an integer from {least} to {most}")
+    return int(value)
+
+
+def check_positive(value: Any, name: str) -> float:
     """Return `value` as a float; raise `ConfigError` unless it is a finite number > 0."""
-    return _number(value, name, "a finite number > 0", lambda number: number > 0)
+    number = _finite(value)
+    if number is None or number <= 0:
+        raise invalid(value, name, "a finite number > 0")
+    return number
 
 
-def nonnegative_number(value: float, name: str) -> float:
+def check_nonnegative(value: Any, name: str) -> float:
     """Return `value` as a float; raise `ConfigError` unless it is a finite number >= 0."""
-    return _number(value, name, "a finite number >= 0", lambda number: number >= 0)
+    number = _finite(value)
+    if number is None or number < 0:
+        raise invalid(value, name, "a finite number >= 0")
+    return number
 
 
-def positive_integer(value: int, name: str) -> int:
-    """Return `value` as an int; raise `ConfigError` unless it is an integer >= 1."""
-    return int(_number(value, name, "an integer >= 1", lambda number: number >= 1 and number == int(number)))
-
-
-def check_choice(value: object, name: str, valid: Sequence[str]) -> None:
-    """Raise `ConfigError` unless `value` is one of the valid words."""
-    if value not in valid:
-        raise ConfigError(f"invalid value {value!r} for `{name}`: expected one of {', '.join(valid)}")
+def _finite(value: Any) -> float | None:
+    if isinstance(value, bool | str):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
 
 
 def check_keys(keys: Iterable[object], valid: Sequence[str], owner: str) -> None:
@@ -117,16 +143,27 @@ def check_kept(values: Any, name: str) -> None:
         raise DataError(f"{name} has integers of 2**53 or more, which lose digits as floats; rescale them")
 
 
+def as_square_matrix(values: ArrayLike, name: str, dtype: type[np.floating] | None = np.float64) -> Array:
+    """Return a finite square matrix; a `dtype` of None keeps float32."""
+    matrix = as_float_matrix(values, name)
+    check_square(matrix, name)
+    return matrix if dtype is None else matrix.astype(dtype, copy=False)
+
+
+def symmetrized(matrix: Array) -> Array:
+    """Return the symmetric part of a square matrix."""
+    return (matrix + matrix.T) / 2
+
+
 def as_square_symmetric(values: ArrayLike, name: str) -> Array:
     """Return a finite symmetric matrix: the array itself, or with its rounding errors averaged out."""
     matrix = as_float_matrix(values, name)
-    exact = check_symmetric(matrix, name)
-    return matrix if exact else (matrix + matrix.T) / 2
+    return matrix if check_symmetric(matrix, name) else symmetrized(matrix)
 
 
 def as_distances(values: ArrayLike, name: str) -> Array:
     """Return a finite symmetric matrix, non-negative and zero on the diagonal up to rounding errors."""
-    matrix = check_nonnegative(as_square_symmetric(values, name), name)
+    matrix = as_nonnegative(as_square_symmetric(values, name), name)
     diagonal = np.abs(np.diagonal(matrix))
     largest = float(diagonal.max())
     if largest > 0 and largest > _tolerance(matrix) * max(float(matrix.max()), float(np.finfo(matrix.dtype).tiny)):
@@ -138,13 +175,10 @@ def as_distances(values: ArrayLike, name: str) -> Array:
     return matrix
 
 
-def check_square(matrix: Array, name: str) -> None:
-    """Raise `DataError` unless `matrix` is (n, n)."""
+def check_square(matrix: Array, name: str, of: str = "") -> None:
+    """Raise `DataError` unless `matrix` is (n, n); `of` says what its rows and columns are."""
     if matrix.shape[0] != matrix.shape[1]:
-        raise DataError(
-            f"{name} has shape {matrix.shape}; expected a square matrix over the training samples "
-            "(pass rows of new samples to transform, not to fit)"
-        )
+        raise DataError(f"{name} has shape {matrix.shape}: expected a square matrix{of}")
 
 
 def check_columns(matrix: Array, n_train: int, name: str) -> None:
@@ -161,7 +195,7 @@ def check_symmetric(matrix: Array, name: str) -> bool:
     bool
         Whether it is exactly symmetric.
     """
-    check_square(matrix, name)
+    check_square(matrix, name, _OF_TRAINING_SAMPLES)
     asymmetry = _asymmetry(matrix)
     if asymmetry == 0:
         return True
@@ -175,7 +209,7 @@ def check_symmetric(matrix: Array, name: str) -> bool:
     return False
 
 
-def check_nonnegative(matrix: Array, name: str) -> Array:
+def as_nonnegative(matrix: Array, name: str) -> Array:
     """Return `matrix` with negative rounding errors set to zero; raise `DataError` for other negative entries."""
     smallest = float(matrix.min())
     if smallest >= 0:
@@ -187,19 +221,6 @@ def check_nonnegative(matrix: Array, name: str) -> Array:
             "Use kind 'precomputed' for a similarity matrix, 'linear' or 'polynomial' for inner products"
         )
     return np.maximum(matrix, 0)
-
-
-def _number(value: object, name: str, expected: str, is_valid: Callable[[float], bool]) -> float:
-    message = f"invalid value {value!r} for `{name}`: expected {expected}"
-    if isinstance(value, bool | str) or value is None:
-        raise ConfigError(message)
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError) as error:
-        raise ConfigError(message) from error
-    if not (math.isfinite(number) and is_valid(number)):
-        raise ConfigError(message)
-    return number
 
 
 def _asymmetry(matrix: Array) -> float:

@@ -42,7 +42,9 @@ class SplitAborted(Exception):
         return self.message
 
 
-def supervised(work: Callable[[], Iterator[Item]], *, minutes: float | None) -> Iterator[Item]:
+def supervised(
+    work: Callable[[], Iterator[Item]], *, minutes: float | None, more_bytes: int | None = None
+) -> Iterator[Item]:
     """Run a generator in a forked child process and yield its items here as they come.
 
     The child is a copy of this process, so ``work`` need not be picklable; its items must be. Load large inputs inside
@@ -59,6 +61,8 @@ def supervised(work: Callable[[], Iterator[Item]], *, minutes: float | None) -> 
         Called without arguments; returns the iterator to run.
     minutes : float or None
         Wall time for all items; None: no limit.
+    more_bytes : int, optional
+        Memory that the child may take beside what this process has; only where there is a child.
 
     Raises
     ------
@@ -68,7 +72,7 @@ def supervised(work: Callable[[], Iterator[Item]], *, minutes: float | None) -> 
         What ``work`` has raised; the child's traceback is added as a note.
     """
     end = None if minutes is None else time.monotonic() + 60.0 * minutes
-    items = _from_child(work, end) if sys.platform == "linux" else _from_here(work, end)
+    items = _from_child(work, end, more_bytes) if sys.platform == "linux" else _from_here(work, end)
     for item in items:
         if isinstance(item, _TimeOver):
             unit = "minute" if minutes == 1 else "minutes"
@@ -90,10 +94,12 @@ def _from_here(work: Callable[[], Iterator[Item]], end: float | None) -> Iterato
         raise out_of_memory(error) from None
 
 
-def _from_child(work: Callable[[], Iterator[Item]], end: float | None) -> Iterator[Item | _TimeOver]:
+def _from_child(
+    work: Callable[[], Iterator[Item]], end: float | None, more_bytes: int | None
+) -> Iterator[Item | _TimeOver]:
     forking = multiprocessing.get_context("fork")
     receiver, sender = forking.Pipe(duplex=False)
-    process = forking.Process(target=_produce, args=(work, receiver, sender, os.getpid()))
+    process = forking.Process(target=_produce, args=(work, receiver, sender, os.getpid(), more_bytes))
     out_of_memory_kills = _out_of_memory_kills()
     process.start()
     number = process.pid
@@ -146,7 +152,9 @@ def _has_ended(number: int, wait: bool = False) -> bool:
         return True
 
 
-def _produce(work: Callable[[], Iterator[Item]], receiver: Connection, sender: Connection, parent: int) -> None:
+def _produce(
+    work: Callable[[], Iterator[Item]], receiver: Connection, sender: Connection, parent: int, more_bytes: int | None
+) -> None:
     """Send each item, then the end or the error, as pairs of kind and value."""
     os.setpgid(0, 0)  # a group with the processes that the work starts
     for number in (signal.SIGINT, signal.SIGTERM):  # a handler, not SIG_IGN, which processes that it starts inherit
@@ -155,6 +163,11 @@ def _produce(work: Callable[[], Iterator[Item]], receiver: Connection, sender: C
     if os.getppid() != parent:  # it died before the call above
         os._exit(1)
     receiver.close()
+    if more_bytes is not None:
+        import resource  # which Windows has not
+
+        taken = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (taken + more_bytes, resource.getrlimit(resource.RLIMIT_AS)[1]))
     try:
         for item in work():
             sender.send(("item", item))

@@ -1,0 +1,158 @@
+"""A method of a study on the samples of a data set, and its candidates as estimators of the library on views."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline, make_pipeline
+
+from mklearn.base.side_by_side import SideBySide
+from mklearn.contract.fit_spec import AUTO_SCALINGS, FeatureScaling, InputSpec, MethodSpec, specs_by_name
+from mklearn.contract.loading import load
+from mklearn.kernels.views import Views
+
+Indices = NDArray[np.intp]
+SCALING = "feature_scaling"
+"""Entry of a grid that is no parameter of the estimator: the scaling of its inputs, features or its kernels'. Methods
+that scale features themselves have a fixed parameter of this name."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One point of the grid: parameters, and the single kernel in use (None: all of them)."""
+
+    parameters: dict[str, Any]
+    """Those of the estimator, and ``feature_scaling`` where it is chosen."""
+    kernel: int | None = None
+    scales_inputs: bool = True
+    """Whether ``feature_scaling`` is that of the inputs; False: a parameter of the estimator, which scales itself."""
+
+    @property
+    def feature_scaling(self) -> FeatureScaling | None:
+        """Scaling of kernels' and methods' features that have it chosen; None if there are none."""
+        return self.parameters.get(SCALING) if self.scales_inputs else None
+
+    @property
+    def estimator_parameters(self) -> dict[str, Any]:
+        """The parameters without the scaling of inputs."""
+        return {name: value for name, value in self.parameters.items() if name != SCALING or not self.scales_inputs}
+
+
+def candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:
+    """Return every combination of the grid; for ``best_single`` with each kernel in turn."""
+    kernels: Sequence[int | None] = range(n_kernels) if method.kernel_choice == "best_single" else [None]
+    return [
+        Candidate(method.parameters | dict(zip(method.grid, values, strict=True)), kernel, _scales_inputs(method))
+        for kernel in kernels
+        for values in itertools.product(*method.grid.values())
+    ]
+
+
+def first_candidates(method: MethodSpec, n_kernels: int) -> list[Candidate]:
+    """Return each kernel alone, with the first value of every grid."""
+    first = method.parameters | {name: values[0] for name, values in method.grid.items()}
+    return [Candidate(first, kernel, _scales_inputs(method)) for kernel in range(n_kernels)]
+
+
+def _scales_inputs(method: MethodSpec) -> bool:
+    """Whether ``feature_scaling`` of a candidate is that of the inputs: it is one of the grid, or there is none."""
+    return SCALING not in method.parameters
+
+
+@dataclass(frozen=True)
+class MethodOnViews:
+    """A method on all samples of a data set.
+
+    Attributes
+    ----------
+    views : Views or None
+        Of all samples, by the names that kernels and inputs of the method have for them; None where samples are read in
+        blocks.
+    y : (n,) class codes
+    method : MethodSpec
+    kernels : sequence of dict
+        Specs of its kernels with "id", as `mklearn.kernels.specs.StackTransform` takes them; ``feature_scaling`` may be
+        "auto", which a candidate decides.
+    spectra : bool
+        Whether eigenvalues are computed, to be shown, of kernels that need no repair.
+    """
+
+    views: Views | None
+    y: NDArray[np.int64]
+    method: MethodSpec
+    kernels: Sequence[Mapping[str, Any]] = ()
+    spectra: bool = False
+
+    def of(self, samples: Indices) -> Views:
+        """Return the views of some samples."""
+        assert self.views is not None
+        views: Views = self.views[samples]
+        return views
+
+    @property
+    def n_kernels(self) -> int:
+        return len(self.kernels)
+
+    @property
+    def only_kernels(self) -> bool:
+        """Whether kernels are the only input."""
+        return all(entry.kind == "kernels" for entry in self.method.inputs.values())
+
+    def with_kernel(self, number: int) -> MethodOnViews:
+        """Return the same method on a single one of its kernels."""
+        return replace(self, kernels=[self.kernels[number]])
+
+    def kernel_specs(self, candidate: Candidate) -> dict[str, dict[str, Any]]:
+        """Return the specs of a candidate's kernels by name, as estimators take them."""
+        chosen = self.kernels if candidate.kernel is None else [self.kernels[candidate.kernel]]
+        scaling = candidate.feature_scaling or AUTO_SCALINGS[0]
+        return specs_by_name([_with_scaling(kernel, scaling) for kernel in chosen])
+
+    def unfitted(self, candidate: Candidate, **parameters: Any) -> Any:
+        """Return the estimator of a candidate, not fitted; it takes views.
+
+        A method on features is a pipeline that puts the features of its views side by side, scaled. Inputs after the
+        first are parameters of the estimator, which name a view.
+
+        Parameters
+        ----------
+        candidate : Candidate
+        **parameters
+            Of the estimator, in place of the candidate's or in addition.
+        """
+        (_, first), *others = self.method.inputs.items()
+        known = candidate.estimator_parameters | {name: _view_of(entry) for name, entry in others}
+        if first.kind == "kernels":
+            known["kernels"] = self.kernel_specs(candidate)
+        estimator = load(self.method.implementation)(**known | parameters)
+        if first.kind != "features":
+            return estimator
+        scaling = candidate.feature_scaling if first.feature_scaling == "auto" else first.feature_scaling
+        return make_pipeline(SideBySide(first.descriptors, scaling or AUTO_SCALINGS[0], first.impute), estimator)
+
+
+def method_of(estimator: Any) -> Any:
+    """Return the method itself of a pipeline that puts features side by side for it; any other estimator as it is."""
+    on_features = isinstance(estimator, Pipeline) and isinstance(estimator[0], SideBySide)
+    return estimator[-1] if on_features else estimator
+
+
+def _view_of(entry: InputSpec) -> Any:
+    """Return how an estimator names a view that is no kernel's: by its name, or by a mapping that completes it."""
+    (name,) = entry.descriptors
+    return name if entry.impute == "none" else {"view": name, "impute": entry.impute}
+
+
+def _with_scaling(kernel: Mapping[str, Any], scaling: str) -> dict[str, Any]:
+    """Replace the automatic scaling of a kernel's features, or of its factors'."""
+    changed = dict(kernel)
+    if kernel.get("feature_scaling") == "auto":
+        changed["feature_scaling"] = scaling
+    if "factors" in kernel:
+        changed["factors"] = [_with_scaling(factor, scaling) for factor in kernel["factors"]]
+    return changed

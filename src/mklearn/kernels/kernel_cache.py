@@ -1,0 +1,69 @@
+"""Views that keep the kernels computed from them, for several estimators on the same samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mklearn.kernels.stack import KernelStack
+from mklearn.kernels.views import Views
+
+Transform = Any
+"""A `mklearn.kernels.specs.StackTransform`."""
+
+
+class CachingViews(Views):
+    """Views that keep the kernels computed from them.
+
+    An estimator computes the same kernels from them as from `Views`; an estimator that asks for the same again, or for
+    some of several kernels, gets those that are there. So candidates of a grid search share kernels.
+
+    Parameters
+    ----------
+    views : Views
+        Not copied.
+    """
+
+    def __init__(self, views: Views) -> None:
+        super().__init__({name: views[name] for name in views.names})
+        self._fitted: list[tuple[Transform, KernelStack]] = []
+        self._rows: dict[Transform, KernelStack] = {}
+
+    def _of_samples(self, rows: Any) -> CachingViews:
+        some = CachingViews(super()._of_samples(rows))
+        for transform, stack in self._rows.items():
+            some._rows[transform] = stack.rows(rows)
+        return some
+
+    def fitted(self, specs: Sequence[Any], spectra: bool) -> tuple[Transform, list[int], KernelStack] | None:
+        """Return a transform that was fitted to these samples and has kernels of these specs, with `spectra` if asked.
+
+        Returns
+        -------
+        transform : StackTransform
+        positions : list of int
+            Those of the specs among the transform's kernels.
+        stack : KernelStack
+            The training kernels of the specs, in their order.
+        """
+        for transform, stack in self._fitted:
+            if spectra and not transform.spectra:
+                continue
+            try:
+                positions = [transform.specs.index(spec) for spec in specs]
+            except ValueError:  # not one of them, or arrays in it, which can't be compared
+                continue
+            return transform, positions, stack.select(positions)
+        return None
+
+    def keep_fitted(self, transform: Transform, stack: KernelStack) -> None:
+        """Keep the training kernels of a transform that was fitted to these samples."""
+        self._fitted.append((transform, stack))
+
+    def rows_of(self, transform: Transform) -> KernelStack | None:
+        """Return the kernels between these samples and the training samples of a transform, if they are kept."""
+        return self._rows.get(transform)
+
+    def keep_rows(self, transform: Transform, stack: KernelStack) -> None:
+        """Keep the kernels between these samples and the training samples of a transform."""
+        self._rows[transform] = stack

@@ -1,0 +1,143 @@
+"""Stage: fit a method on every split of a protocol, and evaluate it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from mklearn.study import resources
+from mklearn.study.stages.kernel_set import matrices
+from mklearn.study.stages.split import split_files
+from mklearn.study.stages.stage import Artefact, Job, Stage, blocks
+
+if TYPE_CHECKING:
+    from mklearn.study.expansion.fits import PlannedFit
+
+
+def _planned(job: Job) -> PlannedFit:
+    return job.plan.fits[job.key]
+
+
+# --- inputs
+
+
+def _manifest(job: Job) -> list[str]:
+    """Return the manifest of the method's kernel set; nothing for methods without cached matrices."""
+    name = _planned(job).kernel_set
+    return [job.path("kernel_set", kernel_set=name)] if name else []
+
+
+def _matrices(job: Job) -> list[str]:
+    """Return the pairwise matrices of the kernel set; nothing for methods without them."""
+    name = _planned(job).kernel_set
+    return matrices(job, name) if name else []
+
+
+def _sources(job: Job) -> list[str]:
+    """Return the files of the views: the images, and the features of descriptors, each once.
+
+    Of pairs with projections, the features are taken for inner folds only. A method with landmarks takes its features
+    in blocks.
+    """
+    spec = _planned(job).spec
+    if spec.landmarks is not None or (spec.pairs is not None and _has_all_projections(job)):
+        return []
+    on_images = any(entry.kind == "images" for entry in spec.method.inputs.values())
+    return [*([job.samples()] if on_images else []), *job.features(spec.descriptors)]
+
+
+def _projections(job: Job) -> list[str]:
+    """Return the projections that a method on pairs takes; nothing without components."""
+    dataset, protocol, _ = job.key
+    names = [name for name in _planned(job).spec.descriptors if (dataset, protocol, name) in job.plan.projections]
+    return [job.path("projections", descriptor=name) for name in names]
+
+
+def _has_all_projections(job: Job) -> bool:
+    """Whether no inner folds choose parameters: the official lists do, of which one trains and one validates."""
+    on_test = _planned(job).spec.evaluation.choice == "test_set"
+    return bool(_projections(job)) and (on_test or len(split_files(job)) == 3)
+
+
+def _of_landmark_set(job: Job, artefact: str, each: Iterable[str] = ("",)) -> list[str]:
+    """Return what a method takes of its landmark set; nothing for methods without landmarks."""
+    name = _planned(job).landmark_set
+    return [job.path(artefact, landmark_set=name, part=part) for part in each] if name else []
+
+
+def _blocks_of_features(job: Job) -> list[str]:
+    """Return the features of a method with landmarks: of each descriptor every block."""
+    spec = _planned(job).spec
+    return job.features_of_blocks(spec.descriptors, blocks(job.dataset)) if spec.landmarks else []
+
+
+# --- resources
+
+
+def _samples(job: Job) -> tuple[int, list[int]]:
+    """Return the number of samples, or of pairs, and of training samples of a split at each training size."""
+    fit, n = _planned(job), job.n_samples()
+    if fit.spec.pairs is not None:
+        own = job.protocol.parameters.get("path")
+        n = (resources.counted_pairs(own) if own else job.dataset.n_pairs) or n
+    n_classes = resources.number_of_classes(job.dataset.read)
+    return n, resources.training_samples(job.protocol, fit.settings, n, n_classes)
+
+
+def _memory(job: Job, files: Any) -> float:
+    fit = _planned(job)
+    n, n_train = _samples(job)
+    if fit.landmark_set_spec is not None:
+        of_block = files.size_mb / job.dataset.n_blocks
+        width = resources.number_of_outputs(fit.spec.method, resources.number_of_classes(job.dataset.read))
+        return resources.landmark_fit_mb(fit.landmark_set_spec, job.protocol, of_block, n, width)
+    if not fit.spec.kernels:
+        return resources.sample_fit_mb(files.size_mb)
+    scalings = max(1, len(fit.spec.method.grid.get("feature_scaling", [])))  # the kernels of each are kept
+    n_kernels, n_matrices = scalings * len(fit.spec.kernels), resources.number_of_matrices(fit.spec.kernels)
+    data = resources.kernel_fit_mb(n, max(n_train), n_matrices, n_kernels)
+    return data + resources.sample_fit_mb(files.size_mb) if fit.spec.kernel_features else data
+
+
+def _minutes(job: Job, files: Any) -> int:
+    fit = _planned(job)
+    n, n_train = _samples(job)
+    if fit.landmark_set_spec is not None:
+        each = resources.landmark_fit_seconds(fit.landmark_set_spec, job.protocol, n)
+        return resources.fit_minutes(fit.spec, [each for _ in fit.settings])
+    return resources.fit_minutes(fit.spec, [resources.fit_seconds(fit.spec, job.protocol, size) for size in n_train])
+
+
+def _priority(job: Job) -> float:
+    """Return a priority below 1, which is that of the stages that fits wait for: the longest fit first."""
+    return resources.fit_priority(_planned(job).spec, job.protocol, _samples(job)[1])
+
+
+STAGE = Stage(
+    name="fit",
+    title="Fit and evaluate",
+    message="Fitting {wildcards.method} on {wildcards.dataset}, {wildcards.protocol}",
+    jobs=lambda plan: plan.fits,
+    spec=lambda job: _planned(job).spec,
+    inputs={
+        "manifest": _manifest,
+        "matrices": _matrices,
+        "sources": _sources,
+        "projections": _projections,
+        "landmarks": lambda job: _of_landmark_set(job, "landmarks"),
+        "moments": lambda job: _of_landmark_set(job, "moments", blocks(job.dataset)),
+        "blocks": _blocks_of_features,
+        "labels": Job.labels,
+        "splits": "splits",
+    },
+    outputs={
+        "scores": Artefact("fit_scores", "cache/fits/{dataset}/{protocol}/{method}.parquet"),
+        "model": Artefact("fit_model", "cache/fits/{dataset}/{protocol}/{method}.npz"),
+        "predictions": Artefact("fit_predictions", "cache/fits/{dataset}/{protocol}/{method}.predictions.parquet"),
+    },
+    memory=_memory,
+    minutes=_minutes,
+    priority=_priority,
+    licences=lambda job: resources.licences(_planned(job).spec.method, len(_planned(job).spec.kernels)),
+    digested="matrices",
+)

@@ -1,0 +1,53 @@
+"""Stage: gather the moments of the landmark features of one block of samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from mklearn.contract.landmark_specs import LandmarkSetSpec
+from mklearn.study import resources
+from mklearn.study.stages.stage import Artefact, Job, Stage, blocks
+
+if TYPE_CHECKING:
+    from mklearn.study.expansion.plan import Plan
+
+
+def _jobs(plan: Plan) -> Iterator[tuple[str, ...]]:
+    for key in plan.landmark_sets:
+        for part in blocks(plan.datasets[key[0]]):
+            yield *key, part
+
+
+def _spec(job: Job) -> LandmarkSetSpec:
+    return job.plan.landmark_sets[job.key].model_copy(update={"part": job["part"]})
+
+
+def _memory(job: Job, files: Any) -> float:
+    """Compute the memory of a pass over one block: its features twice, and moments."""
+    n_features, n_folds, n_splits = resources.landmark_sizes(_spec(job), job.protocol)
+    return 2 * files.size_mb + 200 + resources.moments_mb(n_features, n_folds, n_splits)
+
+
+def _minutes(job: Job, files: Any) -> int:
+    n_features, _, n_splits = resources.landmark_sizes(_spec(job), job.protocol)
+    n = round(job.n_samples() / job.dataset.n_blocks)
+    return resources.asked_minutes(resources.pass_seconds(n, n_features, n_splits))
+
+
+STAGE = Stage(
+    name="moments",
+    title="Gather moments",
+    message="Moments of {wildcards.dataset}, {wildcards.protocol}, part {wildcards.part}",
+    jobs=_jobs,
+    spec=_spec,
+    inputs={
+        "landmarks": "landmarks",
+        "labels": Job.labels,
+        "splits": "splits",
+        "features": lambda job: job.features_of_blocks(_spec(job).descriptors, [job["part"]]),
+    },
+    outputs={"moments": Artefact("moments", "cache/moments/{dataset}/{protocol}/{landmark_set}/{part}.npz")},
+    memory=_memory,
+    minutes=_minutes,
+)

@@ -1,0 +1,31 @@
+"""Stage: write the page that people read."""
+
+from __future__ import annotations
+
+from mklearn.contract.table_specs import ReportSpec
+from mklearn.study.stages.stage import Artefact, Job, Stage
+
+
+def _spec(job: Job) -> ReportSpec:
+    from mklearn.study.expansion.tables import report_spec  # here: jobs read this record too, and plan nothing
+
+    return report_spec(job.plan)
+
+
+STAGE = Stage(
+    name="report",
+    message="Writing the report",
+    jobs=lambda plan: [()],
+    spec=_spec,
+    inputs={
+        "scores": "scores",
+        "summary": "summary",
+        "predictions": "predictions",
+        "record": "run_record",
+        "models": lambda job: job.study.all_of("fit_model"),
+        "samples": lambda job: [job.samples(dataset) for dataset in job.plan.datasets.values()],
+    },
+    outputs={"page": Artefact("report", "{study}/report/index.html")},
+    priority=0,
+    shown=True,
+)

@@ -1,0 +1,24 @@
+"""Stage: record versions, machine and command of a run."""
+
+from __future__ import annotations
+
+from mklearn.contract.table_specs import RunSpec
+from mklearn.study.stages.stage import Artefact, Job, Stage
+
+
+def _spec(job: Job) -> RunSpec:
+    from mklearn.study.expansion.tables import run_spec  # here: jobs read this record too, and plan nothing
+
+    return run_spec(job.plan, job.study.source)
+
+
+STAGE = Stage(
+    name="run_record",
+    message="Recording versions, machine and command",
+    jobs=lambda plan: [()],
+    spec=_spec,
+    inputs={"scores": "scores"},
+    outputs={"record": Artefact("run_record", "{study}/run.json")},
+    priority=0,
+    follows_code=False,
+)

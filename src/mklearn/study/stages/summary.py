@@ -1,0 +1,23 @@
+"""Stage: summarise the scores of a study."""
+
+from __future__ import annotations
+
+from mklearn.contract.table_specs import SummarySpec
+from mklearn.study.stages.stage import Artefact, Job, Stage
+
+
+def _spec(job: Job) -> SummarySpec:
+    from mklearn.study.expansion.tables import summary_spec  # here: jobs read this record too, and plan nothing
+
+    return summary_spec(job.plan)
+
+
+STAGE = Stage(
+    name="summary",
+    message="Summarising the scores",
+    jobs=lambda plan: [()],
+    spec=_spec,
+    inputs={"scores": "scores", "predictions": "predictions"},
+    outputs={"table": Artefact("summary", "{study}/summary.parquet")},
+    priority=0,
+)

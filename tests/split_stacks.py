@@ -1,0 +1,21 @@
+"""Kernels of a split from all samples: fitted to the training samples, applied to the test samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from mklearn.kernels import KernelStack, Pairwise, StackTransform, Views
+
+
+def split_stacks(
+    pairwise: Mapping[str, ArrayLike], specs: Sequence[Any], train: Any, test: Any,
+    features: Mapping[str, Any] | None = None,
+) -> tuple[KernelStack, KernelStack, list[dict[str, Any]]]:  # fmt: skip
+    """Return the training kernels, the rows of the test samples, and what is known of each kernel."""
+    views = Views({name: Pairwise(matrix) for name, matrix in pairwise.items()} | dict(features or {}))
+    fitted = StackTransform(specs, spectra=True)
+    stack = fitted.fit_transform(views[train])
+    return stack, fitted.transform(views[test]), fitted.infos

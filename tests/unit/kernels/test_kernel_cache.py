@@ -1,0 +1,207 @@
+"""Views that keep kernels: the same bits as without, each measure computed once for several estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from mklearn.classifiers import KernelSVC
+from mklearn.kernels import Pairwise, StackTransform, Views
+from mklearn.kernels.distances import MEASURES, squared_euclidean
+from mklearn.kernels.kernel_cache import CachingViews
+from mklearn.subspace import KernelFDA
+
+SPECS: dict[str, Any] = {
+    "wide": {"view": "pixels", "kind": "gaussian", "bandwidth": 2.0},
+    "narrow": {"view": "pixels", "kind": "gaussian", "bandwidth": 0.5},
+    "linear": {"view": "pixels", "kind": "linear", "feature_scaling": "standard"},
+    "distances": {"kind": "gaussian"},
+    "holed": {"kind": "gaussian", "missing_views": "mean"},
+    "product": {
+        "kind": "product", "missing_views": "mean",
+        "factors": [{"view": "holed"}, {"view": "distances"}, {"view": "pixels", "bandwidth": 2.0}],
+    },
+}  # fmt: skip
+SOME = [["wide", "narrow", "linear", "distances", "holed", "product"], ["narrow"], ["product", "wide"], ["holed"]]
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[Views, np.ndarray]:
+    X, y = load_digits(n_class=3, return_X_y=True)
+    X, y = X[:90] / 16, y[:90]
+    holed = X[:, ::2].copy()
+    holed[[3, 20, 61, 80]] = np.nan
+    return Views({"pixels": X, "distances": Pairwise(squared_euclidean(X[:, 1::2])), "holed": holed}), y
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """The measures that are computed, each with the number of its arguments: 1 in training, 2 of new samples."""
+    calls: list[tuple[str, int]] = []
+
+    def counting(name: str, measure: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *tables: calls.append((name, len(tables))) or measure(*tables)
+
+    counting_measures = {name: counting(name, measure) for name, measure in MEASURES.items()}
+    monkeypatch.setattr("mklearn.kernels.feature_source.MEASURES", counting_measures)
+    return calls
+
+
+def some_of(names: list[str]) -> dict[str, Any]:
+    return {name: SPECS[name] for name in names}
+
+
+def outputs(model: Any, X: Views) -> np.ndarray:
+    return model.transform(X) if isinstance(model, KernelFDA) else model.decision_function(X)
+
+
+@pytest.mark.parametrize("method", [KernelSVC, KernelFDA])
+def test_estimators_are_those_on_views(digits, method: Any) -> None:
+    """Bit by bit: for all kernels, for some of those that are kept, and for new samples and slices of these."""
+    views, y = digits
+    train, test = CachingViews(views[:60]), CachingViews(views[60:])
+    for names in SOME:
+        model = method(kernels=some_of(names)).fit(train, y[:60])
+        expected = method(kernels=some_of(names)).fit(views[:60], y[:60])
+        assert model.kernel_ids_ == expected.kernel_ids_ == tuple(names)
+        together = outputs(expected, views[60:])
+        np.testing.assert_array_equal(outputs(model, test), together)
+        np.testing.assert_array_equal(outputs(model, views[60:]), together)
+        np.testing.assert_array_equal(model.predict(test), expected.predict(views[60:]))
+        for rows in (slice(4, 20), np.array([7, 2]), np.arange(30) % 3 == 0, 5):
+            chosen = np.atleast_1d(np.arange(30)[rows])
+            for part in (test[rows], test[rows, ...], test[::-1][29 - chosen]):
+                assert isinstance(part, CachingViews)
+                np.testing.assert_allclose(outputs(model, part), together[chosen], rtol=0, atol=1e-12)
+        assert np.mean(model.predict(test) == y[60:]) > 0.8
+
+
+def test_kernels_are_those_on_views(digits) -> None:
+    views, _ = digits
+    train, test = CachingViews(views[:60]), CachingViews(views[60:])
+    for names in SOME:
+        found, expected = StackTransform(some_of(names)), StackTransform(some_of(names))
+        stack, usual = found.fit_transform(train), expected.fit_transform(views[:60])
+        assert (stack.ids, found.ids, found.infos) == (usual.ids, expected.ids, expected.infos)
+        np.testing.assert_array_equal(stack.matrices, usual.matrices)
+        rows = expected.transform(views[60:])
+        for chosen in (slice(None), slice(3, 9), [8, 1]):
+            new = found.transform(test if chosen == slice(None) else test[chosen])
+            assert new.ids == rows.ids
+            np.testing.assert_array_equal(new.matrices, rows.matrices[:, chosen])
+        np.testing.assert_array_equal(found.transform(views[60:]).matrices, rows.matrices)
+
+
+def test_each_measure_is_computed_once(digits, counted: list[tuple[str, int]]) -> None:
+    views, y = digits
+    train, test = CachingViews(views[:60]), CachingViews(views[60:])
+    # inner products of scaled pixels; distances of pixels, of pixels that may be missing, and of the holed view
+    once = [("inner_product", 1), *[("squared_euclidean", 1)] * 3]
+    KernelFDA(kernels=SPECS).fit(train, y[:60])
+    assert sorted(counted) == once
+    models = [method(kernels=some_of(names)).fit(train, y[:60]) for names in SOME for method in (KernelFDA, KernelSVC)]
+    assert sorted(counted) == once
+    counted.clear()
+    for model in models:
+        model.predict(test)
+        model.predict(test[5:20])
+        outputs(model, test[[2, 4]])
+    assert sorted(counted) == [(name, 2) for name, _ in once]
+
+
+def test_other_specs_and_samples_are_computed_anew(digits, counted: list[tuple[str, int]]) -> None:
+    views, y = digits
+    train = CachingViews(views[:60])
+    KernelSVC(kernels=some_of(["wide"])).fit(train, y[:60])
+    for change in ({"bandwidth": 3.0}, {"columns": [1, 2, 3]}, {"centre": False}, {"measure": "chi2"}):
+        specs = {"wide": SPECS["wide"] | change}
+        counted.clear()
+        found = KernelSVC(kernels=specs).fit(train, y[:60]).decision_function(views[60:])
+        assert len(counted) == 2
+        expected = KernelSVC(kernels=specs).fit(views[:60], y[:60]).decision_function(views[60:])
+        np.testing.assert_array_equal(found, expected)
+    counted.clear()
+    part = KernelSVC(kernels=some_of(["wide"])).fit(train[:40], y[:40])
+    assert counted == [("squared_euclidean", 1)]
+    expected = KernelSVC(kernels=some_of(["wide"])).fit(views[:40], y[:40]).decision_function(views[60:])
+    np.testing.assert_array_equal(part.decision_function(views[60:]), expected)
+
+
+def test_specs_without_names_are_told_apart_by_their_numbers(digits) -> None:
+    """Of equal specs each has the view of its number; of a longer list a kernel has another number, hence name."""
+    views, y = digits
+    tables = Views([views["pixels"], views["pixels"][:, :20]])
+    train = CachingViews(tables[:60])
+    for specs in (["gaussian"] * 2, ["gaussian"] * 2, [{"view": "1", "columns": np.array([0, 1])}] * 2):
+        for kernels in (specs, specs[1:], specs):
+            model = KernelSVC(kernels=kernels).fit(train, y[:60])
+            expected = KernelSVC(kernels=kernels).fit(tables[:60], y[:60])
+            assert model.kernel_ids_ == expected.kernel_ids_
+            np.testing.assert_array_equal(outputs(model, tables[60:]), outputs(expected, tables[60:]))
+
+
+@pytest.mark.parametrize("one", ["gaussian", {"kind": "gaussian", "missing_views": "mean", "bandwidth": 0.5}])
+def test_one_spec_for_each_view(digits, one: Any) -> None:
+    views, y = digits
+    tables = Views({name: views[name] for name in ("pixels", "distances")})
+    train, test = CachingViews(tables[:60]), CachingViews(tables[60:])
+    expected = KernelFDA(kernels=one).fit(tables[:60], y[:60])
+    for _ in range(2):
+        model = KernelFDA(kernels=one).fit(train, y[:60])
+        assert model.kernel_ids_ == ("pixels", "distances")
+        np.testing.assert_array_equal(outputs(model, test), outputs(expected, tables[60:]))
+        np.testing.assert_allclose(outputs(model, test[4:9]), outputs(expected, tables[60:])[4:9], atol=1e-12)
+
+
+def test_missing_views_in_one_factor_of_a_product(digits) -> None:
+    """The product of samples that have all views is that of these alone; the others lie at its mean."""
+    views, _ = digits
+    spec = {"p": SPECS["product"] | {"centre": False, "normalise": "none"}}
+    whole = np.setdiff1d(np.arange(60), [3, 20])
+    alone = StackTransform(spec).fit(views[whole])
+    K = alone.stack_train_["p"]
+    for train, test in ((views[:60], views[60:]), (CachingViews(views[:60]), CachingViews(views[60:]))):
+        fitted = StackTransform(spec).fit(train)
+        found, rows = fitted.stack_train_["p"], fitted.transform(test)["p"]
+        assert fitted.infos[0]["n_missing"] == 2
+        np.testing.assert_allclose(found[np.ix_(whole, whole)], K, rtol=1e-12)
+        np.testing.assert_allclose(found[3, whole], K.mean(axis=0), rtol=1e-12)
+        np.testing.assert_allclose(found[3, [3, 20]], K.mean(), rtol=1e-12)
+        present = np.setdiff1d(np.arange(30), [1, 20])
+        np.testing.assert_allclose(rows[np.ix_(present, whole)], alone.transform(views[60:])["p"][present], rtol=1e-12)
+        np.testing.assert_allclose(rows[1], found[3], rtol=1e-12)
+
+
+def test_new_samples_need_only_the_views_of_their_kernels(digits) -> None:
+    views, y = digits
+    train = CachingViews(views[:60])
+    KernelFDA(kernels=SPECS).fit(train, y[:60])
+    model = KernelFDA(kernels=some_of(["narrow"])).fit(train, y[:60])
+    expected = KernelFDA(kernels=some_of(["narrow"])).fit(views[:60], y[:60])
+    new = Views({"pixels": views["pixels"][60:]})
+    np.testing.assert_array_equal(outputs(model, new), outputs(expected, new))
+
+
+def test_eigenvalues_are_there_if_they_are_asked_for(digits) -> None:
+    views, _ = digits
+    train = CachingViews(views[:60])
+    expected = StackTransform(SPECS, spectra=True).fit(views[:60]).infos
+    assert StackTransform(SPECS).fit(train).infos != expected
+    assert StackTransform(SPECS, spectra=True).fit(train).infos == expected
+
+
+def test_a_transform_that_is_fitted_again_changes_no_other(digits) -> None:
+    views, _ = digits
+    train, specs = CachingViews(views[:60]), some_of(["narrow", "linear"])
+    first, second, third = (StackTransform(specs).fit(train) for _ in range(3))
+    expected = StackTransform(specs).fit(views[:60]).transform(views[60:]).matrices
+    for again in (first, second):
+        again.fit(views[30:])
+        other = StackTransform(specs).fit(views[30:]).transform(views[:30])
+        np.testing.assert_array_equal(again.transform(CachingViews(views[:30])).matrices, other.matrices)
+        np.testing.assert_array_equal(third.transform(views[60:]).matrices, expected)
+        np.testing.assert_array_equal(StackTransform(specs).fit(train).transform(views[60:]).matrices, expected)

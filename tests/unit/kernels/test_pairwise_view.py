@@ -1,0 +1,234 @@
+"""Views of pairwise values: selection of samples, new samples, and estimators on them against those on features."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+from mklearn.classifiers import KernelSVC
+from mklearn.errors import DataError
+from mklearn.kernels import Pairwise, StackTransform, Views
+from mklearn.kernels.distances import squared_euclidean
+from mklearn.subspace import KernelFDA
+
+pytestmark = pytest.mark.filterwarnings("ignore::mklearn.kernels.identity_like.IdentityLikeKernelWarning")
+
+N = 7
+VALUES = np.arange(N * N, dtype=float).reshape(N, N)
+TRAIN = np.array([5, 0, 3])
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[np.ndarray, np.ndarray]:
+    X, y = load_digits(n_class=3, return_X_y=True)
+    return X[:90] / 16, y[:90]
+
+
+# --- selection
+
+
+@pytest.mark.parametrize("rows", [[4, 1], np.array([4, 1]), slice(1, 6, 2), np.arange(N) % 2 == 0])
+def test_samples_are_selected_in_rows_and_columns(rows: Any) -> None:
+    chosen = np.arange(N)[rows]
+    view = Pairwise(VALUES)
+    for selected in (view[rows], Views({"d": view})[rows]["d"], Views({"d": view})[rows, ...]["d"]):
+        assert selected.shape == (len(chosen), N)
+        np.testing.assert_array_equal(selected.among(), VALUES[np.ix_(chosen, chosen)])
+        np.testing.assert_array_equal(selected.against(view[TRAIN]), VALUES[np.ix_(chosen, TRAIN)])
+        np.testing.assert_array_equal(view[TRAIN].against(selected), VALUES[np.ix_(TRAIN, chosen)])
+        np.testing.assert_array_equal(selected.own(), VALUES[chosen, chosen])
+
+
+def test_a_selection_is_selected_from() -> None:
+    nested = Pairwise(VALUES)[[6, 2, 4, 0]][np.array([False, True, True, True])][1:]
+    np.testing.assert_array_equal(nested.among(), VALUES[np.ix_([4, 0], [4, 0])])
+    assert repr(nested) == "Pairwise(2 samples, 7 columns)"
+    for same in (pickle.loads(pickle.dumps(nested)), copy.deepcopy(nested)):
+        np.testing.assert_array_equal(same.among(), nested.among())
+
+
+def test_values_are_not_copied_and_results_are() -> None:
+    values = VALUES.copy()
+    view = Pairwise(values)
+    for found in (view.among(), view.against(view[TRAIN]), view.own(), view[TRAIN].among()):
+        found[:] = -1
+    np.testing.assert_array_equal(values, VALUES)
+    values[5, 3] = 100
+    assert view[TRAIN].among()[0, 2] == 100
+
+
+def test_a_file_stays_on_disk(tmp_path: Path, digits) -> None:
+    X, y = digits
+    distances = squared_euclidean(X).astype(np.float32)
+    np.save(tmp_path / "d.npy", distances)
+    stored = Pairwise(np.load(tmp_path / "d.npy", mmap_mode="r"))
+    assert isinstance(stored._values, np.memmap)
+    assert isinstance(stored[TRAIN]._values, np.memmap)
+    assert not isinstance(stored[TRAIN].among(), np.memmap)
+    found, expected = (
+        KernelSVC(kernels={"d": {}}).fit(Views({"d": view})[:60], y[:60]).predict(Views({"d": view})[60:])
+        for view in (stored, Pairwise(distances))
+    )
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "expected"),
+    [(np.float32, np.float32), (np.float64, np.float64), (np.float16, np.float64), (int, np.float64)],
+)
+def test_the_dtype_of_kernels(dtype: type, expected: type) -> None:
+    """Distances that are integers give kernels that are not."""
+    distances = np.abs(np.subtract.outer(np.arange(6), np.arange(6))) ** 2
+    view = Views({"d": Pairwise(distances.astype(dtype))})
+    fitted = StackTransform({"d": {"centre": False}}).fit(view[:4])
+    exact = StackTransform({"d": {"centre": False}}).fit(Views({"d": Pairwise(distances.astype(float))})[:4])
+    assert fitted.stack_train_.dtype == fitted.transform(view[4:]).dtype == expected
+    np.testing.assert_allclose(fitted.stack_train_.matrices, exact.stack_train_.matrices, rtol=1e-6)
+    assert np.unique(fitted.stack_train_.matrices).size == 4
+
+
+# --- new samples
+
+
+def test_new_samples_against_the_columns_of_training_samples() -> None:
+    new = np.random.default_rng(0).random((2, N))
+    training = Pairwise(VALUES)[TRAIN]
+    rows = Pairwise(new)
+    np.testing.assert_array_equal(rows.against(training), new[:, TRAIN])
+    np.testing.assert_array_equal(rows[[1]].against(training), new[1:, TRAIN])
+    assert rows.own() is None
+    assert rows[1:].own() is None
+
+
+def test_rows_that_stand_for_columns() -> None:
+    """Rows of a larger matrix, as where the rest was not computed."""
+    places = [6, 2, 4]
+    rows = Pairwise(VALUES[places], places)
+    np.testing.assert_array_equal(rows.among(), VALUES[np.ix_(places, places)])
+    np.testing.assert_array_equal(rows.own(), VALUES[places, places])
+    np.testing.assert_array_equal(rows[[2, 0]].among(), VALUES[np.ix_([4, 6], [4, 6])])
+    np.testing.assert_array_equal(rows[1:].own(), VALUES[[2, 4], [2, 4]])
+    np.testing.assert_array_equal(Pairwise(VALUES)[TRAIN].against(rows), VALUES[np.ix_(TRAIN, places)])
+    turned = Pairwise(VALUES[::-1], np.arange(N)[::-1])
+    np.testing.assert_array_equal(turned.among(), VALUES[::-1, ::-1])
+
+
+def test_samples_without_any_value() -> None:
+    values = VALUES.copy()
+    values[[0, 4]] = values[:, [0, 4]] = np.nan
+    view = Pairwise(values)
+    assert np.flatnonzero(view.lacking()).tolist() == [0, 4]
+    assert view[[1, 4, 2]].lacking().tolist() == [False, True, False]
+    values[1] = np.nan
+    values[1, 6] = 0.5
+    assert not view[[1]].lacking().any()
+    assert Pairwise(np.full((2, N), np.nan)).lacking().tolist() == [True, True]
+    assert not Pairwise(np.zeros((2, 2), dtype=int)).lacking().any()
+
+
+# --- estimators
+
+
+@pytest.mark.parametrize("method", [KernelSVC, KernelFDA])
+def test_estimators_on_distances_features_and_kernels_agree(digits, method: Any) -> None:
+    X, y = digits
+    train, test = np.arange(1, 90, 2), np.arange(0, 90, 2)
+    distances = Views({"d": Pairwise(squared_euclidean(X)), "x": X[:, :30]})
+    features = Views({"d": X, "x": X[:, :30]})
+    specs = {"d": {"kind": "gaussian", "bandwidth": 0.5}, "x": "linear"}
+    looked_up = method(kernels=specs).fit(distances[train], y[train])
+    computed = method(kernels=specs).fit(features[train], y[train])
+    kernels = StackTransform(specs).fit(distances[train])
+    given = method().fit(kernels.stack_train_.as_last_axis(), y[train])
+    rows = Views({"d": Pairwise(squared_euclidean(X[test], X)), "x": X[test, :30]})
+    predicted = looked_up.predict(distances[test])
+    assert np.mean(predicted == y[test]) > 0.9
+    np.testing.assert_array_equal(predicted, looked_up.predict(rows))
+    np.testing.assert_array_equal(predicted, computed.predict(features[test]))
+    np.testing.assert_array_equal(predicted, given.predict(kernels.transform(distances[test]).as_last_axis()))
+    output = "decision_function" if method is KernelSVC else "transform"
+    found = getattr(looked_up, output)(distances[test])
+    np.testing.assert_allclose(getattr(computed, output)(features[test]), found, atol=1e-8)
+    np.testing.assert_allclose(getattr(looked_up, output)(rows), found, atol=1e-8)
+    np.testing.assert_array_equal(getattr(given, output)(kernels.transform(distances[test]).as_last_axis()), found)
+
+
+def test_kernel_values_are_the_kernel(digits) -> None:
+    X, y = digits
+    K = np.exp(-squared_euclidean(X) / 8)
+    spec = {"kind": "precomputed", "centre": False, "normalise": "none"}
+    views = Views({"k": Pairwise(K)})
+    model = KernelSVC(kernels={"k": spec}).fit(views[:60], y[:60])
+    given = KernelSVC().fit(K[:60, :60], y[:60])
+    np.testing.assert_allclose(
+        model.decision_function(views[60:]), given.decision_function(K[60:, :60]), rtol=1e-9, atol=1e-9
+    )
+
+
+def test_cross_validation_and_searches(digits) -> None:
+    X, y = digits
+    pairs, table = Views({"d": Pairwise(squared_euclidean(X))}), Views({"d": X})
+    model = KernelFDA(kernels={"d": {"kind": "gaussian"}})
+    scores = cross_val_score(model, pairs, y, cv=3, error_score="raise")
+    np.testing.assert_array_equal(scores, cross_val_score(model, table, y, cv=3))
+    grid = {"kernels__d__bandwidth": [0.01, 1.0], "ridge": [1e-3, 1e-1]}
+    found, expected = (GridSearchCV(model, grid, cv=3, error_score="raise").fit(views, y) for views in (pairs, table))
+    np.testing.assert_allclose(
+        found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"], rtol=1e-12
+    )
+    assert len(set(found.cv_results_["mean_test_score"])) > 1
+    assert found.best_params_ == expected.best_params_
+    np.testing.assert_array_equal(found.predict(pairs), expected.predict(table))
+
+
+def test_unit_diagonal_needs_values_of_samples_with_themselves(digits) -> None:
+    X, _ = digits
+    gram = X @ X.T
+    spec = {"k": {"kind": "linear", "normalise": "unit_diagonal", "centre": False}}
+    views = Views({"k": Pairwise(gram)})
+    fitted = StackTransform(spec).fit(views[:60])
+    scale = np.sqrt(np.diagonal(gram))
+    np.testing.assert_allclose(fitted.transform(views[60:])["k"], (gram / scale / scale[:, None])[60:, :60])
+    with pytest.raises(DataError, match=r"kernel 'k': unit-diagonal .* needs their similarity to themselves"):
+        fitted.transform(Views({"k": Pairwise(gram[60:])}))
+
+
+# --- errors
+
+
+def test_refuses() -> None:
+    for values in (np.zeros(3), np.zeros((2, 2, 2)), np.zeros((0, 3)), 3.0):
+        with pytest.raises(DataError, match=r"pairwise values have shape \(.*\); expected samples in rows and in col"):
+            Pairwise(values)
+    with pytest.raises(DataError, match=r"positions have shape \(3,\) for 2 rows of pairwise values"):
+        Pairwise(VALUES[:2], [0, 1, 2])
+    for positions in ([0, 7], [-1, 0], [0.0, 1.0], [True, False]):
+        with pytest.raises(DataError, match="positions of pairwise values must be integers from 0 to 6"):
+            Pairwise(VALUES[:2], positions)
+    with pytest.raises(DataError, match="the views have different numbers of samples: d has 7, x has 3"):
+        Views({"d": Pairwise(VALUES), "x": np.eye(3)})
+    with pytest.raises(DataError, match="stand for no columns: kernels can't be fitted to them"):
+        Pairwise(VALUES[:2]).among()
+    with pytest.raises(DataError, match="kernel 'd': the rows of these pairwise values stand for no columns"):
+        StackTransform({"d": {}}).fit({"d": Pairwise(VALUES[:2])})
+    with pytest.raises(DataError, match=r"kernel 'd': the pairwise matrix .* is not symmetric"):
+        StackTransform({"d": {}}).fit({"d": Pairwise(VALUES)})
+
+
+def test_refuses_new_samples_of_another_kind(digits) -> None:
+    X, _ = digits
+    distances = squared_euclidean(X)
+    fitted = StackTransform({"d": {}}).fit({"d": Pairwise(distances)})
+    with pytest.raises(DataError, match=r"view 'd' must be mklearn\.kernels\.Pairwise, as in fit"):
+        fitted.transform({"d": distances[:3]})
+    with pytest.raises(DataError, match="view 'd' has 60 columns, but the training samples had 90"):
+        fitted.transform({"d": Pairwise(distances[:3, :60])})
+    with pytest.raises(DataError, match="view 'd' must be a table of features, as in fit"):
+        StackTransform({"d": {}}).fit({"d": distances}).transform({"d": Pairwise(distances)})
