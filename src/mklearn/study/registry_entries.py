@@ -259,8 +259,13 @@ def _paragraph(text: str) -> str:
 
 
 def main() -> None:
-    """Write the registry."""
-    REGISTRY.write_text(json.dumps(own_registry(), indent=1) + "\n", encoding="utf-8")
+    """Write the registry, each entry on a line of its own."""
+    sorts = [
+        f"{json.dumps(sort)}: {{\n"
+        + ",\n".join(f"{json.dumps(kind)}: {json.dumps(entry)}" for kind, entry in found.items())
+        for sort, found in own_registry().items()
+    ]
+    REGISTRY.write_text("{" + "\n},\n".join(sorts) + "\n}}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
