@@ -6,6 +6,8 @@ import importlib
 from collections.abc import Sequence
 from types import ModuleType
 
+from mklearn.cards import exported
+
 ROOMS = {
     "mklearn.subspace": "Embeddings of features or kernels",
     "mklearn.bilinear": "Embeddings of images as matrices",
@@ -21,11 +23,6 @@ ROOMS = {
     "mklearn.errors": "Errors",
 }
 """Modules with public names, and the titles of their tables."""
-DESCRIPTORS = (
-    "pixels.pixels", "multiresolution.multiresolution", "patches.patches", "hog.hog", "lbp.lbp", "phog.phog",
-    "dense_sift.dense_sift", "sift.sift_points", "sift_grid.sift_grid", "geometric_blur.geometric_blur",
-    "c2_serre.c2_serre", "c2_mutch_lowe.c2_mutch_lowe",
-)  # fmt: skip
 
 
 def names_of(module: ModuleType) -> list[str]:
@@ -52,7 +49,8 @@ def public_names() -> dict[str, str]:
 def api_pages() -> dict[str, str]:
     """Return the text of each page by its path: one of each room, and the list of them."""
     tables = {room: (title, names) for (room, title), names in zip(ROOMS.items(), rooms().values(), strict=True)}
-    tables["mklearn.descriptors"] = ("Descriptors", list(DESCRIPTORS))
+    found = exported("mklearn.descriptors", "descriptors")
+    tables["mklearn.descriptors"] = ("Descriptors", [f"{module}.{name}" for module, (name,) in found.items()])
     written = {}
     for room, (title, names) in tables.items():
         head = [title, "=" * len(title), "", f".. currentmodule:: {room}", ""]

@@ -18,8 +18,8 @@ from plain_formulas import escaped
 from mklearn.contract.loading import load
 from mklearn.contract.method import Classifier, Embedding, Method
 from mklearn.contract.model import Registered
-from mklearn.study.model import Study
 from mklearn.study.registry import REGISTRATIONS, Description, description
+from mklearn.study.schema import study_schema
 
 INTRODUCTIONS = {
     "methods": (
@@ -50,7 +50,7 @@ def pages(root: Path) -> dict[str, str]:
     """Return the text of each generated page of a checkout by its path."""
     reports, pictures = root / "reports", root / "docs" / "pictures"
     explanations = {path.name: path.read_text(encoding="utf-8") for path in sorted(root.glob("docs/explanation/*.md"))}
-    schema = Study.model_json_schema()
+    schema = json.loads(study_schema())
     results = published_results(reports)
     written = {"configuration.md": configuration(schema)}
     for what, (title, introduction) in INTRODUCTIONS.items():
@@ -154,7 +154,8 @@ def implementation_text(implementation: str) -> dict[str, str]:
 def parameters(model: type[Registered], schema: Mapping[str, Any]) -> str:
     """Return the parameters: those of the model itself first, then what all of its sort have."""
     properties = schema["$defs"][model.__name__]["properties"]
-    common = {name for base in (Registered, Method, Embedding) for name in base.model_fields}
+    bases = [base for base in (Registered, Method, Embedding) if issubclass(model, base)]
+    common = {name for base in bases for name in base.model_fields}
     own = [field_entry(name, field) for name, field in properties.items() if name not in common | {"kind"}]
     others = [field_entry(name, field) for name, field in properties.items() if name in common]
     parts = ["\n\n".join(own) if own else "None of its own."]

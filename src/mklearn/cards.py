@@ -1,4 +1,4 @@
-"""Cards: what a study has to know of a method or kernel beside its parameters, declared with its implementation.
+"""Cards: what a study needs to know of a method, kernel or descriptor, declared with its implementation.
 
 A card decorates a class or function. The parameters themselves stand in its signature, their valid values in
 ``_parameter_constraints`` of an estimator or in annotations, and their texts in its docstring. All of this is collected
@@ -77,6 +77,28 @@ class KernelCard(Card):
         """Attach the card to a kernel."""
         setattr(implementation, "kind", self.kind)  # noqa: B010
         return super().__call__(implementation)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DescriptorCard(Card):
+    """What is told of a descriptor: a function of images and parameters, and of ``learned`` arrays if it learns.
+
+    Attributes
+    ----------
+    measure : str
+        Distance of Gaussian kernels that name none.
+    learns : str
+        Function of the same module that learns visual words, patches or principal components from the images first.
+    images_per_job : int
+        Images per job, for expensive descriptors; 0: all images in one job.
+    base : str
+        Name of the base of its model in :mod:`mklearn.descriptors.models`.
+    """
+
+    measure: str = "squared_euclidean"
+    learns: str = ""
+    images_per_job: int = 0
+    base: str = "Descriptor"
 
 
 @dataclass(frozen=True)
@@ -167,6 +189,10 @@ class MethodCard(Card):
         Whether it learns kernel weights: a report then says whether they paid.
     needs_kernels : mapping of str to values
         Values of parameters that need kernels among all samples, of a method that can learn from landmarks.
+    fits_each_kernel : bool
+        Whether a fit is one of each kernel: it then takes that many times as long.
+    fit_seconds : float
+        Seconds of a small fit, if far above 0.2.
     refit : Refit or None
         How it is fitted for several numbers of components, if these do not follow from one fit.
     """
@@ -176,6 +202,8 @@ class MethodCard(Card):
     parts: Mapping[str, Part] = field(default_factory=dict)
     learns_weights: bool = False
     needs_kernels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    fits_each_kernel: bool = False
+    fit_seconds: float = 0.2
     refit: Refit | None = None
 
 
@@ -186,10 +214,10 @@ def own_entries(sort: str) -> Mapping[str, Mapping[str, Any]]:
     return entries
 
 
-def exported(package: str) -> dict[str, list[str]]:
+def exported(package: str, sort: str = "methods") -> dict[str, list[str]]:
     """Return the names of own implementations in a package, by module: what its lazy ``__init__`` exports."""
     found: dict[str, list[str]] = {}
-    for entry in own_entries("methods").values():
+    for entry in own_entries(sort).values():
         module, _, name = entry["implementation"].partition(":")
         if module.startswith(f"{package}."):
             found.setdefault(module.removeprefix(f"{package}."), []).append(name)

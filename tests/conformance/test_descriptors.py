@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.conformance.signatures import about, disagreements, implementation, required
+from tests.conformance.signatures import about, implementation, required
 
 from mklearn.datasets.read import read_dataset
 from mklearn.datasets.registry import dataset_spec, entry
-from mklearn.descriptors.models import image_descriptors
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.point_set_distance import point_set_distances
+from mklearn.study.default_descriptors import image_descriptors
 from mklearn.study.expansion.kernels import POINT_SET
 from mklearn.study.registry import registered
 
@@ -47,9 +47,8 @@ def images(mirror: Path) -> NDArray[Any]:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in MODELS if kind != "table"])
-def test_descriptors_are_described_and_agree_with_their_code(kind: str) -> None:
+def test_descriptors_are_described(kind: str) -> None:
     assert not about(MODELS[kind], paper=kind not in WITHOUT_PAPER)
-    assert disagreements(MODELS[kind], kind, GIVEN.get(kind, {}), {}) == []
 
 
 @pytest.mark.parametrize("kind", MODELS)

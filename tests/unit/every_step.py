@@ -234,12 +234,13 @@ TABLES = ("scores", "summary", "run_record", "report", "final_model")
 def jobs() -> Iterator[dict[str, Any]]:
     """Every job of the studies, in an order in which they can run; data of the mirror's small files too."""
     import mklearn.study.expansion.kernels
-    from mklearn.descriptors.models import DenseSIFT, GeometricBlur
     from mklearn.study.expansion.plan import plan_study
     from mklearn.study.reading import check_study
+    from mklearn.study.registry import registered
     from mklearn.study.targets import Targets
 
-    GeometricBlur.images_per_job = DenseSIFT.images_per_job = 15  # small data in several jobs too
+    for kind in ("geometric_blur", "dense_sift"):  # small data in several jobs too
+        setattr(registered("descriptors")[kind], "images_per_job", 15)  # noqa: B010
     mklearn.study.expansion.kernels.MINUTES_PER_JOB = 1e-6
     for study in STUDIES:
         targets = Targets(plan_study(check_study(study)))

@@ -49,8 +49,8 @@ class KernelPCAClassifier(ClassScores, KernelClassifier):
         accuracy at each, and inner cross-validation chooses the best.
     machine : OneVsOneLinear or mapping, optional
         The linear classifier, such as `FSVC`, `RMMSVC` or `RSVMPlus`; it takes the components without scaling them. A
-        mapping has its class as "implementation" ("module:name"), and its parameters. By default `FSVC()`; with
-        ``power=0`` and all components that is a support vector machine.
+        mapping has its class as "implementation" ("module:name"; in a study its ``kind``) and its parameters. By
+        default `FSVC()`; with ``power=0`` and all components that is a support vector machine.
     kernels, kernel_weights
         As for `mklearn.classifiers.kernel_svc.KernelSVC`.
 

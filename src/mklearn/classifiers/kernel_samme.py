@@ -27,6 +27,7 @@ _ROUNDING = 1e-10  # error rates with a smaller difference count as equal
     title="KFD-SAMME",
     reference="Zhu, Zou, Rosset, Hastie 2009; Lin, Liu, Fuh 2008, section 5",
     advice="A baseline of the MKL-DR paper. On Caltech-101 it is below voting.",
+    fits_each_kernel=True,
     library_only=("estimator", "max_iter"),
 )
 class KernelSAMME(ClassScores, KernelEnsemble):

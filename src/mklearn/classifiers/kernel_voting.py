@@ -23,6 +23,7 @@ _BLOCK_ENTRIES = 1 << 20  # distances that are ranked at a time
     title="KFD-Voting",
     reference="Lin, Liu, Fuh 2008, section 5",
     advice="A baseline of the MKL-DR paper. On Caltech-101 it is below the uniform average of the same kernels.",
+    fits_each_kernel=True,
     library_only=("estimator",),
 )
 class KernelVoting(KernelEnsemble):

@@ -24,6 +24,7 @@ from mklearn.classifiers.shrinkage_lda import ShrinkageLDA
     ),
     inputs=CONCATENATED,
     tuned=("shrinkage",),
+    fit_seconds=1.2,  # a covariance of all features for each class (measured: 40 of 1024)
     valid={
         "solver": [StrOptions({"lsqr", "eigen"})],
         "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],

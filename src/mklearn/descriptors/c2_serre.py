@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.cards import COUNT, DescriptorCard
 from mklearn.checks import check_integer
 from mklearn.descriptors.c2_patches import PATCH_SIZES, patch_sizes, response
 from mklearn.descriptors.gabor_c1 import SERRE_ORIENTATIONS, Maps, prepare_images, serre_c1, windows_of
@@ -58,6 +59,14 @@ def learn_c2_serre(images: Images, *, random_state: int, n_patches: int = 1000) 
     return learned
 
 
+@DescriptorCard(
+    kind="c2_serre",
+    title="C2 (Serre, Wolf, Poggio)",
+    reference="Serre, Wolf, Poggio 2005",
+    learns="learn_c2_serre",
+    images_per_job=512,
+    valid={"n_patches": [COUNT]},
+)
 def c2_serre(images: Images, *, learned: Learned, n_patches: int = 1000) -> Grey:
     """Compute the C2 features of Serre, Wolf and Poggio [1]_, C2-SWP in MKL-DR (NIPS 2008).
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.cards import COUNT, POSITIVE, DescriptorCard, list_of
 from mklearn.checks import check_integer, invalid
 from mklearn.descriptors.images import Grey, Images, check_size, iterate_grey_images
 from mklearn.descriptors.learned import Learned, learned_array
@@ -19,6 +20,15 @@ _SAMPLE = 100_000
 _KMEANS_BATCH = 4096
 
 
+@DescriptorCard(
+    kind="dense_sift",
+    title="SIFT words on a grid",
+    reference="Lazebnik, Schmid, Ponce 2006",
+    measure="chi2",
+    learns="learn_dense_sift",
+    images_per_job=512,
+    valid={"step": [COUNT], "sizes": [list_of(POSITIVE)], "n_words": [{"type": "integer", "minimum": 2}]},
+)
 def dense_sift(
     images: Images,
     *,

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.cards import COUNT, NONNEGATIVE, DescriptorCard, list_of
 from mklearn.checks import check_integer, invalid
 from mklearn.descriptors.edge_points import spread_points, thinned_gradient
 from mklearn.descriptors.images import Grey, Images
@@ -34,6 +35,15 @@ Ring = tuple[float, NDArray[np.float64]]
 """Width of the blur, and offsets (row, column) of the samples, shape (number, 2)."""
 
 
+@DescriptorCard(
+    kind="geometric_blur",
+    title="Geometric blur",
+    reference="Berg, Malik 2001; Zhang, Berg, Maire, Malik 2006",
+    base="PointSetDescriptor",
+    learns="learn_geometric_blur",
+    images_per_job=512,
+    valid={"radii": [list_of(NONNEGATIVE)], "samples": [list_of(COUNT)], "n_points": [COUNT], "n_components": [COUNT]},
+)
 def geometric_blur(
     images: Images,
     *,

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+from mklearn.cards import COUNT, DescriptorCard
 from mklearn.checks import check_choice, check_integer
 from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of, require_size
 from mklearn.extras import require
 
 
-def hog(images: Images, *, orientations: int = 9, cell: int = 8, block: int = 2, block_norm: str = "L2-Hys") -> Grey:
+@DescriptorCard(
+    kind="hog",
+    title="HOG",
+    reference="Dalal, Triggs 2005",
+    valid={"orientations": [COUNT], "cell": [COUNT], "block": [COUNT]},
+)
+def hog(
+    images: Images,
+    *,
+    orientations: int = 9,
+    cell: int = 8,
+    block: int = 2,
+    block_norm: Literal["L2-Hys", "L2", "L1", "L1-sqrt"] = "L2-Hys",
+) -> Grey:
     """Compute histograms of oriented gradients (Dalal, Triggs, CVPR 2005) with scikit-image.
 
     Parameters

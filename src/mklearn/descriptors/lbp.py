@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.cards import COUNT, DescriptorCard
 from mklearn.checks import check_choice, check_integer
 from mklearn.descriptors.images import Grey, Images, as_grey_images, cell_histograms, features_of, require_size
 
@@ -12,7 +15,16 @@ from mklearn.descriptors.images import Grey, Images, as_grey_images, cell_histog
 _RING = ((-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1))
 
 
-def lbp(images: Images, *, grid: int = 4, radius: int = 1, patterns: str = "uniform") -> Grey:
+@DescriptorCard(
+    kind="lbp",
+    title="LBP",
+    reference="Ojala, Pietikainen, Maenpaa 2002; Ahonen, Hadid, Pietikainen 2006",
+    measure="chi2",
+    valid={"grid": [COUNT], "radius": [COUNT]},
+)
+def lbp(
+    images: Images, *, grid: int = 4, radius: int = 1, patterns: Literal["uniform", "rotation_invariant"] = "uniform"
+) -> Grey:
     """Compute histograms of local binary patterns over a grid of cells [1]_ [2]_.
 
     The code of a pixel marks which of its eight neighbours are at least as bright. Patterns with at most two changes
@@ -23,9 +35,9 @@ def lbp(images: Images, *, grid: int = 4, radius: int = 1, patterns: str = "unif
     images : see `mklearn.descriptors.images.as_grey_images`
         At least ``grid + 2 * radius`` pixels per side; sizes may differ. For 8 x 8 digits use ``grid=2``.
     grid : int
-        Cells per side. [2]_ uses 7 for faces of 130 x 150 pixels; the default suits smaller images.
+        Cells per side. Ahonen et al. [2]_ have 7 for faces of 130 x 150 pixels; the default suits smaller images.
     radius : int
-        Distance of the neighbours in pixels: 2 in [2]_, 1 in the original pattern.
+        Distance of the neighbours in pixels: 2 in Ahonen et al. [2]_, 1 in the original pattern.
     patterns : {"uniform", "rotation_invariant"}
         "uniform": 59 bins, one per uniform pattern and one for the rest [2]_. "rotation_invariant": 10 bins, the number
         of brighter neighbours of uniform patterns and one for the rest [1]_.

@@ -6,10 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mklearn.cards import COUNT, DescriptorCard, list_of
 from mklearn.checks import check_integer, invalid
 from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of, require_size
 
 
+@DescriptorCard(
+    kind="multiresolution",
+    title="Block means at several resolutions",
+    reference="Gonen, Alpaydin 2008",
+    valid={"resolutions": [list_of(COUNT)]},
+)
 def multiresolution(images: Images, *, resolutions: Sequence[int] = (4, 8, 16)) -> Grey:
     """Compute means over a grid of r x r blocks for each resolution r, concatenated in the given order.
 

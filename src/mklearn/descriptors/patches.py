@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
+from mklearn.cards import COUNT, DescriptorCard
 from mklearn.checks import check_choice, check_integer, invalid
 from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of
 from mklearn.errors import DataError
 
 
-def patches(images: Images, *, size: int, patch: Sequence[int] | None = None, statistics: str = "pixels") -> Grey:
+@DescriptorCard(
+    kind="patches",
+    title="Patches",
+    reference="Gonen, Alpaydin 2008",
+    base="PatchGrid",
+    valid={"size": [COUNT]},
+)
+def patches(
+    images: Images,
+    *,
+    size: int,
+    patch: Sequence[int] | None = None,
+    statistics: Literal["pixels", "mean_std"] = "pixels",
+) -> Grey:
     """Return patches of ``size x size`` pixels on the grid that they tile.
 
     Parameters

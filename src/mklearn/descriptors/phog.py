@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.cards import COUNT, POSITIVE, DescriptorCard
 from mklearn.checks import check_choice, check_integer, check_positive
 from mklearn.descriptors.images import Grey, Images, as_grey_images, cell_histograms, features_of, require_size
 from mklearn.extras import require
@@ -15,7 +18,16 @@ _NOT_EDGES = 0.7
 _LOW_TO_HIGH = 0.4
 
 
-def phog(images: Images, *, levels: int = 3, bins: int = 20, angle: int = 180, sigma: float = 2**0.5) -> Grey:
+@DescriptorCard(
+    kind="phog",
+    title="PHOG",
+    reference="Bosch, Zisserman, Munoz 2007",
+    measure="chi2",
+    valid={"levels": [COUNT | {"maximum": 6}], "bins": [COUNT], "sigma": [POSITIVE]},
+)
+def phog(
+    images: Images, *, levels: int = 3, bins: int = 20, angle: Literal[180, 360] = 180, sigma: float = 2**0.5
+) -> Grey:
     """Compute histograms of gradient orientations on Canny edges over a pyramid of cells [1]_.
 
     Edge pixels vote with the size of their gradient. Level l divides the image into ``2^l x 2^l`` cells. The histograms
@@ -29,7 +41,7 @@ def phog(images: Images, *, levels: int = 3, bins: int = 20, angle: int = 180, s
         Number of levels, from level 0 (the whole image). MKL-DR (NIPS 2008) uses levels 0 to 2, so 3.
     bins : int
         Orientation bins per cell. Not given in MKL-DR. 20 over 180 degrees and 40 over 360 are the settings attributed
-        to [1]_ (not checked against the paper).
+        to its authors (not checked against the paper).
     angle : {180, 360}
         Range of orientations; 180 ignores the sign of the gradient.
     sigma : float

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
+from mklearn.cards import DescriptorCard
 from mklearn.checks import check_choice
 from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of
 
 
-def pixels(images: Images, *, norm: str = "none") -> Grey:
+@DescriptorCard(
+    kind="pixels",
+    title="Raw pixels",
+)
+def pixels(images: Images, *, norm: Literal["none", "l2"] = "none") -> Grey:
     """Return the grey values of images, row by row.
 
     Parameters

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.cards import COUNT, POSITIVE, DescriptorCard
 from mklearn.checks import check_integer, check_positive, invalid
 from mklearn.descriptors.edge_points import edge_points, stretch
 from mklearn.descriptors.images import Grey, Images
@@ -27,6 +28,15 @@ _LEVELS = 3
 _PATCH_PER_DIAMETER = 6.0
 
 
+@DescriptorCard(
+    kind="sift_points",
+    title="SIFT at edge points",
+    reference="Lowe 2004; Zhang, Berg, Maire, Malik 2006",
+    base="PointSetDescriptor",
+    learns="learn_sift_points",
+    images_per_job=512,
+    valid={"size": [POSITIVE], "n_points": [COUNT], "n_components": [COUNT]},
+)
 def sift_points(
     images: Images,
     *,

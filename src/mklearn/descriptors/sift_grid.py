@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from mklearn.cards import COUNT, DescriptorCard
 from mklearn.checks import check_integer
 from mklearn.descriptors.dense_sift import grid_centres
 from mklearn.descriptors.images import Grey, Images, as_grey_images, features_of, require_size
 from mklearn.descriptors.sift import check_patch, sift_at
 
 
+@DescriptorCard(
+    kind="sift_grid",
+    title="SIFT at fixed points",
+    reference="Lowe 2004",
+    valid={"step": [COUNT], "size": [{"type": "number", "minimum": 4, "maximum": 1024}]},
+)
 def sift_grid(images: Images, *, step: int = 16, size: float = 24.0) -> Grey:
     """Compute upright SIFT descriptors at fixed points: for images that are aligned, such as faces.
 

@@ -12,6 +12,8 @@ from pydantic import Field, create_model
 from mklearn.cards import Input, Refit, own_entries
 from mklearn.contract import method
 from mklearn.contract.method import Method, Tuned
+from mklearn.descriptors import models as descriptors
+from mklearn.descriptors.models import Descriptor
 from mklearn.kernels import models as kernels
 from mklearn.kernels.models import Kernel
 
@@ -54,6 +56,15 @@ def kernel_model(entry: Mapping[str, Any]) -> type[Kernel]:
     made: type[Kernel] = generated_model(entry, tuple(getattr(kernels, name) for name in entry["bases"]))
     if issubclass(made, kernels.DescriptorKernel):
         made.measures = tuple(entry["measures"])
+    return made
+
+
+def descriptor_model(entry: Mapping[str, Any]) -> type[Descriptor]:
+    """Return the model of a descriptor."""
+    made: type[Descriptor] = generated_model(entry, tuple(getattr(descriptors, name) for name in entry["bases"]))
+    made.learns, made.images_per_job = entry["learns"], entry["images_per_job"]
+    if not made.point_sets:
+        made.measure = entry["measure"]
     return made
 
 

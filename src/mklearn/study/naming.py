@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from mklearn.contract.method import KernelMethod, Method
 from mklearn.contract.model import as_list
-from mklearn.descriptors.models import Descriptor, Table, image_descriptors
+from mklearn.descriptors.models import Descriptor, Table
 from mklearn.kernels.models import DescriptorKernel, Kernel, MatrixKernel
 from mklearn.study.datasets import DatasetConfig, Precomputed
+from mklearn.study.default_descriptors import image_descriptors
 from mklearn.study.registry import REGISTRATIONS
 
 VARIANTS = {"each": "{}-{}", "all_but_each": "{}-without-{}"}

@@ -1,7 +1,7 @@
 """What a study can name: descriptors, kernels, methods and protocols, mklearn's own and those of installed packages.
 
-There is one model per kind, with its title, its reference and its implementation. Those of methods and kernels are
-made from ``registry.json``, so that nothing numerical is imported; a package's own are imported.
+There is one model per kind, with its title, its reference and its implementation. Those of all but
+protocols are made from ``registry.json``, so that nothing numerical is imported; a package's own are imported.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from mklearn.contract.field_texts import field_texts
 from mklearn.contract.method import Method
 from mklearn.contract.model import Registered
 from mklearn.datasets.registry import Entry, entry, registry
-from mklearn.descriptors.models import DESCRIPTORS, Descriptor
+from mklearn.descriptors.models import Descriptor, Table
 from mklearn.errors import ConfigError
 from mklearn.extensions import entry_points, package_of
 from mklearn.kernels.models import Kernel
-from mklearn.study.generated_models import kernel_model, method_model
+from mklearn.study.generated_models import descriptor_model, kernel_model, method_model
 from mklearn.study.mistakes import nearest
 from mklearn.study.protocols import PROTOCOLS, Protocol
 
 OWN: dict[str, tuple[type[Registered], Iterable[type[Registered]]]] = {
-    "descriptors": (Descriptor, DESCRIPTORS),
+    "descriptors": (Descriptor, (*map(descriptor_model, own_entries("descriptors").values()), Table)),
     "kernels": (Kernel, tuple(map(kernel_model, own_entries("kernels").values()))),
     "methods": (Method, tuple(map(method_model, own_entries("methods").values()))),
     "protocols": (Protocol, PROTOCOLS),
@@ -106,6 +106,7 @@ def _registered(what: str) -> tuple[dict[str, Registration], list[str]]:
 
 
 _MADE_BY: dict[str, Callable[[Mapping[str, Any]], type[Registered]]] = {
+    "descriptors": descriptor_model,
     "kernels": kernel_model,
     "methods": method_model,
 }

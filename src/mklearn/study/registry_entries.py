@@ -21,12 +21,13 @@ from typing import Any
 from sklearn.base import ClassifierMixin
 
 from mklearn.base.parameters import Interval, StrOptions
-from mklearn.cards import REGISTRY, Card, Input, KernelCard, MethodCard
+from mklearn.cards import REGISTRY, Card, DescriptorCard, Input, KernelCard, MethodCard
 from mklearn.contract import method
+from mklearn.descriptors import models as descriptor_models
 from mklearn.errors import ConfigError
 from mklearn.kernels import models as kernel_models
 
-ROOMS = {"methods": ("subspace", "classifiers", "bilinear"), "kernels": ("kernels",)}
+ROOMS = {"methods": ("subspace", "classifiers", "bilinear"), "kernels": ("kernels",), "descriptors": ("descriptors",)}
 """Where mklearn's own implementations lie, by sort."""
 
 
@@ -37,18 +38,26 @@ def own_registry() -> dict[str, dict[str, Any]]:
 
 
 def entry_of(sort: str, implementation: Any) -> dict[str, Any]:
-    """Return the entry of a method or kernel.
+    """Return the entry of a method, kernel or descriptor.
 
     Raises
     ------
     ConfigError
         It has no card, or a parameter without valid values.
     """
-    kinds: dict[str, type[Card]] = {"methods": MethodCard, "kernels": KernelCard}
+    kinds: dict[str, type[Card]] = {
+        "methods": MethodCard,
+        "kernels": KernelCard,
+        "descriptors": DescriptorCard,
+    }
     card = _card(implementation)
     if not isinstance(card, kinds[sort]):
         raise ConfigError(f"{_name(implementation)} has no mklearn.cards.{kinds[sort].__name__}.")
-    return _method_entry(card, implementation) if isinstance(card, MethodCard) else _kernel_entry(card, implementation)
+    if isinstance(card, MethodCard):
+        return _method_entry(card, implementation)
+    if isinstance(card, DescriptorCard):
+        return _descriptor_entry(card, implementation)
+    return _kernel_entry(card, implementation)
 
 
 def _own(rooms: Sequence[str]) -> Iterator[Any]:
@@ -66,6 +75,14 @@ def _card(implementation: Any) -> Card | None:
     """Return the card of a class or function; not that of a base class."""
     card = getattr(implementation, "__dict__", {}).get("card_")
     return card if isinstance(card, Card) else None
+
+
+def _descriptor_entry(card: DescriptorCard, implementation: Any) -> dict[str, Any]:
+    """Return the entry of a descriptor."""
+    common = {*getattr(descriptor_models, card.base).model_fields, "images", "learned"}
+    learns = f"{implementation.__module__}:{card.learns}" if card.learns else ""
+    told = {"bases": [card.base], "measure": card.measure, "learns": learns, "images_per_job": card.images_per_job}
+    return _entry(card, implementation, common) | told
 
 
 def _kernel_entry(card: Card, implementation: Any) -> dict[str, Any]:
@@ -104,6 +121,8 @@ def _method_entry(card: MethodCard, implementation: Any) -> dict[str, Any]:
         "bases": bases,
         "inputs": {name: asdict(given) for name, given in card.inputs.items()},
         "learns_weights": card.learns_weights,
+        "fits_each_kernel": card.fits_each_kernel,
+        "fit_seconds": card.fit_seconds,
         "needs_kernels": {name: list(values) for name, values in card.needs_kernels.items()},
         "refit": asdict(card.refit) if card.refit else None,
     }
@@ -150,6 +169,7 @@ def _entry(card: Card, implementation: Any, common: set[str]) -> dict[str, Any]:
             continue
         field = {"valid": _valid(implementation, card, name), "tuned": False, "about": texts.get(name, "")}
         default = card.defaults.get(name, parameter.default)
+        default = list(default) if isinstance(default, tuple) else default
         fields[name] = field if default is inspect.Parameter.empty else field | {"default": default}
     return {
         "kind": card.kind,
@@ -235,7 +255,7 @@ def _parameter_texts(implementation: Any) -> dict[str, str]:
 
 
 def _paragraph(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(re.sub(r"\s*\[\d+\]_", "", text).split())  # without references
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mklearn.cards import MethodCard, own_entries
 from mklearn.contract.fit_spec import FitSpec, MethodSpec, Setting
 from mklearn.contract.landmark_specs import LandmarkSetSpec
 from mklearn.contract.specs import ReadSpec, SplitSpec
@@ -37,13 +38,9 @@ UNKNOWN_CLASSES = 100
 """Likewise."""
 UNKNOWN_SPLITS = 20
 """Assumed if the user gives the splits in a file."""
-ENSEMBLES = ("mklearn.classifiers.kernel_voting:", "mklearn.classifiers.kernel_samme:")
-"""Classifiers with one fit per kernel."""
-FIT_SECONDS = {
-    "mklearn.classifiers.shrinkage_lda:ShrinkageLDA": 1.2,
-    "mklearn.classifiers.standardised_shrinkage_lda:standardised_shrinkage_lda": 1.2,
-}
-"""Seconds of a small fit, if far above 0.2: a covariance of all features for each class (measured: 40 of 1024)."""
+_METHODS = {entry["implementation"]: entry for entry in own_entries("methods").values()}
+_UNKNOWN_METHOD = {"fits_each_kernel": MethodCard.fits_each_kernel, "fit_seconds": MethodCard.fit_seconds}
+"""Assumed of methods of other packages."""
 
 
 def asked_mb(data_mb: float) -> int:
@@ -200,7 +197,7 @@ def fit_seconds(spec: FitSpec, protocol: SplitSpec, n_train: int) -> float:
     With validation parts, each candidate is fitted once on each split.
 
     An eigenproblem takes 3 ns n_train^3, sums over kernels 30 ns n_train^2 each (measured on one core), and a fit at
-    least 0.2 s, or its entry in `FIT_SECONDS`.
+    least 0.2 s, or what its card says.
     """
     method, n_kernels = spec.method, len(spec.kernels)
     inner = spec.evaluation.inner_folds
@@ -213,7 +210,7 @@ def fit_seconds(spec: FitSpec, protocol: SplitSpec, n_train: int) -> float:
     each = candidates if protocol.kind == "validation_folds" else 1 + candidates * folds
     fits = number_of_splits(protocol) * each
     iteration = 3e-9 * n_train**3 + 3e-8 * n_kernels * n_train**2
-    return fits * (FIT_SECONDS.get(method.implementation, 0.2) + number_of_iterations(method) * iteration)
+    return fits * (_cost(method)["fit_seconds"] + number_of_iterations(method) * iteration)
 
 
 def final_fit_mb(spec: FitSpec, n_samples: int) -> float:
@@ -284,9 +281,13 @@ def number_of_outputs(method: MethodSpec, n_classes: int | None) -> int:
 def number_of_candidates(method: MethodSpec, n_kernels: int) -> int:
     """Return the number of fits on each fold: combinations of the grid, times sizes, times kernels tried alone."""
     count = method.n_candidates(n_kernels)
-    if method.implementation.startswith(ENSEMBLES):
+    if _cost(method)["fits_each_kernel"]:
         count *= max(1, n_kernels)
     return count * max(1, len(method.sweep.parameters.get("sizes") or ()))
+
+
+def _cost(method: MethodSpec) -> Mapping[str, Any]:
+    return _METHODS.get(method.implementation, _UNKNOWN_METHOD)
 
 
 def number_of_iterations(method: MethodSpec) -> int:

@@ -8,9 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mklearn.cards import POSITIVE, DescriptorCard
 from outside_package.powers import raised
 
 
+@DescriptorCard(kind="column_means", title="Means of columns", valid={"power": [POSITIVE]})
 def column_means(images: Sequence[NDArray[Any]] | NDArray[Any], power: float = 1.0) -> NDArray[np.float64]:
-    """Return the mean of each column, (n, columns), to some power."""
+    """Return the mean of each column, (n, columns), to some power.
+
+    Parameters
+    ----------
+    power : float
+        Exponent of the means.
+    """
     return raised(np.asarray(images, dtype=float).mean(axis=1), power)

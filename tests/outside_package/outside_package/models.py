@@ -1,4 +1,4 @@
-"""Models of what this package adds. mklearn imports this file to parse a study: nothing numerical is imported here."""
+"""The model of a protocol. mklearn imports this file to parse a study: nothing numerical is imported here."""
 
 from __future__ import annotations
 
@@ -6,18 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mklearn.descriptors.models import Descriptor
 from mklearn.study.protocols import Protocol
-
-
-class ColumnMeans(Descriptor):
-    """The mean of each column of an image."""
-
-    title = "Means of columns"
-    implementation = "outside_package.column_means:column_means"
-
-    kind: Literal["column_means"]
-    power: Annotated[float, Field(gt=0)] = 1.0
 
 
 class FirstPerClass(Protocol):

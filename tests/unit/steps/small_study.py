@@ -144,14 +144,14 @@ def untimed(name: str, array: np.ndarray) -> np.ndarray:
 def plan_jobs(study: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the jobs of a study up to its fits, and those of its tables and report."""
     import mklearn.study.expansion.kernels
-    from mklearn.descriptors.models import DenseSIFT, GeometricBlur
     from mklearn.study.expansion.plan import plan_study
     from mklearn.study.reading import check_study
+    from mklearn.study.registry import registered
     from mklearn.study.targets import Targets
 
     with pytest.MonkeyPatch.context() as patch:  # small data in several jobs too
-        patch.setattr(GeometricBlur, "images_per_job", 15)
-        patch.setattr(DenseSIFT, "images_per_job", 15)
+        for kind in ("geometric_blur", "dense_sift"):
+            patch.setattr(registered("descriptors")[kind], "images_per_job", 15)
         patch.setattr(mklearn.study.expansion.kernels, "MINUTES_PER_JOB", 1e-8)
         targets = Targets(plan_study(check_study(study)))
         return [*data_jobs(targets), *model_jobs(targets)], list(table_jobs(targets))

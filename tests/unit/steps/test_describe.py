@@ -14,15 +14,22 @@ from mklearn.artefacts import read_arrays
 from mklearn.contract.model_card import CardView
 from mklearn.contract.specs import DescriptorSpec
 from mklearn.datasets.samples import SampleSet
-from mklearn.descriptors.models import HOG, GeometricBlur, Pixels, Table
+from mklearn.descriptors.models import Table
 from mklearn.errors import DataError
 from mklearn.prediction.new_samples import described_images
 from mklearn.steps.describe import describe
+from mklearn.study.registry import registered
 
 N = 600
 """Images: more than two batches."""
 DIGITS = load_digits()
-HOG_4 = HOG(kind="hog", cell=4)
+
+
+def model(kind: str, **fields: Any) -> Any:
+    return registered("descriptors")[kind].model_validate({"kind": kind, **fields})
+
+
+HOG_4 = model("hog", cell=4)
 HALF = Table(kind="table", table="half")
 
 
@@ -52,9 +59,9 @@ def test_float32_features_are_the_rounded_ones(samples: Path, model: Any) -> Non
 
 
 def test_the_default_type_is_in_no_key() -> None:
-    assert Pixels(kind="pixels", dtype="float64").specification() == Pixels(kind="pixels").specification()
-    assert "dtype" not in Pixels(kind="pixels").specification()
-    assert Pixels(kind="pixels", dtype="float32").specification()["dtype"] == "float32"
+    assert model("pixels", dtype="float64").specification() == model("pixels").specification()
+    assert "dtype" not in model("pixels").specification()
+    assert model("pixels", dtype="float32").specification()["dtype"] == "float32"
 
 
 def test_a_model_gives_new_images_the_type_of_its_training_images(samples: Path) -> None:
@@ -82,7 +89,7 @@ def test_values_that_float32_cannot_hold(samples: Path) -> None:
 
 def test_point_sets_have_a_type_of_their_own() -> None:
     with pytest.raises(ValidationError, match="sets of points have a type of their own; omit dtype"):
-        GeometricBlur(kind="geometric_blur", dtype="float32")
+        model("geometric_blur", dtype="float32")
 
 
 def test_images_of_several_sizes_give_no_table(tmp_path: Path) -> None:
@@ -91,4 +98,4 @@ def test_images_of_several_sizes_give_no_table(tmp_path: Path) -> None:
     data.save(tmp_path / "samples.npz")
     message = r"pixels gives float64 features of shape \(72,\) for images 257 to 300, and float64 of shape \(64,\)"
     with pytest.raises(DataError, match=message):
-        described(tmp_path / "samples.npz", Pixels(kind="pixels"))
+        described(tmp_path / "samples.npz", model("pixels"))

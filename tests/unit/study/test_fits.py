@@ -11,7 +11,6 @@ from tests.unit.contract.test_method import Gated
 
 from mklearn.contract.fit_spec import Setting
 from mklearn.contract.specs import KernelSetSpec
-from mklearn.descriptors.models import Pixels, SIFTPoints
 from mklearn.errors import ConfigError
 from mklearn.study.expansion.fits import PlannedFit, planned_fits
 from mklearn.study.model import Evaluation
@@ -25,7 +24,13 @@ PROTOCOLS = [
     )
     for name in ("folds", "halves")
 ]
-DESCRIPTORS = {name: (f"{name}-0a", Pixels(kind="pixels")) for name in ("pixels", "hog")}
+
+
+def descriptor(kind: str) -> Any:
+    return registered("descriptors")[kind].model_validate({"kind": kind})
+
+
+DESCRIPTORS = {name: (f"{name}-0a", descriptor("pixels")) for name in ("pixels", "hog")}
 
 
 def method(kind: str, **fields: Any) -> Any:
@@ -85,7 +90,7 @@ def test_a_method_on_some_protocols() -> None:
     assert "protocols" not in fits[0].spec.method.parameters
 
 
-POINTS = DESCRIPTORS | {"sift": ("sift-0a", SIFTPoints(kind="sift_points"))}
+POINTS = DESCRIPTORS | {"sift": ("sift-0a", descriptor("sift_points"))}
 
 
 @pytest.mark.parametrize(
@@ -105,7 +110,7 @@ def test_descriptors_that_can_not_be_put_side_by_side(chosen: Any, descriptors: 
 
 
 def test_a_descriptor_called_all_is_one_descriptor_for_methods_that_take_one() -> None:
-    descriptors = DESCRIPTORS | {"all": ("all-0a", Pixels(kind="pixels"))}
+    descriptors = DESCRIPTORS | {"all": ("all-0a", descriptor("pixels"))}
     (entry,) = planned(method("mmc", descriptor="all"), descriptors=descriptors)[0].spec.method.inputs.values()
     assert entry.descriptors == ["all-0a"]
 

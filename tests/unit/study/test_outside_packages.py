@@ -18,7 +18,7 @@ BROKEN = {
     "no card": ("mklearn.kernels", "json:dumps", "json:dumps has no mklearn.cards.KernelCard."),
     "another card": ("mklearn.methods", "mklearn.kernels.linear:LinearKernel", "has no mklearn.cards.MethodCard."),
     "no model": ("mklearn.protocols", "json:dumps", "is not a subclass of mklearn.study.protocols.Protocol."),
-    "without a kind": ("mklearn.descriptors", "mklearn.descriptors.models:Descriptor", "has no field `kind`"),
+    "without a kind": ("mklearn.protocols", "mklearn.study.protocols:Protocol", "has no field `kind`"),
     "a kind twice": ("mklearn.kernels", "mklearn.kernels.linear:LinearKernel", "kind 'linear' is registered already"),
 }
 
