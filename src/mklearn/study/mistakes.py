@@ -31,11 +31,11 @@ class Mistake:
         return f"{self.path or '(top level)'}: {self.message}"
 
 
-def listed(source: str, mistakes: Collection[object]) -> str:
-    """Return the message of an error with all mistakes, numbered."""
+def listed(has: str, mistakes: Collection[object]) -> str:
+    """Return the message of an error with all mistakes, numbered, after a text such as ``study.yaml has``."""
     count = "1 mistake" if len(mistakes) == 1 else f"{len(mistakes)} mistakes"
     lines = [f"  {number}. {mistake}" for number, mistake in enumerate(mistakes, start=1)]
-    return "\n".join([f"{source} has {count}:", *lines])
+    return "\n".join([f"{has} {count}:", *lines])
 
 
 def show(value: Any, limit: int = 80) -> str:
