@@ -42,6 +42,15 @@ def check_integer(value: Any, name: str, least: int = 1, most: int | None = None
     return int(value)
 
 
+def check_rows_and_columns(value: Any, name: str) -> tuple[int, int]:
+    """Return two integers >= 1; raise `ConfigError` for anything else."""
+    try:
+        rows, columns = (check_integer(number, name) for number in value)
+    except (TypeError, ValueError):
+        raise invalid(value, name, "two integers >= 1, (rows, columns)") from None
+    return rows, columns
+
+
 def check_positive(value: Any, name: str) -> float:
     """Return `value` as a float; raise `ConfigError` unless it is a finite number > 0."""
     number = _finite(value)
