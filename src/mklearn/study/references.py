@@ -12,9 +12,10 @@ from mklearn.contract.final_spec import BEST
 from mklearn.contract.model import Slug, as_list
 from mklearn.datasets.registry import registry, selection_mistakes
 from mklearn.descriptors.models import Table
+from mklearn.errors import nearest
 from mklearn.kernels.models import DescriptorKernel, Gaussian, Product
 from mklearn.study.datasets import DatasetConfig, RegisteredDataset, normalise_datasets
-from mklearn.study.mistakes import Mistake, Path, nearest, one_of, valid_part
+from mklearn.study.mistakes import Mistake, Path, one_of, valid_part
 from mklearn.study.model import Study
 from mklearn.study.naming import expanded_descriptors, kernels_of, matching, sources_of, variants
 from mklearn.study.published import Published, Remark

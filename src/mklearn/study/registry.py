@@ -22,10 +22,9 @@ from mklearn.contract.method import Method
 from mklearn.contract.model import Registered
 from mklearn.datasets.registry import Entry, entry, registry
 from mklearn.descriptors.models import DESCRIPTORS, Descriptor
-from mklearn.errors import ConfigError
+from mklearn.errors import ConfigError, nearest
 from mklearn.extensions import entry_points, package_of
 from mklearn.kernels.models import KERNELS, Kernel
-from mklearn.study.mistakes import nearest
 from mklearn.study.protocols import PROTOCOLS, Protocol
 from mklearn.subspace import models as subspace
 

@@ -123,7 +123,7 @@ def test_a_short_spec_is_what_a_study_has_by_default(X: np.ndarray) -> None:
     ("specs", "message"),
     [
         ([], "list of kernels is empty"),
-        ([{**SPECS[0], "bandwith": 1}], "kernel 'g' has the unknown key 'bandwith' (did you mean 'bandwidth'?)"),
+        ([{**SPECS[0], "bandwith": 1}], "kernel 'g' has the unknown key 'bandwith'. Did you mean 'bandwidth'?"),
         ([{**SPECS[0], "pairwise": "d3"}], "kernel 'g' needs the pairwise matrix 'd3'; available: 'd2', 'chi2'"),
         ([{"id": "g", "kind": "gaussian"}], "needs the pairwise matrix None"),
         ([SPECS[0], SPECS[0]], "unique; given twice: 'g'"),
@@ -213,7 +213,7 @@ def test_class_from_outside(X: np.ndarray) -> None:
     np.testing.assert_allclose(K["s"], expected[:12, :12], rtol=1e-12)
     np.testing.assert_allclose(K_test["s"], expected[12:, :12], rtol=1e-12)
     assert (info["kind"], info["pairwise"], info["n_train"]) == ("laplacian_of_sum", ["a", "b"], 12)
-    with pytest.raises(ConfigError, match=r"kernel 's' has the unknown key 'widht' \(did you mean 'width'"):
+    with pytest.raises(ConfigError, match=r"kernel 's' has the unknown key 'widht'\. Did you mean 'width'"):
         build_stack(matrices, [{**spec, "widht": 1}], train, test)
     with pytest.raises(ConfigError, match="kernel 's' can't be computed from features"):
         StackTransform([spec])
