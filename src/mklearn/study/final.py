@@ -54,8 +54,7 @@ def final_mistakes(study: Study, entries: Mapping[str, str]) -> Iterator[Mistake
     Names that refer to nothing are found elsewhere.
     """
     final, datasets, methods, evaluation = study.final, study.datasets, study.methods, study.evaluation
-    if final is None:
-        return
+    assert final is not None
     if final.metric not in evaluation.metrics:
         valid = ", ".join(evaluation.metrics)
         yield Mistake("final.metric", f"{final.metric!r} is not among evaluation.metrics: {valid}.")

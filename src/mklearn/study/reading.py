@@ -50,7 +50,7 @@ def check_study(raw: Any, source: str = "config") -> Study:
         *broken_references(study),
         *_published_mistakes(study),
         *_booleans_as_numbers(raw, study.model_dump()),
-        *final_mistakes(study, table_names(study)),
+        *(final_mistakes(study, table_names(study)) if study.final else ()),
     ]
     if mistakes:
         raise ConfigError(listed(f"{source} has", sorted(set(mistakes))))

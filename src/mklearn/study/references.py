@@ -85,7 +85,7 @@ class _Names:
             "descriptor": {*(study.descriptors or ()), *sources},
             "kernel": {*kernels, *products},
             "Gaussian kernel": {name for name, kernel in kernels.items() if isinstance(kernel, Gaussian)},
-            "method": set(table_names(study)),
+            "method": {name for key, method in study.methods.items() for name in variants(key, method, kernels)},
             "protocol": set(study.protocols),
         }
         """By what they are called in a message; what can't be told is missing."""
@@ -103,11 +103,18 @@ class _Names:
 
     def missing(self, path: str, names: Any, what: str, *more: str) -> Iterator[Mistake]:
         """Yield a mistake for each name that refers to nothing; ``more`` are valid too."""
-        valid = {*self.valid[what], *more} if what in self.valid else None
+        known = self.valid.get(what)
         for name in as_list(names):
-            if name is None or valid is None or not valid.isdisjoint(matching(name, valid)):
+            if (
+                name is None
+                or known is None
+                or name in known
+                or name in more
+                or ("*" in name and matching(name, known))
+            ):
                 continue
             if not any(f"-{key}-" in f"-{name}-" or "*" in name for key in self._doubtful):
+                valid = [*known, *more]
                 yield Mistake(path, f"there is no {what} {name!r}.{nearest(name, valid)} Expected: {one_of(valid)}.")
 
 
