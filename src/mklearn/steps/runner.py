@@ -17,7 +17,7 @@ from mklearn.errors import ConfigError, DamagedArtefact, DataError, UserError
 from mklearn.provenance import step_code
 from mklearn.steps import log
 from mklearn.steps.supervisor import SplitAborted, supervised
-from mklearn.study.stages import ARTEFACTS, STAGES
+from mklearn.study.stages.order import ARTEFACTS, STAGES
 
 STEPS = tuple(dict.fromkeys(stage.step for stage in STAGES.values()))
 """Each is a function of a module of the same name in ``mklearn.steps``."""

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from mklearn.errors import ConfigError, UserError
 from mklearn.study.expansion.plan import Plan, plan_study
 from mklearn.study.reading import check_study
-from mklearn.study.stages import STAGES
+from mklearn.study.stages.order import STAGES
 from mklearn.study.stages.stage import Job, Stage, StudyFiles
 from mklearn.study.yaml_file import read_yaml
 
