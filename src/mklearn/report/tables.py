@@ -16,7 +16,7 @@ from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
 from mklearn.report import wording
 from mklearn.report.frames import Results, Setting, protocol_family, records
 from mklearn.report.records import MethodMistakes, StageCost
-from mklearn.study.stages import STAGES
+from mklearn.study.stages.order import STAGES
 
 STAGE_TITLES = {stage.name: stage.title for stage in STAGES.values()}
 
