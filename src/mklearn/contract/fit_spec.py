@@ -95,7 +95,7 @@ class InputSpec(Strict):
     """One named input of a method."""
 
     kind: InputKind
-    """Kernels (n, n_train, n_kernels), features (n, d), or images (n, rows, columns)."""
+    """Kernels of views, features of views, or images, the only view (n, rows, columns)."""
     descriptors: list[str] = []
     """Keys of the descriptors whose features they are, put side by side in this order; none of kernels and images."""
     feature_scaling: FeatureScaling | Literal["auto"] = "none"
@@ -152,7 +152,7 @@ class EvaluationSpec(Strict):
 
 
 class PairFeatures(Strict):
-    """How two samples become the features of their pair, see :mod:`mklearn.evaluation.pairs`."""
+    """How two samples become the features of their pair, see :mod:`mklearn.base.pairs`."""
 
     components: Count | None
     square_root: bool
