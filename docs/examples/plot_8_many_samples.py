@@ -56,7 +56,7 @@ plt.show()
 # Samples that do not fit into memory come in batches. Landmarks are chosen from some of them; of all the others only
 # counts, sums and scatters are kept, which processes or cluster jobs can gather apart and merge.
 
-features = LandmarkFeatures(kernels, n_landmarks=100).fit(train[:400], y_train[:400])
+features = LandmarkFeatures(kernels, n=100).fit(train[:400], y_train[:400])
 parts = []
 for rows in np.array_split(np.arange(len(train)), 3):
     parts.append(Moments().partial_fit(features.transform(train[rows]), y_train[rows]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklearn.errors import ConfigError, DataError
+from mklearn.errors import ConfigError, DataError, nearest
 
 Array = NDArray[np.floating[Any]]
 # Rows and columns of a tile, and entries of a block of rows, that stay in a core's cache.
@@ -40,6 +39,15 @@ def check_integer(value: Any, name: str, least: int = 1, most: int | None = None
     if not whole or value < least or (most is not None and value > most):
         raise invalid(value, name, f"an integer >= {least}" if most is None else f"an integer from {least} to {most}")
     return int(value)
+
+
+def check_rows_and_columns(value: Any, name: str) -> tuple[int, int]:
+    """Return two integers >= 1; raise `ConfigError` for anything else."""
+    try:
+        rows, columns = (check_integer(number, name) for number in value)
+    except (TypeError, ValueError):
+        raise invalid(value, name, "two integers >= 1, (rows, columns)") from None
+    return rows, columns
 
 
 def check_positive(value: Any, name: str) -> float:
@@ -72,9 +80,9 @@ def check_keys(keys: Iterable[object], valid: Sequence[str], owner: str) -> None
     """Raise `ConfigError` for a key that is not valid; suggest the nearest valid one."""
     for key in keys:
         if key not in valid:
-            near = difflib.get_close_matches(str(key), valid, n=1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise ConfigError(f"{owner} has the unknown key {key!r}{hint}; valid keys: {', '.join(valid)}")
+            raise ConfigError(
+                f"{owner} has the unknown key {key!r}.{nearest(key, valid)} Valid keys: {', '.join(valid)}"
+            )
 
 
 def regular_array(values: ArrayLike, name: str) -> NDArray[Any]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 
 class UserError(ValueError):
     """A mistake in input, configuration or set-up. The command line prints it without a traceback."""
@@ -57,3 +60,11 @@ class SolverUnavailable(UserError):
 
 class SolverFailed(UserError):
     """A solver that ended without a usable solution. Becomes a row of the score table."""
+
+
+def nearest(word: object, valid: Iterable[object]) -> str:
+    """Return `` Did you mean 'x'?`` for the valid word closest to a word, or to each of a list; else an empty text."""
+    known = [str(each) for each in valid]
+    words = word if isinstance(word, list) else [word]
+    found = [repr(near) for each in words for near in difflib.get_close_matches(str(each), known, n=1)]
+    return f" Did you mean {', '.join(found)}?" if found else ""

@@ -69,7 +69,7 @@ def stamp_beside(path: Path) -> Path | None:
 
 
 def load_beside(path: Path) -> Stamp:
-    """Read a ``provenance.json``, verified; those of earlier versions have no checksum.
+    """Read a ``provenance.json``, verified.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def load_beside(path: Path) -> Stamp:
     content = _load_json(path)
     expected = content.pop(CHECKSUM, None)
     with _readable(path, "JSON"):
-        if expected is not None and digest(content) != expected:
+        if digest(content) != expected:
             raise ValueError("its checksum is not the one that it was written with")
     return content
 

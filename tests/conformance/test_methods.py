@@ -10,7 +10,6 @@ from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 import pytest
-from mklearn.evaluation.inputs import Inputs, SampleInput
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, cross_val_score
@@ -24,9 +23,10 @@ from mklearn.contract.fit_spec import EvaluationSpec, InputSpec, MethodSpec
 from mklearn.contract.loading import load
 from mklearn.contract.method import FixedCombination
 from mklearn.errors import DataError, NotApplicable, UserError
+from mklearn.evaluation.candidates import MethodOnViews, method_of
 from mklearn.evaluation.split import SplitResult, evaluate_split
 from mklearn.evaluation.sweeps import LeadingDimensions, Predictions, Refit
-from mklearn.kernels.specs import StackTransform
+from mklearn.kernels import StackTransform, Views
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
 from mklearn.study.registry import registered
 
@@ -302,20 +302,22 @@ def test_what_is_learned_of_samples_does_not_depend_on_test_samples(digits: Digi
     assert kind == "majority" or not np.array_equal(first, second)
     for model_1, model_2 in zip(one.fitted.outcome.estimators, two.fitted.outcome.estimators, strict=True):
         for X in (samples[digits.train], samples[digits.test]):
-            np.testing.assert_array_equal(apply(kind, model_1, X), apply(kind, model_2, X))
+            np.testing.assert_array_equal(*(apply(kind, method_of(model), X) for model in (model_1, model_2)))
 
 
 def evaluated(digits: Digits, kind: str, X: NDArray[Any], y: NDArray[np.int64], scaling: Any = "none") -> SplitResult:
     """A method on samples, on the split into training and test digits as the workflow does it."""
     fields = {"sizes": [2, SIZE]} if SWEEPS[kind] is Refit else {}
     model = MODELS[kind](kind=kind, **fields)
+    features = TAKES[kind] == "features"
+    entry = InputSpec(kind=TAKES[kind], descriptors=["X"] if features else [], feature_scaling=scaling)
     method = MethodSpec(
         id=kind, implementation=model.implementation, parameters=model.parameters(), sweep=model.sweep(),
-        inputs={"X": InputSpec(kind=TAKES[kind])},
+        inputs={"X": entry},
     )  # fmt: skip
     evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3)
-    inputs = Inputs({"X": SampleInput(X, feature_scaling=scaling)})
-    return evaluate_split(inputs, method, y, digits.train, digits.test, evaluation=evaluation, seed=0)
+    problem = MethodOnViews(Views({"X": X}), y, method)
+    return evaluate_split(problem, digits.train, digits.test, evaluation=evaluation, seed=0)
 
 
 @every_method

@@ -18,7 +18,7 @@ from tests.conformance.test_model_size import READ_BY_PREDICTIONS, arrays
 from tests.conformance.test_scikit_learn import ESTIMATORS
 
 from mklearn.bilinear import TwoDLDA
-from mklearn.classifiers import KernelSVC
+from mklearn.classifiers import LMKLSVC, KernelSVC
 from mklearn.saved_models import TRUSTED, load_model, save_model
 from mklearn.subspace import KernelFDA
 
@@ -78,6 +78,14 @@ def test_a_method_on_views_and_its_size(digits: Digits, kind: str, tmp_path: Pat
     assert path.stat().st_size <= 1.5 * needed
     with zipfile.ZipFile(path) as archive:
         assert all(member.compress_size == member.file_size for member in archive.infolist()[1:])
+
+
+@pytest.mark.parametrize("gating", ["noise", {"view": "noise", "columns": [0, 1], "feature_scaling": "rank"}], ids=str)
+def test_a_method_that_a_view_gates(digits: Digits, gating: Any, tmp_path: Path) -> None:
+    views = {"pixels": digits.X, "noise": np.random.default_rng(0).random((100, 4)) + digits.y[:, None]}
+    model = LMKLSVC(kernels={"g": {"view": "pixels"}}, gating=gating, max_iter=2).fit(views, digits.y)
+    new = {name: table[:7] + 0.1 for name, table in views.items()}
+    assert_equal(outputs(again(model, tmp_path / "model.mklearn"), new), outputs(model, new))
 
 
 @pytest.mark.parametrize(

@@ -72,9 +72,9 @@ OTHER_WAYS = [
     NearestNeighbours(1),
     GLRAM(centre=True),
     TwoDLDA(scaling="orthonormal"),
-    LandmarkFeatures(n_landmarks=4),
-    LandmarkFeatures(["gaussian", "linear", {"kind": "polynomial", "degree": 2}], n_landmarks=4, landmarks="kmeans"),
-    LandmarkFeatures([{"bandwidth": 0.5}, "linear"], n_landmarks=4, landmarks="leverage", dtype="float32"),
+    LandmarkFeatures(n=4),
+    LandmarkFeatures(["gaussian", "linear", {"kind": "polynomial", "degree": 2}], n=4, how="kmeans"),
+    LandmarkFeatures([{"bandwidth": 0.5}, "linear"], n=4, how="leverage", dtype="float32"),
 ]
 
 

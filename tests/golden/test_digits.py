@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mklearn.evaluation.inputs import Inputs, KernelInput
 
 from mklearn.datasets.read import read_dataset
 from mklearn.datasets.splits import random_per_class
@@ -19,7 +18,9 @@ from mklearn.descriptors.lbp import lbp
 from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.descriptors.phog import phog
 from mklearn.descriptors.pixels import pixels
+from mklearn.evaluation.candidates import MethodOnViews
 from mklearn.evaluation.split import evaluate_split
+from mklearn.kernels import Pairwise, Views
 from mklearn.kernels.distances import MEASURES
 from mklearn.study.expansion.plan import Plan, plan_study
 from mklearn.study.reading import read_study
@@ -30,7 +31,7 @@ MEASURED = {"average": 94.61, "kfd-gauss-pixels": 93.20, "mkl-lda": 94.67}
 
 
 @pytest.fixture(scope="module")
-def study(repository: Path) -> tuple[Plan, dict[str, np.ndarray], np.ndarray]:
+def study(repository: Path) -> tuple[Plan, Views, np.ndarray]:
     plan = plan_study(read_study(repository / "config.yaml"))
     dataset = next(iter(plan.datasets.values()))
     data = read_dataset(dataset.read.as_dict(), {})
@@ -38,21 +39,21 @@ def study(repository: Path) -> tuple[Plan, dict[str, np.ndarray], np.ndarray]:
         name: DESCRIPTORS[planned.spec.kind](data.images, **planned.spec.parameters)
         for (_, name), planned in plan.descriptors.items()
     }
-    pairwise = {f"{name}/{measure}": MEASURES[measure](features[name]) for _, name, measure in plan.pairwise}
-    return plan, pairwise, data.y
+    views = {f"{name}/{measure}": Pairwise(MEASURES[measure](features[name])) for _, name, measure in plan.pairwise}
+    return plan, Views(views), data.y
 
 
 @pytest.mark.parametrize("method", MEASURED)
 def test_row_of_the_default_study(study, method: str) -> None:
-    plan, pairwise, y = study
+    plan, views, y = study
     fit = next(fit for fit in plan.fits.values() if fit.method_id == method)
     protocol = plan.protocols[fit.protocol]
     splits = random_per_class(y, **protocol.parameters, seed=protocol.seed, name="digits")
+    problem = MethodOnViews(views, y, fit.spec.method, fit.spec.kernels)
     values = [
-        evaluate_split(
-            Inputs({"kernels": KernelInput(pairwise, fit.spec.kernels)}), fit.spec.method, y, split.train, split.test,
-            evaluation=fit.spec.evaluation, seed=fit.spec.seed,
-        ).rules["cosine"].chosen_score("accuracy")
+        evaluate_split(problem, split.train, split.test, evaluation=fit.spec.evaluation, seed=fit.spec.seed)
+        .rules["cosine"]
+        .chosen_score("accuracy")
         for split in splits.of_size(10)
-    ]  # fmt: skip
+    ]
     assert 100 * np.mean(values) == pytest.approx(MEASURED[method], abs=TOLERANCE)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mklearn.evaluation.inputs import Inputs, SampleInput
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.svm import SVC
@@ -20,7 +19,9 @@ from mklearn.datasets.grouped_splits import validation_folds
 from mklearn.datasets.read import read_dataset
 from mklearn.datasets.registry import dataset_spec
 from mklearn.descriptors.multiresolution import multiresolution
+from mklearn.evaluation.candidates import MethodOnViews, method_of
 from mklearn.evaluation.draws import evaluate_draw
+from mklearn.kernels import Views
 
 FILES = {"olivetti-gender": "olivetti/olivettifaces.mat", "usps-3-vs-58": "usps/usps.h5"}
 RECIPES = {
@@ -50,16 +51,17 @@ def test_cell(
     method = MethodSpec(
         id="svm", implementation=f"{__name__}:scaled_svm",
         grid={"C": GRID},
-        inputs={"features": InputSpec(kind="features")},
+        inputs={"features": InputSpec(kind="features", descriptors=["blocks"])},
         sweep=Implementation(implementation="mklearn.evaluation.sweeps:Predictions"),
     )  # fmt: skip
     evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3)
-    inputs = Inputs({"features": SampleInput(multiresolution(held.images, resolutions=[resolution]))})
-    rules = [result.rules[""] for result in evaluate_draw(inputs, method, held.y, splits, evaluation=evaluation)]
+    views = Views({"blocks": multiresolution(held.images, resolutions=[resolution])})
+    problem = MethodOnViews(views, held.y, method)
+    rules = [result.rules[""] for result in evaluate_draw(problem, splits, evaluation=evaluation)]
     assert {rule.candidate.parameters["C"] for rule in rules} == {C}
     found = 100 * np.mean([rule.chosen_score("accuracy") for rule in rules])
     assert found == pytest.approx(accuracy, abs=TOLERANCE[name] + 0.005)
     if support_vectors is not None:
-        counts = [rule.fitted.estimator[-1].n_support_.sum() for rule in rules]
+        counts = [method_of(rule.fitted.estimator)[-1].n_support_.sum() for rule in rules]
         shares = [count / len(split.train) for count, split in zip(counts, splits, strict=True)]
         assert 100 * np.mean(shares) == pytest.approx(support_vectors, abs=0.3)

@@ -49,7 +49,7 @@ stop_daemon() {
 stop() {
     if lives slurmctld && scontrol ping >/dev/null 2>&1; then
         scancel --partition=main || true
-        wait_until 20 no_jobs || echo "start.sh: some jobs have not ended" >&2
+        wait_until 200 no_jobs || echo "start.sh: some jobs have not ended" >&2
     fi
     for daemon in slurmd slurmctld slurmdbd mariadbd munged; do stop_daemon "$daemon"; done
     if [ "$(readlink "$SYSTEM_CONF" || true)" = "$SLURM_CONF" ]; then rm "$SYSTEM_CONF"; fi
@@ -84,7 +84,7 @@ start_munge() { # with a key and a socket of its own
         munged --force --num-threads=2 --key-file="$FOLDER/munge.key" --socket="$RUN/munge.socket" \
             --pid-file="$RUN/munged.pid" --seed-file="$RUN/munge.seed" --log-file="$FOLDER/log/munged.log"
     fi
-    wait_until 10 munge -n -S "$RUN/munge.socket" || fail "munged does not answer: see $FOLDER/log/munged.log"
+    wait_until 200 munge -n -S "$RUN/munge.socket" || fail "munged does not answer: see $FOLDER/log/munged.log"
 }
 
 write_configuration() {
@@ -123,7 +123,8 @@ SchedulerType=sched/backfill
 SchedulerParameters=sched_min_interval=0,batch_sched_delay=0,bf_interval=5
 SlurmdParameters=config_overrides
 ReturnToService=2
-MinJobAge=600
+MinJobAge=7200
+MessageTimeout=100
 KillWait=3
 CompleteWait=0
 InactiveLimit=0
@@ -167,10 +168,10 @@ start_accounting() {
             --skip-networking --innodb-buffer-pool-size=64M --innodb-lock-wait-timeout=900 \
             --log-error="$FOLDER/log/mariadbd.log" </dev/null >/dev/null 2>&1 &
     fi
-    wait_until 30 mariadb-admin --no-defaults --socket="$socket" -u root ping || fail "MariaDB does not answer"
+    wait_until 300 mariadb-admin --no-defaults --socket="$socket" -u root ping || fail "MariaDB does not answer"
     mariadb --no-defaults --socket="$socket" -u root -e "CREATE DATABASE IF NOT EXISTS slurm_acct_db"
     lives slurmdbd || MYSQL_UNIX_PORT=$socket slurmdbd
-    wait_until 30 sacctmgr -n list cluster || fail "slurmdbd does not answer: see $FOLDER/log/slurmdbd.log"
+    wait_until 300 sacctmgr -n list cluster || fail "slurmdbd does not answer: see $FOLDER/log/slurmdbd.log"
     [ -n "$(sacctmgr -n list cluster mklearn)" ] || sacctmgr -i -Q add cluster mklearn
     [ -n "$(sacctmgr -n list account tests)" ] || sacctmgr -i -Q add account tests Description=tests Organization=tests
     [ -n "$(sacctmgr -n list association user=root account=tests)" ] || sacctmgr -i -Q add user root account=tests
@@ -191,11 +192,11 @@ start() {
     link_configuration
     if [ "$ACCOUNTING" = 1 ]; then start_accounting; fi
     lives slurmctld || slurmctld
-    wait_until 20 scontrol ping || fail "slurmctld does not answer: see $FOLDER/log/slurmctld.log"
+    wait_until 300 scontrol ping || fail "slurmctld does not answer: see $FOLDER/log/slurmctld.log"
     lives slurmd || slurmd
-    if ! wait_until 15 node_ready; then
+    if ! wait_until 60 node_ready; then
         scontrol update nodename="$HOST" state=resume || true
-        wait_until 15 node_ready || fail "the node is not ready: see $FOLDER/log/slurmd.log"
+        wait_until 300 node_ready || fail "the node is not ready: see $FOLDER/log/slurmd.log"
     fi
     echo "export SLURM_CONF=$SLURM_CONF"
 }

@@ -75,7 +75,7 @@ def test_equal_texts_of_equal_models_may_be_one_object_or_several() -> None:
     X = np.random.default_rng(0).normal(size=(20, 3))
     text = "gaussian"
     shared, apart = (
-        LandmarkFeatures({"a": {"kind": text}, "b": {"kind": other, "bandwidth": 2.0}}, n_landmarks=5).fit(X)
+        LandmarkFeatures({"a": {"kind": text}, "b": {"kind": other, "bandwidth": 2.0}}, n=5).fit(X)
         for other in (text, "".join(list(text)))
     )
     content = fitted_bytes([shared], "features")

@@ -10,9 +10,6 @@ from pathlib import Path
 import pytest
 from tests.workflow.conftest import Checkout
 
-from mklearn.errors import ConfigError
-from mklearn.study.reading import read_study
-
 FIVE_MISTAKES = """\
 study: smoke
 sead: 1
@@ -93,19 +90,3 @@ def test_make_checks_the_file_before_snakemake_reads_it(repository: Path, tmp_pa
     assert f"mklearn: {tmp_path / 'bad.yaml'}: " in done.stderr
     assert sentence in done.stderr
     assert "Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("study: [", "is not valid YAML"),
-        ("study: a\nseed: 1\nseed: 2\n", "the key 'seed' appears twice"),
-        ("- a\n- b\n", "a study is a mapping"),
-        ("", "a study is a mapping"),
-    ],
-)
-def test_files_that_are_not_a_study(tmp_path: Path, text: str, sentence: str) -> None:
-    path = tmp_path / "broken.yaml"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(ConfigError, match=f"{path}.*{sentence}"):
-        read_study(path)

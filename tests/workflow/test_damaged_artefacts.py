@@ -12,7 +12,7 @@ from tests.unit.steps.small_study import kind_of
 from tests.workflow.conftest import Checkout, tables
 
 from mklearn.engine.integrity import artefacts
-from mklearn.study.stages import ARTEFACTS
+from mklearn.study.stages.order import ARTEFACTS
 
 SUMMARY = "results/smoke/summary.parquet"
 

@@ -74,24 +74,18 @@ def test_the_plan_is_a_small_part_of_it(checkout: Checkout) -> None:
     checkout.write(large_study())
     source = """
 import json, sys, time
-from types import SimpleNamespace as Wildcards
 from mklearn.study.reading import read_study
 from mklearn.study.expansion.plan import plan_study
 from mklearn.study.targets import Targets
 targets = Targets(plan_study(read_study("config.yaml")))
-for wildcard in ("dataset", "descriptor", "measure", "kernel_set", "protocol", "method", "source", "file"):
-    targets.one_of(wildcard)
-for dataset, protocol, method in targets.plan.fits:
-    w = Wildcards(dataset=dataset, protocol=protocol, method=method)
-    for ask in (targets.manifest, targets.fit_sources, targets.labels, targets.code("fit"), targets.spec("fit")):
-        ask(w)
-for dataset, descriptor, measure in targets.plan.pairwise:
-    w = Wildcards(dataset=dataset, descriptor=descriptor, measure=measure)
-    for step in ("describe", "pairwise"):
-        targets.spec(step)(w), targets.code(step)(w)
-targets.everything(), targets.kernels(), targets.all_samples()
-for step in ("report", "summary", "run_record"):
-    targets.spec(step)(None)
+targets.wildcard_constraints()
+rules = {rule.name: rule for rule in targets.rules()}
+for stage in ("describe", "pairwise", "fit", "report", "summary", "run_record"):
+    inputs, asked = rules[stage].inputs(ancient=lambda given: given), rules[stage].params
+    for job in targets.jobs(stage):
+        for ask in (*inputs.values(), *asked.values()):
+            ask(job.wildcards)
+targets.everything()
 print(json.dumps([time.process_time(), sorted({name.split(".")[0] for name in sys.modules}), list(sys.modules)]))
 """
     done = subprocess.run(

@@ -44,14 +44,14 @@ class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
     kernels : sequence of specs, mapping of names to specs, or one spec, default="gaussian"
         Kernels on features or views, see `mklearn.kernels.specs.StackTransform`. Their parameters are parameters of
         this transformer, ``kernels__NAME__bandwidth``.
-    n_landmarks : int, default=300
+    n : int, default=300
         l, for each kernel.
-    landmarks : {"random_per_class", "kmeans", "leverage"}, default="random_per_class"
+    how : {"random_per_class", "kmeans", "leverage"}, default="random_per_class"
         How landmarks are chosen from the training samples:
 
         - "random_per_class": at random, of each class equally many as far as it has samples; without `y`, of all
           samples alike. The same samples for all kernels. With the same seed, the first of them are the landmarks of a
-          smaller `n_landmarks`.
+          smaller `n`.
         - "kmeans": centres of k-means (scikit-learn's ``MiniBatchKMeans``) on what a kernel reads. The same for kernels
           that read the same, else of their own.
         - "leverage": at random in proportion to approximate ridge leverage scores under the mean of the kernels, each
@@ -78,7 +78,7 @@ class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
     ranks_ : array of shape (n_kernels,)
         r_m, the number of features of each kernel: at most l, or the width of the view of a linear kernel.
     n_landmarks_ : int
-        `n_landmarks`; 0 if all kernels are linear.
+        `n`; 0 if all kernels are linear.
     landmark_indices_ : array of shape (l,) or None
         Positions of the landmarks among the training samples; None if they are centres, or if there are none.
     landmarks_ : dict of str to array of shape (l, p)
@@ -131,7 +131,7 @@ class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
     --------
     >>> rng = np.random.default_rng(0)
     >>> views = {"shape": rng.normal(size=(50, 3)), "colour": rng.normal(size=(50, 4))}
-    >>> made = LandmarkFeatures({"shape": "gaussian", "colour": "linear"}, n_landmarks=10).fit(views)
+    >>> made = LandmarkFeatures({"shape": "gaussian", "colour": "linear"}, n=10).fit(views)
     >>> made.transform(views).shape, made.blocks_
     ((50, 14), [slice(0, 10, None), slice(10, 14, None)])
     """
@@ -144,16 +144,16 @@ class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
     def __init__(
         self,
         kernels: Any = "gaussian",
-        n_landmarks: int = 300,
-        landmarks: LandmarkRule = "random_per_class",
+        n: int = 300,
+        how: LandmarkRule = "random_per_class",
         *,
         rank_tolerance: float | None = None,
         dtype: Precision = "float64",
         random_state: Any = 0,
     ) -> None:
         self.kernels = kernels
-        self.n_landmarks = n_landmarks
-        self.landmarks = landmarks
+        self.n = n
+        self.how = how
         self.rank_tolerance = rank_tolerance
         self.dtype = dtype
         self.random_state = random_state
@@ -169,8 +169,8 @@ class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
         y : array of shape (n,), optional
             Class labels, for "random_per_class"; else ignored.
         """
-        n_landmarks = check_integer(self.n_landmarks, "n_landmarks")
-        check_choice(self.landmarks, "landmarks", get_args(LandmarkRule))
+        n_landmarks = check_integer(self.n, "n")
+        check_choice(self.how, "how", get_args(LandmarkRule))
         check_choice(self.dtype, "dtype", get_args(Precision))
         tolerance = RANK_TOLERANCE[self.dtype]
         if self.rank_tolerance is not None:
@@ -185,12 +185,12 @@ class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
         transform = LandmarkTransform(self.kernels)
         table = self._checked_features(X, transform, reset=True)
         labels = None
-        if y is not None and self.landmarks == "random_per_class":
+        if y is not None and self.how == "random_per_class":
             labels = checked_labels(self, y, table.shape[0])
         transform.fit(
             table,
             labels,
-            rule=self.landmarks,
+            rule=self.how,
             n_landmarks=n_landmarks,
             rank_tolerance=tolerance,
             dtype=self.dtype,
@@ -233,7 +233,7 @@ class LandmarkFeatures(KernelInput, TransformerMixin, BaseEstimator):
             raise ConfigError("kernels that complete missing views have no leading landmarks: fit them anew")
         transform, changes = self._map_.leading(n_landmarks, self._tolerance_, self.dtype)
         made = copy.copy(self)
-        made.n_landmarks = n_landmarks
+        made.n = n_landmarks
         made._set_transform(transform, n_landmarks)
         return made, np.asarray(scipy.linalg.block_diag(*changes))
 

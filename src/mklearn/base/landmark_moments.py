@@ -19,13 +19,7 @@ from mklearn.optimize.landmark_embedding import LandmarkProblem, per_feature
 
 Array = NDArray[np.floating[Any]]
 
-_SETTINGS = {
-    "n": "n_landmarks",
-    "how": "landmarks",
-    "dtype": "dtype",
-    "rank_tolerance": "rank_tolerance",
-    "seed": "random_state",
-}
+_SETTINGS = ("n", "how", "dtype", "rank_tolerance", "random_state")
 # Centred traces below this, relative to the uncentred ones, are rounding: see `scale_to_centred_trace`.
 _CONSTANT = 1e-12
 
@@ -38,8 +32,8 @@ def landmark_features(kernels: Any, landmarks: Any) -> LandmarkFeatures:
     kernels
         As for `LandmarkFeatures`.
     landmarks : int or mapping
-        The number of landmarks, or a mapping with "n" and optionally "how", "dtype", "rank_tolerance" and "seed":
-        ``n_landmarks``, ``landmarks``, ``dtype``, ``rank_tolerance`` and ``random_state`` of `LandmarkFeatures`.
+        The number of landmarks, or a mapping with "n" and optionally "how", "dtype", "rank_tolerance" and
+        "random_state", parameters of `LandmarkFeatures`.
 
     Raises
     ------
@@ -47,11 +41,11 @@ def landmark_features(kernels: Any, landmarks: Any) -> LandmarkFeatures:
         Unknown settings, or no number of landmarks.
     """
     if not isinstance(landmarks, Mapping):
-        return LandmarkFeatures(kernels, n_landmarks=landmarks)
+        return LandmarkFeatures(kernels, n=landmarks)
     check_keys(landmarks, list(_SETTINGS), "`landmarks`")
     if "n" not in landmarks:
         raise ConfigError(f"`landmarks` has no number of landmarks: give n, as in {{'n': 300, {str(landmarks)[1:]}")
-    return LandmarkFeatures(kernels, **{_SETTINGS[key]: value for key, value in landmarks.items()})
+    return LandmarkFeatures(kernels, **landmarks)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from mklearn.base.parameters import N_COMPONENTS, NONNEGATIVE, at_least, fit_con
 from mklearn.base.validation import checked_array, checked_labels
 from mklearn.bilinear.alternation import Alternation, Problem, Side, alternate, starting_projection
 from mklearn.cards import Refit
-from mklearn.checks import check_integer, invalid
+from mklearn.checks import check_rows_and_columns
 from mklearn.errors import DataError, NotApplicable
 from mklearn.kernels.views import only_table
 
@@ -158,7 +158,7 @@ class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMi
             # an image of one column is a vector: it has components on the left only
             sizes = (int(wanted), 1 if cols == 1 else int(wanted))
         else:
-            sizes = _pair(wanted, "n_components")
+            sizes = check_rows_and_columns(wanted, "n_components")
         if sizes[0] > rows or sizes[1] > cols:
             raise NotApplicable(
                 f"n_components={wanted}: images of {rows} x {cols} pixels have at most {rows} components on the left "
@@ -200,7 +200,7 @@ class BilinearEmbedding(NearestNeighbourPrediction, ClassNamePrefixFeaturesOutMi
         else:
             shape = None
         if reset and self.shape is not None:
-            wanted = _pair(self.shape, "shape")
+            wanted = check_rows_and_columns(self.shape, "shape")
             if shape is not None and shape != wanted:
                 raise DataError(f"X has images of shape {shape}, but shape={wanted}: omit `shape` or correct it")
             shape = wanted
@@ -220,12 +220,3 @@ def _as_array(X: ArrayLike) -> NDArray[Any]:
         return np.asarray(X)
     except ValueError as error:
         raise DataError(f"X must be an array of shape (n, rows, cols) or (n, rows * cols): {error}") from error
-
-
-def _pair(value: Any, name: str) -> tuple[int, int]:
-    """Check a pair of integers >= 1."""
-    try:
-        first, second = (check_integer(number, name) for number in value)
-    except (TypeError, ValueError):
-        raise invalid(value, name, "two integers >= 1, (rows, columns)") from None
-    return first, second

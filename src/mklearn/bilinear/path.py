@@ -20,6 +20,7 @@ from sklearn.base import clone
 
 from mklearn.bilinear.alternation import alternate, alternate_all
 from mklearn.bilinear.embedding import BilinearEmbedding
+from mklearn.checks import check_integer
 from mklearn.errors import ConfigError
 
 Method = TypeVar("Method", bound=BilinearEmbedding)
@@ -57,8 +58,7 @@ def fit_iterations(estimator: Method, X: ArrayLike, y: ArrayLike | None = None, 
 
     Entry t - 1 equals a fit with ``max_iter=t, tol=0``; its ``status_`` is "max_iter".
     """
-    if iterations < 1:
-        raise ConfigError(f"iterations={iterations}: must be at least 1")
+    check_integer(iterations, "iterations")
     models = [clone(estimator).set_params(max_iter=t, tol=0.0) for t in range(1, iterations + 1)]
     first = models[0]
     first._validate_params()

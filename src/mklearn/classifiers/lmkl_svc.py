@@ -17,7 +17,7 @@ from mklearn.cards import Input, MethodCard
 from mklearn.checks import check_keys
 from mklearn.classifiers.kernel_classifier import KernelClassifier, variance_of
 from mklearn.classifiers.one_vs_rest import decision_values, one_vs_rest_signs, predicted_classes
-from mklearn.errors import DataError
+from mklearn.errors import ConfigError, DataError
 from mklearn.kernels.feature_source import FeatureSource, SelectedFeatures
 from mklearn.kernels.stack import KernelStack
 from mklearn.kernels.views import as_views
@@ -258,7 +258,7 @@ class LMKLSVC(KernelClassifier):
             Gating features, in place of a view of X.
         """
         stack = self._training_stack(X)
-        self._gating_view = self._fitted_gating_view(X, gating)
+        self._gating_view = self._fitted_gating_view(X)
         codes = self._class_codes(stack, y)
         weights = checked_sample_weight(sample_weight, codes, self.classes_)
         uniform = np.asarray(stack.combine(_equal(stack)), dtype=np.float64)
@@ -408,6 +408,8 @@ class LMKLSVC(KernelClassifier):
     def _raw_gating(self, X: Any, gating: ArrayLike | None, average: Array, *, reset: bool) -> Array:
         """Return the gating features as given, shape (m, n_gating_features)."""
         if self._gating_view is not None:
+            if gating is not None:
+                raise DataError("Gating features were given twice: omit the argument `gating`, a view of X gates.")
             gating = self._gating_view.training_features() if reset else self._gating_view.transform(as_views(X))[0]
         without_features = self._is_precomputed or as_views(X) is not None
         source: GatingSource = "gating" if gating is not None else "kernel" if without_features else "features"
@@ -424,17 +426,17 @@ class LMKLSVC(KernelClassifier):
             return checked_gating(values, len(average))
         return self._checked_columns(values, len(average))
 
-    def _fitted_gating_view(self, X: Any, gating: ArrayLike | None) -> FeatureSource | None:
+    def _fitted_gating_view(self, X: Any) -> FeatureSource | None:
         """Return what reads the gating features from views; None where no view gates."""
         if self.gating is None:
             return None
-        if gating is not None:
-            raise DataError("Gating features were given twice: as `gating` of the estimator and of `fit`.")
         spec = {"view": self.gating} if isinstance(self.gating, str) else dict(self.gating)
         check_keys(spec, ["view", "columns", "preprocessing", "impute", "feature_scaling"], "`gating`")
+        if "view" not in spec:
+            raise ConfigError("`gating` names no view; expected a mapping with the key 'view'")
         views = as_views(X)
         if views is None:
-            raise DataError(f"`gating` names the view {spec.get('view')!r}, but X is one table")
+            raise DataError(f"`gating` names the view {spec['view']!r}, but X is one table")
         scaling: Any = spec.get("feature_scaling", "none")
         return FeatureSource(SelectedFeatures(spec, spec["view"]).fit(views), scaling)
 

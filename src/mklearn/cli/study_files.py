@@ -20,6 +20,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def _validate(options: argparse.Namespace) -> int:
     from mklearn.engine.data_check import check_data
     from mklearn.study.expansion.plan import plan_study
+    from mklearn.study.mistakes import listed
     from mklearn.study.reading import read_study
 
     failed = 0
@@ -33,9 +34,7 @@ def _validate(options: argparse.Namespace) -> int:
             continue
         if checked.mistakes:
             failed = 1
-            listed = "\n".join(f"  {number}. {text}" for number, text in enumerate(checked.mistakes, start=1))
-            count = "1 mistake" if len(checked.mistakes) == 1 else f"{len(checked.mistakes)} mistakes"
-            print(f"mklearn: the data of {file} have {count}:\n{listed}", file=sys.stderr)
+            print(listed(f"mklearn: the data of {file} have", checked.mistakes), file=sys.stderr)
         else:
             parts = [("data set", len(plan.datasets)), ("descriptor", len(plan.descriptors))]
             parts += [("distance", len(plan.pairwise)), ("fit", len(plan.fits))]

@@ -41,7 +41,7 @@ LandmarkRule = Literal["random_per_class", "kmeans", "leverage"]
 """How landmarks are chosen, see :class:`mklearn.base.landmark_features.LandmarkFeatures`."""
 
 
-NUMBER_OF_LANDMARKS = "n_landmarks"
+NUMBER_OF_LANDMARKS = "landmarks.n"
 """Entry of a grid that is no parameter of the estimator: how many of the landmarks are used."""
 
 
@@ -74,7 +74,7 @@ class Landmarks(Strict):
 
     def parameter(self, seed: int) -> dict[str, Any]:
         """Return the estimators' parameter ``landmarks``, with the largest number of landmarks."""
-        found = {"n": self.most, "how": self.how, "dtype": self.dtype, "seed": seed}
+        found = {"n": self.most, "how": self.how, "dtype": self.dtype, "random_state": seed}
         return found if self.rank_tolerance is None else found | {"rank_tolerance": self.rank_tolerance}
 
     @property
@@ -95,7 +95,7 @@ class InputSpec(Strict):
     """One named input of a method."""
 
     kind: InputKind
-    """Kernels (n, n_train, n_kernels), features (n, d), or images (n, rows, columns)."""
+    """Kernels of views, features of views, or images, the only view (n, rows, columns)."""
     descriptors: list[str] = []
     """Keys of the descriptors whose features they are, put side by side in this order; none of kernels and images."""
     feature_scaling: FeatureScaling | Literal["auto"] = "none"
@@ -152,7 +152,7 @@ class EvaluationSpec(Strict):
 
 
 class PairFeatures(Strict):
-    """How two samples become the features of their pair, see :mod:`mklearn.evaluation.pairs`."""
+    """How two samples become the features of their pair, see :mod:`mklearn.base.pairs`."""
 
     components: Count | None
     square_root: bool

@@ -175,6 +175,6 @@ class KernelSetSpec(Spec):
     """Step ``kernel_set``: the kernels that a method takes, and the pairwise matrices that they are made from."""
 
     kernels: list[dict[str, Any]]
-    """As :func:`mklearn.kernels.specs.build_stack` takes them."""
+    """As `mklearn.kernels.specs.StackTransform` takes them."""
     pairwise: list[str]
     """``DESCRIPTOR/MEASURE`` of each matrix."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklearn.base.folds import group_folds
+from mklearn.checks import check_integer, invalid
 from mklearn.datasets.samples import encode_labels
 from mklearn.datasets.splits import Split, Splits, generator
 from mklearn.errors import ConfigError, NotApplicable
@@ -72,12 +73,14 @@ def validation_folds(
         Numbers out of range.
     """
     y = np.asarray(target)
-    if (test_size is not None and test_size < 1) or not 0 < test_share < 1:
-        raise ConfigError(f"test_size={test_size}, test_share={test_share}: expected at least 1, or between 0 and 1")
-    if folds < 2 or deals < 1 or repeats < 1 or (in_order and deals > 1):
-        raise ConfigError(
-            f"folds={folds}, deals={deals}, repeats={repeats}: expected at least 2, 1 and 1, and a single deal in order"
-        )
+    if test_size is not None:
+        check_integer(test_size, "test_size")
+    if not 0 < test_share < 1:
+        raise invalid(test_share, "test_share", "a number between 0 and 1")
+    check_integer(folds, "folds", 2)
+    check_integer(repeats, "repeats")
+    if check_integer(deals, "deals") > 1 and in_order:
+        raise invalid(deals, "deals", "1 with in_order, which makes all deals equal")
     strata = dict(_strata(y, classes, groups))
     n_test = {key: test_size or round(len(rows) * test_share) for key, rows in strata.items()}
     small = [key for key, rows in strata.items() if n_test[key] < 1 or len(rows) - n_test[key] < folds]
@@ -136,8 +139,8 @@ def group_k_fold(
             f"protocol group_k_fold holds out whole groups, and data set {name!r} has none: name its group_column, or "
             "merge classes, which then are the groups"
         )
-    if folds < 2 or repeats < 1:
-        raise ConfigError(f"folds={folds}, repeats={repeats}: expected at least 2 and 1")
+    check_integer(folds, "folds", 2)
+    check_integer(repeats, "repeats")
     splits = []
     for repeat in range(repeats):
         rng = generator(name, folds, repeat, seed)

@@ -5,7 +5,6 @@ Imports stay light: every cluster job imports this module to parse its study.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files as package_files
@@ -19,7 +18,7 @@ from pydantic import Field
 
 from mklearn.contract.model import Strict
 from mklearn.contract.specs import FileSpec
-from mklearn.errors import ConfigError
+from mklearn.errors import ConfigError, nearest
 from mklearn.extensions import entry_points, package_of
 
 MIRROR_VARIABLE = "MKLEARN_MIRROR"
@@ -146,9 +145,7 @@ def entry(name: str) -> Entry:
     """Look up a registered data set; ConfigError of an unknown one lists the known ones, and the nearest."""
     known = registry()
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ConfigError(f"data set {name!r} is not registered.{hint} Registered: {', '.join(known)}")
+        raise ConfigError(f"data set {name!r} is not registered.{nearest(name, known)} Registered: {', '.join(known)}")
     return known[name]
 
 

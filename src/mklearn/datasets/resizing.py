@@ -14,6 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from mklearn.checks import check_choice, check_integer, check_rows_and_columns
 from mklearn.datasets.samples import stack_if_regular
 from mklearn.errors import ConfigError
 
@@ -124,14 +125,12 @@ def resize_images(
     """
     if (shape is None) == (pixels is None):
         raise ConfigError("resizing needs exactly one of shape=(rows, cols) and pixels=number, got both or neither")
-    if interpolation not in INTERPOLATIONS:
-        raise ConfigError(f"interpolation={interpolation!r} is unknown; valid: {', '.join(INTERPOLATIONS)}")
-    if rounding not in ROUNDING:
-        raise ConfigError(f"rounding={rounding!r} is unknown; valid: {', '.join(ROUNDING)}")
-    if pixels is not None and pixels < 1:
-        raise ConfigError(f"pixels={pixels} must be at least 1")
-    if shape is not None and (len(shape) != 2 or min(shape) < 1):
-        raise ConfigError(f"shape={tuple(shape)} must be (rows, cols), each at least 1")
+    check_choice(interpolation, "interpolation", INTERPOLATIONS)
+    check_choice(rounding, "rounding", ROUNDING)
+    if pixels is not None:
+        check_integer(pixels, "pixels")
+    if shape is not None:
+        shape = check_rows_and_columns(shape, "shape")
     if isinstance(images, np.ndarray) and images.ndim == 3 and len(images):
         rows, cols = shape if shape is not None else target_shape(images.shape[1:], int(pixels or 0))
         return _resize_all(images, rows, cols, interpolation, rounding)

@@ -10,14 +10,13 @@ differs from run to run.)
 
 from __future__ import annotations
 
-import difflib
 import zlib
 from collections.abc import Sequence
 
 import numpy as np
 
 from mklearn.datasets.samples import some
-from mklearn.errors import ConfigError
+from mklearn.errors import ConfigError, nearest
 
 
 def chosen_rows(
@@ -86,9 +85,8 @@ def _kept_classes(
     for key, listed in (("classes", include), ("exclude_classes", exclude)):
         unknown = sorted(set(listed or ()) - set(names.tolist()))
         if unknown:
-            hints = [hint for name in unknown for hint in difflib.get_close_matches(name, names.tolist(), n=1)]
-            meant = f" Did you mean {', '.join(map(repr, hints))}?" if hints else ""
-            mistakes.append(f"{key}: no class {', '.join(map(repr, unknown))} in the data set.{meant}")
+            named = ", ".join(map(repr, unknown))
+            mistakes.append(f"{key}: no class {named} in the data set.{nearest(unknown, names)}")
     if mistakes:
         raise ConfigError(f"{' '.join(mistakes)} It has {some(names, 20)}")
     kept = [

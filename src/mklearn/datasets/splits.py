@@ -21,9 +21,10 @@ import numpy as np
 import pandas as pd
 
 from mklearn.artefacts import read_table, write_table
+from mklearn.checks import check_integer
 from mklearn.datasets.readers.tabular import column_text, read_frame, sample_positions, whole_numbers
 from mklearn.datasets.samples import some
-from mklearn.errors import ConfigError, DataError, NotApplicable
+from mklearn.errors import DataError, NotApplicable
 
 ROLES = ("train", "validation", "test")
 
@@ -243,7 +244,8 @@ def random_per_class(
     """
     y = np.asarray(target)
     sizes = [int(size) for size in np.atleast_1d(train_size)]
-    _at_least_one(train_size=min(sizes, default=0), repeats=repeats)
+    check_integer(min(sizes, default=0), "train_size")
+    check_integer(repeats, "repeats")
     codes = np.unique(y)
     small = [code for code in codes if (y == code).sum() <= max(sizes)]
     if small:
@@ -294,9 +296,8 @@ def k_fold(
         Fewer than two folds.
     """
     y = np.asarray(target)
-    _at_least_one(repeats=repeats)
-    if folds < 2:
-        raise ConfigError(f"folds={folds} must be at least 2")
+    check_integer(folds, "folds", 2)
+    check_integer(repeats, "repeats")
     groups = [np.nonzero(y == code)[0] for code in np.unique(y)]
     small = [y[group[0]] for group in groups if len(group) < folds]
     if small:
@@ -397,9 +398,3 @@ def exclusion(codes: Sequence[Any] | np.ndarray, classes: np.ndarray | None) -> 
 def _named(codes: Sequence[Any], y: np.ndarray, classes: np.ndarray | None) -> str:
     shown = [f"{classes[code] if classes is not None else code!s} ({int((y == code).sum())})" for code in codes[:5]]
     return f"class {', '.join(shown)}" + (f", ... ({len(codes)} classes)" if len(codes) > 5 else "")
-
-
-def _at_least_one(**sizes: int) -> None:
-    for name, size in sizes.items():
-        if size < 1:
-            raise ConfigError(f"{name}={size} must be at least 1")

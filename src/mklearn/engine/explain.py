@@ -24,7 +24,7 @@ from mklearn.extras import require
 from mklearn.provenance import canonical, code_digests, step_code
 from mklearn.stamps import load_beside, read_stamp, stamp_beside
 from mklearn.steps.runner import command
-from mklearn.study.stages import STAGES
+from mklearn.study.stages.order import STAGES
 from mklearn.study.targets import read_last
 from mklearn.study.yaml_file import yaml_text
 

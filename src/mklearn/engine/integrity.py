@@ -17,7 +17,7 @@ from mklearn.stamps import BESIDE, load_beside
 from mklearn.steps.runner import set_aside
 from mklearn.steps.scores import OWN_COLUMNS, read_study_table
 from mklearn.study.reading import read_study
-from mklearn.study.stages import ARTEFACTS
+from mklearn.study.stages.order import ARTEFACTS
 
 _READERS: dict[str, Callable[[Path], object]] = {".npz": read_arrays, ".parquet": read_table, ".json": read_record}
 _DOWNLOADS = PurePath(ARTEFACTS["download"]).parts[0]

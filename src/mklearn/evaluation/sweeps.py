@@ -36,18 +36,23 @@ class MethodOutput:
 
     Attributes
     ----------
-    estimator : the fitted estimator
+    fitted : the fitted estimator, as it takes the test samples
     y_train, y : labels of the training and of the test samples
     labels : predicted labels of the test samples
     """
 
-    estimator: Any
+    fitted: Any
     y_train: Labels
     y: Labels
     labels: Labels
     embeddings: Pair | None = None
     test: Any = None
     """The test samples, as the estimator takes them; None where only their embedding is there."""
+
+    @property
+    def estimator(self) -> Any:
+        """The fitted method itself, without what puts features side by side for it."""
+        return method_of(self.fitted)
 
     @property
     def n_train(self) -> int:
@@ -88,8 +93,8 @@ class MethodOutput:
 
     def _applied(self, *names: str) -> NDArray[np.float64]:
         for name in names:
-            if self.test is not None and hasattr(self.estimator, name):
-                return np.asarray(getattr(self.estimator, name)(self.test), dtype=np.float64)
+            if self.test is not None and hasattr(self.fitted, name):
+                return np.asarray(getattr(self.fitted, name)(self.test), dtype=np.float64)
         raise NotApplicable(f"the method has no {' or '.join(names)}")
 
 

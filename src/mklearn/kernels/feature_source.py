@@ -111,6 +111,8 @@ class SelectedFeatures:
     def _chosen(self, X: Any) -> tuple[Any, Mask]:
         """Return the chosen columns of the samples that have the view, and which have it."""
         table = X if self.view is None else X[self.view]
+        if isinstance(table, Pairwise):
+            raise DataError(f"{self._name} is {table!r} and has no features")
         table = table if self._columns is None else select_columns(table, self._columns)
         present = ~lacking(table) if self.completes else np.ones(table.shape[0], dtype=bool)
         return (table if present.all() else present_rows(table, present)), present

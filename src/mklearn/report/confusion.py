@@ -56,8 +56,7 @@ def confused(results: Results) -> list[Confused]:
 
     The best method is compared with the reference; where the reference is the best itself or has no counts, with the
     next best one. Methods without an accuracy by inner cross-validation, as those whose kernel the test samples choose,
-    are not considered, and neither are fits without counts, from model files written before they were kept. Classes
-    without a test sample are left out.
+    are not considered, and neither are fits without counts. Classes without a test sample are left out.
     """
     inner = results.inner_cv().dropna(subset=["mean"])
     found = []

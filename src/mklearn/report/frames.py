@@ -305,7 +305,7 @@ def kernel_info(fits: Sequence[FitRecord]) -> pd.DataFrame | None:
 def spectra(fits: Sequence[FitRecord]) -> pd.DataFrame:
     """Return ``kernel, rank, share, negative``: the spectrum of each kernel, from the first fit that has it.
 
-    Shares are absolute, of the sum of absolute eigenvalues. Model files written before spectra were kept have none.
+    Shares are absolute, of the sum of absolute eigenvalues.
     """
     found: dict[str, Any] = {}
     for record in fits:

@@ -16,7 +16,7 @@ from mklearn.kernels.identity_like import IDENTITY_LIKE_BELOW
 from mklearn.report import wording
 from mklearn.report.frames import Results, Setting, protocol_family, records
 from mklearn.report.records import MethodMistakes, StageCost
-from mklearn.study.stages import STAGES
+from mklearn.study.stages.order import STAGES
 
 STAGE_TITLES = {stage.name: stage.title for stage in STAGES.values()}
 
@@ -373,11 +373,10 @@ def _stage_seconds(value: float | None, note: str = "", below: str = "") -> Cell
 
 
 def _job(name: str) -> str:
-    """Shorten ``results/cache/pairwise/caltech101-832fd071/gb-1-b6abd8e6/point_set`` to ``gb-1 / point_set``.
+    """Shorten ``results/cache/pairwise/caltech101-KEY/gb-1-KEY/point_set`` to ``gb-1 / point_set``.
 
-    Kept is what comes after the stage's folder, without the data set where more follows, and without keys, which have
-    16 digits, or 8 in records of earlier versions.
+    Kept is what comes after the stage's folder, without the data set where more follows, and without keys.
     """
     parts = PurePosixPath(name.removesuffix(".learned")).parts
     after = parts[parts.index("cache") + 2 :] if "cache" in parts else parts[-1:]
-    return " / ".join(re.sub(r"-[0-9a-f]{8}(?:[0-9a-f]{8})?(?=$|\.)", "", part) for part in (after[1:] or after))
+    return " / ".join(re.sub(r"-[0-9a-f]{16}(?=$|\.)", "", part) for part in (after[1:] or after))

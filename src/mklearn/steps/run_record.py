@@ -12,7 +12,7 @@ from mklearn.provenance import commit, input_digests, machine, stamp, versions
 from mklearn.steps.stage_costs import stage_costs
 from mklearn.study.expansion.plan import plan_study
 from mklearn.study.reading import check_study
-from mklearn.study.stages import STAGES
+from mklearn.study.stages.order import STAGES
 from mklearn.study.stages.stage import StudyFiles
 
 

@@ -16,7 +16,7 @@ from mklearn.contract.loading import load
 from mklearn.errors import ConfigError, DamagedArtefact, DataError, UserError
 from mklearn.provenance import step_code
 from mklearn.steps import log
-from mklearn.study.stages import ARTEFACTS, STAGES
+from mklearn.study.stages.order import ARTEFACTS, STAGES
 from mklearn.supervisor import SplitAborted, supervised
 
 STEPS = tuple(dict.fromkeys(stage.step for stage in STAGES.values()))

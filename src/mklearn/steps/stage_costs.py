@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mklearn.study.stages import STAGES
+from mklearn.study.stages.order import STAGES
 from mklearn.study.stages.stage import Job, StudyFiles
 
 COSTLY = tuple(stage.name for stage in STAGES.values() if stage.title)
-"""The stages before the tables, in the order of the workflow; jobs on their parts count as theirs."""
+"""The stages before the tables, in the order of the workflow."""
 
 
 def stage_costs(files: StudyFiles) -> list[dict[str, Any]]:
@@ -33,7 +33,7 @@ def stage_costs(files: StudyFiles) -> list[dict[str, Any]]:
     times: dict[str, dict[str, float | None]] = {stage: {} for stage in COSTLY}
     n_bytes = dict.fromkeys(COSTLY, 0)
     for job in _jobs_before(files.job("scores"), files):
-        stage, outputs = _counted_as(job), [Path(path) for path in job.outputs.values()]
+        stage, outputs = job.stage.part_of or job.stage.name, [Path(path) for path in job.outputs.values()]
         times[stage][str(outputs[0].with_suffix(""))] = _seconds(Path(job.benchmark))
         n_bytes[stage] += sum(file.stat().st_size for file in outputs if file.is_file())
     return [_row(stage, times[stage], n_bytes[stage]) for stage in COSTLY if times[stage]]
@@ -41,7 +41,7 @@ def stage_costs(files: StudyFiles) -> list[dict[str, Any]]:
 
 def _jobs_before(last: Job, files: StudyFiles) -> list[Job]:
     """Return the jobs whose outputs a job comes from."""
-    before = [job for name in STAGES for job in files.jobs(name) if _counted_as(job) in COSTLY]
+    before = [job for name, stage in STAGES.items() if stage.title or stage.part_of for job in files.jobs(name)]
     makers = {path: job for job in before for path in job.outputs.values()}
     found: dict[str, Job] = {}
     todo = [last]
@@ -53,10 +53,6 @@ def _jobs_before(last: Job, files: StudyFiles) -> list[Job]:
                     found[job.log] = job
                     todo.append(job)
     return list(found.values())
-
-
-def _counted_as(job: Job) -> str:
-    return job.stage.name.removesuffix("_part").removesuffix("_block")
 
 
 def _seconds(benchmark: Path) -> float | None:

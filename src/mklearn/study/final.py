@@ -1,45 +1,38 @@
-"""The section ``final`` of a study: one method on all samples, as a model that predicts; and its mistakes."""
+"""The model that a study ends with: which data set, protocol and methods it can be of, and mistakes in ``final``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from mklearn.contract.final_spec import BEST
 from mklearn.contract.method import Classifier, Method
-from mklearn.contract.model import Slug, Strict
-from mklearn.study.datasets import DatasetConfig, Precomputed
+from mklearn.study.datasets import Precomputed
 from mklearn.study.mistakes import Mistake, one_of
+from mklearn.study.model import Study
 from mklearn.study.protocols import Protocol
 
 EUCLIDEAN = "euclidean"
 """The nearest-neighbour rule of the library, and so of models."""
 
 
-class Final(Strict):
-    """The model that a study ends with: a method, refitted on all labelled samples."""
-
-    method: Slug = BEST
-    """A method of the study, or ``best``: the one with the highest mean of the metric, of those that choose nothing on
-    test samples."""
-    metric: str = "accuracy"
-    """One of the study's metrics: what is expected of the model, and what ``best`` means."""
-    dataset: Slug | None = None
-    """The data set; needed if the study has several."""
-    protocol: Slug | None = None
-    """The protocol whose splits say what is expected, at its largest training size; by default the first one of the
-    study that can."""
-
-    def dataset_of(self, datasets: Mapping[str, DatasetConfig]) -> str:
-        """Return the name of the data set."""
-        return self.dataset or next(iter(datasets))
-
-    def protocol_of(self, protocols: Mapping[str, Protocol], dataset: str) -> str | None:
-        """Return the name of the protocol; None if the study has none that can say what is expected."""
-        named = [self.protocol] if self.protocol else list(protocols)
-        return next((name for name in named if not _unsuited_protocol(protocols[name], dataset)), None)
+def final_dataset(study: Study) -> str:
+    """Return the name of the data set; of several, one is named."""
+    assert study.final is not None
+    return study.final.dataset or next(iter(study.datasets))
 
 
-def unsuited(method: Method, neighbours: list[str]) -> str:
+def final_protocol(study: Study) -> str | None:
+    """Return the name of the protocol; None if the study has none that can say what is expected."""
+    return next((name for name, reason in _protocols(study).items() if not reason), None)
+
+
+def _protocols(study: Study) -> dict[str, str]:
+    """Return the protocols that the model may have, with why they can't say what is expected; empty if they can."""
+    assert study.final is not None
+    named = [study.final.protocol] if study.final.protocol else list(study.protocols)
+    return {name: _unsuited_protocol(study.protocols[name], final_dataset(study)) for name in named}
+
+
+def unsuited(method: Method, neighbours: Sequence[str]) -> str:
     """Return why a method can't be a model that predicts; empty if it can."""
     if not method.implementation.startswith("mklearn."):
         return "is of another package, whose classes a model file can't hold"
@@ -55,26 +48,21 @@ def unsuited(method: Method, neighbours: list[str]) -> str:
     return ""
 
 
-def final_mistakes(
-    final: Final,
-    datasets: Mapping[str, DatasetConfig],
-    methods: Mapping[str, Method],
-    protocols: Mapping[str, Protocol],
-    metrics: list[str],
-    neighbours: list[str],
-    entries: Mapping[str, str],
-) -> Iterator[Mistake]:
+def final_mistakes(study: Study, entries: Mapping[str, str]) -> Iterator[Mistake]:
     """Find what can't be made; ``entries`` are the methods by their names in tables.
 
     Names that refer to nothing are found elsewhere.
     """
-    if final.metric not in metrics:
-        yield Mistake("final.metric", f"{final.metric!r} is not among evaluation.metrics: {', '.join(metrics)}.")
+    final, datasets, methods, evaluation = study.final, study.datasets, study.methods, study.evaluation
+    assert final is not None
+    if final.metric not in evaluation.metrics:
+        valid = ", ".join(evaluation.metrics)
+        yield Mistake("final.metric", f"{final.metric!r} is not among evaluation.metrics: {valid}.")
     if final.dataset is None and len(datasets) > 1:
         yield Mistake("final.dataset", f"is needed, as there are several: {one_of(datasets)}.")
         return
-    dataset = final.dataset_of(datasets)
-    if dataset not in datasets or (final.protocol and final.protocol not in protocols):
+    dataset = final_dataset(study)
+    if dataset not in datasets or (final.protocol and final.protocol not in study.protocols):
         return
     if isinstance(datasets[dataset], Precomputed):
         yield Mistake(
@@ -82,13 +70,12 @@ def final_mistakes(
             f"{dataset!r} has matrices among its samples only, from which no kernel of a new sample follows; a model "
             "needs images or tables of features.",
         )
-    if final.protocol_of(protocols, dataset) is None:
-        names = [final.protocol] if final.protocol else list(protocols)
-        reasons = "; ".join(f"{name} {_unsuited_protocol(protocols[name], dataset)}" for name in names)
+    if final_protocol(study) is None:
+        reasons = "; ".join(f"{name} {reason}" for name, reason in _protocols(study).items())
         yield Mistake("final.protocol", f"no protocol can say what is expected of single samples: {reasons}.")
     chosen = entries.get(final.method)
-    if chosen is not None and (reason := unsuited(methods[chosen], neighbours)):
-        others = [name for name, method in methods.items() if not unsuited(method, neighbours)]
+    if chosen is not None and (reason := unsuited(methods[chosen], evaluation.neighbours)):
+        others = [name for name, method in methods.items() if not unsuited(method, evaluation.neighbours)]
         valid = f"valid: best, {one_of(others)}" if others else "the study has no other"
         yield Mistake("final.method", f"{final.method!r} {reason}; {valid}.")
     if chosen is not None and not methods[chosen].applies_to(dataset):

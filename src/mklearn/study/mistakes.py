@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import types
 from collections.abc import Collection, Iterable, Sequence
@@ -10,6 +9,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
+
+from mklearn.errors import nearest
 
 Model = TypeVar("Model", bound=BaseModel)
 Path = tuple[str, ...]
@@ -31,23 +32,17 @@ class Mistake:
         return f"{self.path or '(top level)'}: {self.message}"
 
 
-def listed(source: str, mistakes: Collection[object]) -> str:
-    """Return the message of an error with all mistakes, numbered."""
+def listed(has: str, mistakes: Collection[object]) -> str:
+    """Return the message of an error with all mistakes, numbered, after a text such as ``study.yaml has``."""
     count = "1 mistake" if len(mistakes) == 1 else f"{len(mistakes)} mistakes"
     lines = [f"  {number}. {mistake}" for number, mistake in enumerate(mistakes, start=1)]
-    return "\n".join([f"{source} has {count}:", *lines])
+    return "\n".join([f"{has} {count}:", *lines])
 
 
 def show(value: Any, limit: int = 80) -> str:
     """Return a value as a short text for a message."""
     text = repr(value)
     return text if len(text) <= limit else text[: limit - 3] + "..."
-
-
-def nearest(word: object, valid: Iterable[str]) -> str:
-    """Return `` Did you mean 'x'?`` for the closest valid word, or an empty text."""
-    matches = difflib.get_close_matches(str(word), [str(key) for key in valid], n=1, cutoff=0.6)
-    return f" Did you mean {matches[0]!r}?" if matches else ""
 
 
 def one_of(words: Iterable[str]) -> str:

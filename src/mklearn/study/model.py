@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from mklearn.contract.final_spec import BEST
 from mklearn.contract.fit_spec import Components, Rule
 from mklearn.contract.model import Count, Positive, Slug, Strict
 from mklearn.contract.table_specs import Calibration, PublishedValue, Tolerance
 from mklearn.evaluation.metrics import metric_mistakes
 from mklearn.study.datasets import DatasetConfig, normalise_datasets
-from mklearn.study.final import Final
 from mklearn.study.naming import expanded_descriptors
 from mklearn.study.published import Published, Remark
 from mklearn.study.registry import DescriptorConfig, KernelConfig, MethodConfig, ProtocolConfig
@@ -62,6 +62,21 @@ class Report(Strict):
 
     thumbnails: Annotated[int, Field(ge=0, le=60)] = 20
     """Sample images per data set."""
+
+
+class Final(Strict):
+    """The model that a study ends with: a method, refitted on all labelled samples."""
+
+    method: Slug = BEST
+    """A method of the study, or ``best``: the one with the highest mean of the metric, of those that choose nothing on
+    test samples."""
+    metric: str = "accuracy"
+    """One of the study's metrics: what is expected of the model, and what ``best`` means."""
+    dataset: Slug | None = None
+    """The data set; needed if the study has several."""
+    protocol: Slug | None = None
+    """The protocol whose splits say what is expected, at its largest training size; by default the first one of the
+    study that can."""
 
 
 class Study(Strict):

@@ -56,12 +56,12 @@ def kernels_of(
 
     They are those that the study names, also of descriptors that the data set does not have, else the default ones.
     """
-    default = {name: _default_kernel(name, config) for name in sources}
-    suited = {key: kernel for key, kernel in (default if named is None else named).items() if _suits(kernel, config)}
-    entries = suited or (default if isinstance(config, Precomputed) else {})
+    suited = {key: kernel for key, kernel in (named or {}).items() if _suits(kernel, config)}
+    if not suited and (named is None or isinstance(config, Precomputed)):
+        suited = {name: _default_kernel(name, config) for name in sources}
     return [
         (key, kernel, one)
-        for key, kernel in entries.items()
+        for key, kernel in suited.items()
         if isinstance(kernel, DescriptorKernel)
         for one in kernel_names(key, kernel, sources)
     ]

@@ -45,20 +45,15 @@ def check_study(raw: Any, source: str = "config") -> Study:
         study = Study.model_validate(raw)
     except ValidationError as error:
         mistakes = [*mistakes_of(error, Study), *broken_references(*study_part(raw))]
-        raise ConfigError(listed(source, sorted(set(mistakes)))) from None
+        raise ConfigError(listed(f"{source} has", sorted(set(mistakes)))) from None
     mistakes = [
         *broken_references(study),
         *_published_mistakes(study),
         *_booleans_as_numbers(raw, study.model_dump()),
+        *(final_mistakes(study, table_names(study)) if study.final else ()),
     ]
-    if study.final is not None:
-        evaluation = study.evaluation
-        mistakes += final_mistakes(
-            study.final, study.datasets, study.methods, study.protocols, evaluation.metrics,
-            list(evaluation.neighbours), table_names(study),
-        )  # fmt: skip
     if mistakes:
-        raise ConfigError(listed(source, sorted(set(mistakes))))
+        raise ConfigError(listed(f"{source} has", sorted(set(mistakes))))
     return study
 
 

@@ -12,9 +12,10 @@ from mklearn.contract.final_spec import BEST
 from mklearn.contract.model import Slug, as_list
 from mklearn.datasets.registry import registry, selection_mistakes
 from mklearn.descriptors.models import Table
+from mklearn.errors import nearest
 from mklearn.kernels.models import DescriptorKernel, Product
 from mklearn.study.datasets import DatasetConfig, RegisteredDataset, normalise_datasets
-from mklearn.study.mistakes import Mistake, Path, nearest, one_of, valid_part
+from mklearn.study.mistakes import Mistake, Path, one_of, valid_part
 from mklearn.study.model import Study
 from mklearn.study.naming import expanded_descriptors, kernels_of, matching, sources_of, variants
 from mklearn.study.published import Published, Remark
@@ -102,11 +103,18 @@ class _Names:
 
     def missing(self, path: str, names: Any, what: str, *more: str) -> Iterator[Mistake]:
         """Yield a mistake for each name that refers to nothing; ``more`` are valid too."""
-        valid = {*self.valid[what], *more} if what in self.valid else None
+        known = self.valid.get(what)
         for name in as_list(names):
-            if name is None or valid is None or not valid.isdisjoint(matching(name, valid)):
+            if (
+                name is None
+                or known is None
+                or name in known
+                or name in more
+                or ("*" in name and matching(name, known))
+            ):
                 continue
             if not any(f"-{key}-" in f"-{name}-" or "*" in name for key in self._doubtful):
+                valid = [*known, *more]
                 yield Mistake(path, f"there is no {what} {name!r}.{nearest(name, valid)} Expected: {one_of(valid)}.")
 
 

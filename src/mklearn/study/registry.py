@@ -23,11 +23,10 @@ from mklearn.contract.method import Method
 from mklearn.contract.model import Registered
 from mklearn.datasets.registry import Entry, entry, registry
 from mklearn.descriptors.models import Descriptor, Table
-from mklearn.errors import ConfigError
+from mklearn.errors import ConfigError, nearest
 from mklearn.extensions import entry_points, package_of
 from mklearn.kernels.models import Kernel
 from mklearn.study.generated_models import descriptor_model, kernel_model, method_model
-from mklearn.study.mistakes import nearest
 from mklearn.study.protocols import PROTOCOLS, Protocol
 
 OWN: dict[str, tuple[type[Registered], Iterable[type[Registered]]]] = {

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from mklearn.errors import ConfigError, UserError
 from mklearn.study.expansion.plan import Plan, plan_study
 from mklearn.study.reading import check_study
-from mklearn.study.stages import STAGES
+from mklearn.study.stages.order import STAGES
 from mklearn.study.stages.stage import Job, Stage, StudyFiles
 from mklearn.study.yaml_file import read_yaml
 
@@ -100,7 +100,8 @@ class Rule:
     def __init__(self, study: StudyFiles, stage: Stage) -> None:
         self._study, self._stage = study, stage
         pattern = study.job(stage.name)  # wildcards that are not given stay in its paths
-        self.name, self.message, self.log, self.benchmark = stage.name, stage.message, pattern.log, pattern.benchmark
+        self.name, self.message, self.log = stage.name, stage.message, pattern.log
+        self.benchmark = pattern.benchmark if stage.title or stage.part_of else None
         self._outputs = pattern.outputs
         self.local = stage.memory is None
         self.priority = self._of_job(stage.priority) if callable(stage.priority) else stage.priority

@@ -56,9 +56,8 @@ class KernelFDA(LandmarkFit, RatioTraceEmbedding):
         report it.
     landmarks : int or mapping, optional
         Learn from explicit features of so many landmarks, for training sets whose kernels do not fit into memory; needs
-        kernels of features. A mapping has "n", and optionally "how", "dtype", "rank_tolerance" and "seed"
-        (``landmarks``, ``dtype``, ``rank_tolerance`` and ``random_state`` of
-        `mklearn.base.landmark_features.LandmarkFeatures`). See `mklearn.base.landmark_input.LandmarkInput` for the
+        kernels of features. A mapping has "n", and optionally "how", "dtype", "rank_tolerance" and "random_state" of
+        `mklearn.base.landmark_features.LandmarkFeatures`. See `mklearn.base.landmark_input.LandmarkInput` for the
         attributes and for `fit_moments`.
 
     Attributes

@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
+from mklearn.base.kernel_input import KernelInput
 from mklearn.base.parameters import POSITIVE
 from mklearn.cards import Input, MethodCard
+from mklearn.kernels import Views
 
 
 @MethodCard(
@@ -23,44 +24,49 @@ from mklearn.cards import Input, MethodCard
     },
     tuned=("sharpness",),
 )
-class GatedCentroids(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class GatedCentroids(KernelInput, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Nearest class centroid with the kernel weights of each sample.
 
     Parameters
     ----------
     sharpness : float
         Factor of the gating values before their softmax.
-    kernels : "precomputed"
-        Kernels are given as X, shape (n_samples, n_train, n_kernels).
+    kernels : specs of kernels
+        See `mklearn.kernels.StackTransform`.
+    gating : str
+        Name of the view whose features gate the kernels.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"sharpness": [POSITIVE]}
 
-    def __init__(self, sharpness: float = 1.0, kernels: str = "precomputed") -> None:
+    def __init__(self, sharpness: float = 1.0, kernels: Any = "gaussian", gating: str = "gating") -> None:
         self.sharpness = sharpness
         self.kernels = kernels
+        self.gating = gating
 
-    def fit(self, X: ArrayLike, y: ArrayLike, *, gating: ArrayLike) -> GatedCentroids:
-        """Fit on kernels (n, n, M) and gating features (n, d)."""
-        features = np.asarray(gating, dtype=float)
+    def fit(self, X: Views, y: ArrayLike) -> GatedCentroids:
+        """Fit on views of n samples."""
+        stack = self._training_stack(X)
+        features = np.asarray(X[self.gating], dtype=float)
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         self.mean_, self.scale_ = features.mean(axis=0), features.std(axis=0) + 1e-12
         rng = np.random.default_rng(0)
-        self.directions_ = rng.normal(size=(features.shape[1], np.shape(X)[2])) / np.sqrt(features.shape[1])
+        self.directions_ = rng.normal(size=(features.shape[1], len(stack))) / np.sqrt(features.shape[1])
         self.gates_ = self._gates(features)
         self.members_ = np.eye(len(self.classes_))[codes] / np.bincount(codes)
         return self
 
-    def decision_function(self, X: ArrayLike, *, gating: ArrayLike) -> NDArray[np.float64]:
-        """Return the similarity of each sample (m, n, M) to each class, (m, n_classes)."""
-        check_is_fitted(self)
-        kernel = np.einsum("ik,ijk,jk->ij", self._gates(np.asarray(gating, dtype=float)), np.asarray(X), self.gates_)
+    def decision_function(self, X: Views) -> NDArray[np.float64]:
+        """Return the similarity of each of m samples to each class, (m, n_classes)."""
+        stack, _ = self._new_stack(X)
+        gates = self._gates(np.asarray(X[self.gating], dtype=float))
+        kernel = np.einsum("ik,kij,jk->ij", gates, stack.matrices, self.gates_)
         similarity: NDArray[np.float64] = kernel @ self.members_
         return similarity
 
-    def predict(self, X: ArrayLike, *, gating: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: Views) -> NDArray[Any]:
         """Return the most similar class of each sample."""
-        predicted: NDArray[Any] = self.classes_[np.argmax(self.decision_function(X, gating=gating), axis=1)]
+        predicted: NDArray[Any] = self.classes_[np.argmax(self.decision_function(X), axis=1)]
         return predicted
 
     def _gates(self, features: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -206,8 +206,8 @@ def test_parameters_of_kernels_are_parameters() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"kernels__hog__bandwith": 1}, r"kernel 'hog' has the unknown key 'bandwith' \(did you mean 'bandwidth'\?\)"),
-        ({"kernels__hogg__bandwidth": 1}, r"unknown key 'hogg' \(did you mean 'hog'\?\); valid keys: pixels, hog, lbp"),
+        ({"kernels__hog__bandwith": 1}, r"kernel 'hog' has the unknown key 'bandwith'\. Did you mean 'bandwidth'\?"),
+        ({"kernels__hogg__bandwidth": 1}, r"unknown key 'hogg'\. Did you mean 'hog'\? Valid keys: pixels, hog, lbp"),
         ({"kernels__lbp__preprocessing__pca": 1}, "kernel 'lbp' has no `preprocessing` with parameters"),
     ],
 )

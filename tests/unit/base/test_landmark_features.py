@@ -75,7 +75,7 @@ def grams(model: LandmarkFeatures, X: Any, Y: Any) -> np.ndarray:
 def test_all_samples_as_landmarks_give_the_dense_kernels(digits) -> None:
     train, new, y = digits
     dense = StackTransform(without_centring(SPECS)).fit(train)
-    model = LandmarkFeatures(SPECS, n_landmarks=160).fit(train, y)
+    model = LandmarkFeatures(SPECS, n=160).fit(train, y)
     assert model.kernel_names_ == model.kernel_ids_ == dense.ids == tuple(SPECS)
     found, found_new = grams(model, train, train), grams(model, new, train)
     for number, name in enumerate(SPECS):
@@ -334,24 +334,16 @@ def test_all_kernels_linear_need_no_landmarks(digits) -> None:
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
-        ({"n_landmarks": 161}, NotApplicable, "n_landmarks=161, but there are 160 training samples"),
-        ({"n_landmarks": 161, "landmarks": "kmeans"}, NotApplicable, "n_landmarks=161, but there are 160"),
-        ({"n_landmarks": 161, "landmarks": "leverage"}, NotApplicable, "n_landmarks=161, but there are 160"),
-        ({"n_landmarks": 9}, NotApplicable, r"n_landmarks=9, but y has 10 classes.*give at least 10"),
-        ({"n_landmarks": 0}, ConfigError, "Invalid value 0 for `n_landmarks`: expected an integer >= 1"),
-        ({"n_landmarks": 2.5}, ConfigError, "Invalid value 2.5 for `n_landmarks`"),
-        ({"landmarks": "random"}, ConfigError, r"Invalid value 'random' for `landmarks`: expected one of 'random_per"),
-        (
-            {"dtype": "float16"},
-            ConfigError,
-            "Invalid value 'float16' for `dtype`: expected one of 'float64', ",
-        ),
+        ({"n": 161}, NotApplicable, "n_landmarks=161, but there are 160 training samples"),
+        ({"n": 161, "how": "kmeans"}, NotApplicable, "n_landmarks=161, but there are 160"),
+        ({"n": 161, "how": "leverage"}, NotApplicable, "n_landmarks=161, but there are 160"),
+        ({"n": 9}, NotApplicable, r"n_landmarks=9, but y has 10 classes.*give at least 10"),
+        ({"n": 0}, ConfigError, "Invalid value 0 for `n`: expected an integer >= 1"),
+        ({"n": 2.5}, ConfigError, "Invalid value 2.5 for `n`"),
+        ({"how": "random"}, ConfigError, r"Invalid value 'random' for `how`: expected one of 'random_per"),
+        ({"dtype": "float16"}, ConfigError, "Invalid value 'float16' for `dtype`: expected one of 'float64', "),
         ({"rank_tolerance": -1.0}, ConfigError, "Invalid value -1.0 for `rank_tolerance`"),
-        (
-            {"rank_tolerance": 1.0},
-            ConfigError,
-            "Invalid value 1.0 for `rank_tolerance`: expected a number below 1, as",
-        ),
+        ({"rank_tolerance": 1.0}, ConfigError, "Invalid value 1.0 for `rank_tolerance`: expected a number below 1, as"),
         ({"kernels": "precomputed"}, ConfigError, "kernels='precomputed': landmarks need kernels of features"),
         ({"kernels": {"lbp": "gaussian"}}, DataError, "X has no view 'lbp': its views are 'pixels', 'hog'"),
         ({"kernels": {"hog": {"bandwith": 1}}}, ConfigError, "unknown key 'bandwith'"),
@@ -360,7 +352,7 @@ def test_all_kernels_linear_need_no_landmarks(digits) -> None:
 def test_what_is_refused(digits, parameters: dict[str, Any], error: type[Exception], message: str) -> None:
     train, _, y = digits
     with pytest.raises(error, match=message):
-        LandmarkFeatures(**{"n_landmarks": 20, **parameters}).fit(train, y)
+        LandmarkFeatures(**{"n": 20, **parameters}).fit(train, y)
 
 
 def test_new_samples_that_are_refused(digits) -> None:
@@ -381,8 +373,8 @@ def test_new_samples_that_are_refused(digits) -> None:
         model.transform(zero)
     train_nan = train | {"hog": np.where(np.arange(160)[:, None] == 7, np.nan, train["hog"])}
     with pytest.raises(DataError, match=r"view 'hog' is missing \(NaN in every column\) for the samples 7"):
-        LandmarkFeatures(n_landmarks=20).fit(train_nan, y)
-    single = LandmarkFeatures(n_landmarks=20).fit(train["pixels"], y)
+        LandmarkFeatures(n=20).fit(train_nan, y)
+    single = LandmarkFeatures(n=20).fit(train["pixels"], y)
     with pytest.raises(DataError, match="X has 63 features, but LandmarkFeatures is expecting 64"):
         single.transform(new["pixels"][:, 1:])
     zero = LandmarkFeatures({"kind": "polynomial", "offset": 0.0, "scale": 1.0}, 1)
@@ -393,7 +385,7 @@ def test_new_samples_that_are_refused(digits) -> None:
 def test_in_a_search_over_kernels_and_landmarks(digits) -> None:
     train, new, y = digits
     pipeline = make_pipeline(LandmarkFeatures({"pixels": {}, "hog": {}}, 20), LinearDiscriminantAnalysis())
-    grid = {"landmarkfeatures__kernels__hog__bandwidth": [0.1, 1.0], "landmarkfeatures__n_landmarks": [20, 60]}
+    grid = {"landmarkfeatures__kernels__hog__bandwidth": [0.1, 1.0], "landmarkfeatures__n": [20, 60]}
     search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(Views(train), y)
     assert len(set(search.cv_results_["mean_test_score"])) > 1
     assert search.best_score_ > 0.8

@@ -37,7 +37,7 @@ def many() -> Samples:
 @pytest.fixture(scope="module")
 def features(many: Samples) -> LandmarkFeatures:
     X, y = many
-    return LandmarkFeatures(KERNELS, n_landmarks=20, dtype="float32").fit(X[:1000], y[:1000])
+    return LandmarkFeatures(KERNELS, n=20, dtype="float32").fit(X[:1000], y[:1000])
 
 
 @pytest.fixture(scope="module")

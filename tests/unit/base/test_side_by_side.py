@@ -8,8 +8,8 @@ from sklearn.base import clone
 
 from mklearn.base.side_by_side import SideBySide
 from mklearn.errors import DataError
+from mklearn.kernels import Pairwise, Views
 from mklearn.kernels.feature_scaling import FeatureScaler
-from mklearn.kernels.views import Views
 
 RNG = np.random.default_rng(0)
 TRAIN = {"a": RNG.normal(size=(8, 3)), "b": 5 + 10 * RNG.normal(size=(8, 2)), "c": RNG.normal(size=(8, 1))}
@@ -35,3 +35,10 @@ def test_new_samples_need_the_views_and_widths_of_fit() -> None:
         made.transform(NEW | {"a": NEW["a"][:, :2]})
     with pytest.raises(DataError, match="X is one table; expected several views"):
         made.transform(NEW["a"])
+
+
+def test_distances_have_no_features() -> None:
+    views = {"a": TRAIN["a"], "d": Pairwise(np.ones((8, 8)))}
+    with pytest.raises(DataError, match=r"view 'd' is Pairwise\(8 samples, 8 columns\) and has no features"):
+        SideBySide().fit(views)
+    assert SideBySide(["a"]).fit(views).transform(views).shape == (8, 3)

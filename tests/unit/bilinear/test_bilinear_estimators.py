@@ -104,7 +104,7 @@ def test_iterations_equal_fits_with_that_max_iter(method, images):
         np.testing.assert_array_equal(model.embedding_, alone.embedding_)
         np.testing.assert_array_equal(model.objective_history_, alone.objective_history_)
         assert (model.n_iter_, model.status_) == (t, "max_iter")
-    with pytest.raises(ConfigError, match="at least 1"):
+    with pytest.raises(ConfigError, match="Invalid value 0 for `iterations`"):
         fit_iterations(method(2), X, y, 0)
 
 

@@ -101,7 +101,7 @@ def test_raw_penalty(digits):
 def test_metrics(digits):
     K, y, K_test, y_test = digits
     model = KernelSVC().fit(K, y)
-    output = MethodOutput(model, y, y_test, model.predict(K_test), test={"X": K_test})
+    output = MethodOutput(model, y, y_test, model.predict(K_test), test=K_test)
     assert METRICS["auc"].score(output) > 0.97
     assert 0.1 < METRICS["support_vector_share"].score(output) < 1
     with pytest.raises(NotApplicable, match="no predict_proba"):

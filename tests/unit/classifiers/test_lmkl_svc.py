@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.model_selection import GridSearchCV
 
 from mklearn.classifiers import LMKLSVC, KernelSVC
-from mklearn.errors import DataError
+from mklearn.errors import ConfigError, DataError
 from mklearn.evaluation.metrics import METRICS
 from mklearn.evaluation.sweeps import MethodOutput
-from mklearn.kernels.specs import StackTransform
+from mklearn.kernels import Pairwise, StackTransform, Views
+from mklearn.kernels.feature_scaling import FeatureScaler
 from mklearn.optimize.gating import gated_kernel
 
 SPECS = [
@@ -65,9 +70,86 @@ def test_decisions_by_hand(cancer, options):
     gated = gated_kernel(np.ascontiguousarray(np.moveaxis(K, -1, 0)), eta)
     alone = KernelSVC(C=2.0, C_scale="none").fit(gated, y)
     np.testing.assert_allclose(alone.decision_function(kernel), values, atol=2e-2)
-    output = MethodOutput(model, y, y_test, (values > 0).astype(int), test={"X": K_test, "gating": G_test})
+
+
+VIEWS = [{"kind": "gaussian", "view": "d", "bandwidth": width} for width in (0.5, 2.0)]
+
+
+@pytest.fixture(scope="module")
+def views():
+    """Distances among a hundred samples, and features that gate."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[:150], y[:150]
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    return Views({"d": Pairwise(cdist(Z, Z, "sqeuclidean")), "gates": X[:, :4]}), X[:, :4], y
+
+
+@pytest.mark.parametrize("options", [{}, RIDGED], ids=["softmax", "ridge"])
+def test_a_view_gates_as_the_features_given_to_fit(views, options):
+    X, G, y = views
+    train, test = slice(0, 100), slice(100, None)
+    given = LMKLSVC(kernels=VIEWS, **options).fit(X[train], y[train], gating=G[train])
+    model = clone(LMKLSVC(kernels=VIEWS, gating="gates", **options)).fit(X[train], y[train])
+    values = model.decision_function(X[test])
+    np.testing.assert_array_equal(values, given.decision_function(X[test], gating=G[test]))
+    np.testing.assert_array_equal(model.predict(X[test]), given.predict(X[test], gating=G[test]))
+    np.testing.assert_array_equal(model.predict_restarts(X[test])[0], model.predict(X[test]))
+    np.testing.assert_array_equal(model.localized_weights(X[test]), given.localized_weights(gating=G[test]))
+    np.testing.assert_array_equal(model.localized_weights(gating=G[test]), given.localized_weights(gating=G[test]))
+    assert model.gating_source_ == "gating"
+    assert len(np.unique(model.localized_weights(X[test]))) > 2
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.decision_function(X[test]), values)
+    output = MethodOutput(model, y[train], y[test], model.predict(X[test]), test=X[test])
     assert METRICS["auc"].score(output) > 0.95
-    assert METRICS["support_vector_share"].score(output) == pytest.approx(len(model.support_) / len(y))
+    assert METRICS["support_vector_share"].score(output) == pytest.approx(len(model.support_) / 100)
+
+
+def test_a_view_that_gates_is_completed_by_the_training_samples(views):
+    """Columns, missing values and scaling as in the spec of a kernel."""
+    X, G, y = views
+    gaps = G.copy()
+    gaps[::7, 1] = np.nan
+    X = Views({"d": X["d"], "gates": gaps})
+    train, test = slice(0, 100), slice(100, None)
+    spec = {"view": "gates", "columns": [1, 2], "impute": "median", "feature_scaling": "rank"}
+    model = LMKLSVC(kernels=VIEWS, gating=spec, **RIDGED).fit(X[train], y[train])
+    filled = np.where(np.isnan(gaps), np.nanmedian(gaps[train], axis=0), gaps)[:, [1, 2]]
+    scaler = FeatureScaler("rank").fit(filled[train])
+    given = LMKLSVC(kernels=VIEWS, **RIDGED).fit(X[train], y[train], gating=scaler.transform(filled[train]))
+    expected = given.decision_function(X[test], gating=scaler.transform(filled[test]))
+    np.testing.assert_array_equal(model.decision_function(X[test]), expected)
+    with pytest.raises(DataError, match="gates"):
+        LMKLSVC(kernels=VIEWS, gating="gates").fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("gating", "error", "message"),
+    [
+        ("others", DataError, "there is no view 'others'; available: 'd', 'gates'"),
+        ({"columns": [0]}, ConfigError, "`gating` names no view"),
+        ({"view": "gates", "scale": 1}, ConfigError, "`gating` has the unknown key 'scale'"),
+        ("d", DataError, r"view 'd' is Pairwise\(150 samples, 150 columns\) and has no features"),
+        (3, ValueError, "'gating' parameter of LMKLSVC"),
+    ],
+)
+def test_views_that_can_not_gate(views, gating, error, message):
+    X, _, y = views
+    with pytest.raises(error, match=message):
+        LMKLSVC(kernels=VIEWS, gating=gating).fit(X, y)
+
+
+def test_gating_features_beside_a_view_that_gates(views):
+    X, G, y = views
+    with pytest.raises(DataError, match="given twice"):
+        LMKLSVC(kernels=VIEWS, gating="gates").fit(X, y, gating=G)
+    model = LMKLSVC(kernels=VIEWS, gating="gates", max_iter=1).fit(X, y)
+    with pytest.raises(DataError, match="given twice"):
+        model.predict(X, gating=G)
+    with pytest.raises(DataError, match="names the view 'gates', but X is one table"):
+        LMKLSVC(gating="gates").fit(np.eye(150), y)
+    with pytest.raises(DataError, match="there is no view 'gates'"):
+        model.predict(Views({"d": X["d"]}))
 
 
 def test_default_start_is_the_documented_one(cancer):

@@ -50,7 +50,7 @@ def test_two_classes(cancer):
     # a machine on the kernel of these weights, by scikit-learn
     alone = KernelSVC(C=1.0, C_scale="none", kernel_weights=model.kernel_weights_).fit(K, names)
     np.testing.assert_allclose(values, alone.decision_function(K_test), atol=5e-3)
-    output = MethodOutput(model, y, y_test, model.predict(K_test), test={"X": K_test})
+    output = MethodOutput(model, y, y_test, model.predict(K_test), test=K_test)
     assert METRICS["support_vector_share"].score(output) == pytest.approx(len(model.support_) / len(y))
 
 

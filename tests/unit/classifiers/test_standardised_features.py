@@ -64,6 +64,6 @@ def test_a_feature_that_is_constant_in_training_is_harmless(wine, model, referen
 def test_metrics(wine, model, reference):
     X, y, X_test, y_test = wine
     model = clone(model).fit(X, y)
-    output = MethodOutput(model, y, y_test, model.predict(X_test), test={"X": X_test})
+    output = MethodOutput(model, y, y_test, model.predict(X_test), test=X_test)
     assert METRICS["log_loss"].score(output) == pytest.approx(log_loss(y_test, model.predict_proba(X_test)))
     assert METRICS["auc"].score(output) > 0.98

@@ -25,7 +25,7 @@ class Gated(KernelMethod, Classifier):
     """A method with three inputs."""
 
     inputs: ClassVar[Mapping[str, Input]] = {
-        "kernels": Input("kernels"), "gating": Input("features"), "privileged": Input("features", "more", True),
+        "kernels": Input("kernels"), "gating": Input("features"), "second": Input("features", "more"),
     }  # fmt: skip
     implementation = "somewhere:Gated"
 
@@ -58,7 +58,7 @@ def test_fields_of_the_study_are_no_parameters() -> None:
     """Neither are the descriptors of inputs, whatever their fields are called."""
     gated = Gated(gating="pixels", label="x", kernels=["a"], inner_folds=5, time_limit=1.0)
     assert gated.parameters() == {"widths": [1.0, 2.0], "strength": "auto"}
-    assert gated.descriptor_fields() == {"gating": "gating", "privileged": "more"}
+    assert gated.descriptor_fields() == {"gating": "gating", "second": "more"}
     assert model("mmc", descriptor="hog").descriptor_fields() == {"features": "descriptor"}
     assert "sizes" not in model("mkmmc", sizes=[2, 3]).parameters()
     assert "iterations_at" not in model("two_d_mmc", iterations_at=[2]).parameters()

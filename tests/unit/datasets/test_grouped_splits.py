@@ -104,10 +104,14 @@ def test_what_folds_do_not_divide_goes_to_the_last_ones() -> None:
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
-        ({"test_size": 0}, ConfigError, "at least 1"),
-        ({"test_share": 1.5}, ConfigError, "between 0 and 1"),
-        ({"test_size": 1, "folds": 1}, ConfigError, "folds=1"),
-        ({"test_size": 1, "in_order": True, "deals": 2}, ConfigError, "a single deal in order"),
+        ({"test_size": 0}, ConfigError, "Invalid value 0 for `test_size`: expected an integer >= 1"),
+        ({"test_share": 1.5}, ConfigError, "a number between 0 and 1"),
+        ({"test_size": 1, "folds": 1}, ConfigError, "Invalid value 1 for `folds`"),
+        (
+            {"test_size": 1, "in_order": True, "deals": 2},
+            ConfigError,
+            "Invalid value 2 for `deals`: expected 1 with in_order",
+        ),
         ({"test_size": 3}, NotApplicable, r"a test part and 5 folds: too few samples in class men \(7\) and 1 more"),
         ({"test_share": 0.01, "groups": np.repeat(["a", "b"], 7)}, NotApplicable, r"group a of class men \(7\)"),
     ],

@@ -14,13 +14,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from mklearn.datasets.download import fetch
 from mklearn.datasets.read import read_dataset
 from mklearn.datasets.readers import image_folder, nested_archive
-from mklearn.datasets.registry import dataset_spec, entry
+from mklearn.datasets.registry import dataset_spec
 from mklearn.datasets.resizing import resize_images
 from mklearn.datasets.samples import SampleSet
-from mklearn.errors import ConfigError, DataError, DownloadError
+from mklearn.errors import ConfigError, DataError
 
 INNER, FOLDER = "101_ObjectCategories.tar.gz", "101_ObjectCategories"
 FIRST = ["BACKGROUND_Google", "Faces"]  # the mirror's tar archive begins with them: the rest is not read
@@ -176,28 +175,13 @@ def test_corrupt_image(image_files: dict[str, bytes], tmp_path: Path) -> None:
     assert len(read(text, choose=lambda y, classes: np.array([0, 1, 20]))) == 3  # images not chosen are not decoded
 
 
-def test_damaged_inner_archive(small: Path, tmp_path: Path) -> None:
-    inner = inner_of(small)
-    middle, end = bytearray(inner), bytearray(inner)
-    middle[len(inner) // 3] ^= 0xFF
-    end[-8] ^= 0xFF  # the checksum, after the last image
-    for damaged, message in (
-        (inner[: len(inner) // 2], ""),
-        (b"<html>no such file</html>", ""),
-        (bytes(middle), ""),
-        (bytes(end), ".*CRC"),
-    ):
-        path = pack_zip(tmp_path / "x.zip", {f"caltech-101/{INNER}": damaged})
-        refused(path, rf"{INNER}: not a readable zip or tar archive {message}")
-
-
-def test_damaged_outer_archive(small: Path, tmp_path: Path) -> None:
-    data = bytearray(small.read_bytes())
-    place = data.index(inner_of(small)[-8:])  # in the stored tar.gz: the zip's own checksum is wrong as well
-    data[place] ^= 0xFF
-    for damaged in (data, data[:100_000]):
-        (tmp_path / "x.zip").write_bytes(damaged)
-        refused(tmp_path / "x.zip", "not a readable zip or tar archive")
+def test_damaged_archives(small: Path, tmp_path: Path) -> None:
+    inner = bytearray(inner_of(small))
+    inner[-8] ^= 0xFF  # the checksum, after the last image
+    path = pack_zip(tmp_path / "x.zip", {f"caltech-101/{INNER}": bytes(inner)})
+    refused(path, rf"{INNER}: not a readable zip or tar archive .*CRC")
+    path.write_bytes(small.read_bytes()[:100_000])
+    refused(path, "not a readable zip or tar archive")
 
 
 def test_other_archives(image_files: dict[str, bytes], tmp_path: Path) -> None:
@@ -208,15 +192,3 @@ def test_other_archives(image_files: dict[str, bytes], tmp_path: Path) -> None:
     empty = pack(path, {"101/Faces/image_0001.jpg": b"x"})
     refused(empty, rf"has no images {FOLDER}/class/name\.jpg \(found '101/Faces")
     refused(pack(path, {**image_files, "../evil": b"x"}), "outside the archive's folder")
-
-
-def test_wrong_checksum_is_refused_at_download(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (file,) = entry("caltech101").files
-    copy = tmp_path / "mirror" / FULL
-    copy.parent.mkdir(parents=True)
-    copy.write_bytes(small.read_bytes())
-    monkeypatch.setenv("MKLEARN_MIRROR", str(tmp_path / "mirror"))
-    target = tmp_path / "data" / file.name
-    with pytest.raises(DownloadError, match="wrong checksum"):
-        fetch(file.model_copy(update={"urls": []}), target)
-    assert list(target.parent.iterdir()) == []

@@ -132,16 +132,6 @@ def test_deng_cai_variants(tmp_path: Path) -> None:
             deng_cai_mat.read({"x": path}, shape=shape, content_sha256=digest)
 
 
-@pytest.mark.parametrize("name", ["orl", "coil20", "olivetti"])
-def test_truncated_files_are_refused(name: str, mirror: Path, tmp_path: Path) -> None:
-    [file] = entry(name).files
-    assert file.mirror is not None
-    data = (mirror / file.mirror).read_bytes()
-    (tmp_path / file.name).write_bytes(data[: len(data) // 2])
-    with pytest.raises(DataError, match=rf"{file.name}: "):
-        read_dataset(entry(name).spec(), {file.name: tmp_path / file.name})
-
-
 def test_unexpected_data_set(mirror: Path) -> None:
     path = mirror / "yale" / "Yale_32x32.mat"
     spec = entry("orl").spec()

@@ -8,17 +8,19 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import pytest
-from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
+from sklearn.base import BaseEstimator
 
 from mklearn.contract.fit_spec import EvaluationSpec, FitSpec, Implementation, InputSpec, MethodSpec, Setting
 from mklearn.datasets.grouped_splits import validation_folds
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import NotApplicable, SolverFailed
+from mklearn.evaluation.candidates import MethodOnViews
 from mklearn.evaluation.draws import evaluate_draw
 from mklearn.evaluation.predictions import Predictions, common, prediction_table
 from mklearn.evaluation.split import SplitResult, evaluate_split
 from mklearn.evaluation.statistics import accuracy_interval, corrected_resampled_interval, paired_accuracy_difference
 from mklearn.evaluation.summary import summarise
+from mklearn.kernels import Pairwise, Views
 from mklearn.steps.fit_records import FitAtSize
 from mklearn.steps.rows import COLUMNS, blank, fit_of
 from mklearn.supervisor import SplitAborted
@@ -28,7 +30,7 @@ Y = np.repeat([0, 1], N // 2)
 X = np.random.default_rng(3).normal(size=(N, 2)) + 1.2 * Y[:, None]
 
 
-class Threshold:
+class Threshold(BaseEstimator):
     """Predict class 1 above a threshold; counts its fits, and what it was fitted on and asked."""
 
     fits: ClassVar[list[tuple[float, bytes]]] = []
@@ -41,6 +43,7 @@ class Threshold:
         self.fits.append((self.threshold, X.tobytes()))
         if self.threshold == self.fails_on and (X[:, 0] == X_FAIL).any():
             raise SolverFailed("no threshold")
+        self.classes_ = np.unique(y)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -58,7 +61,7 @@ def _count() -> None:
 
 
 def method(sweep: str = "Predictions", implementation: str = f"{__name__}:Threshold", **fields: Any) -> MethodSpec:
-    inputs = fields.pop("inputs", {"features": InputSpec(kind="features")})
+    inputs = fields.pop("inputs", {"features": InputSpec(kind="features", descriptors=["x"])})
     return MethodSpec(
         id="m", implementation=implementation, inputs=inputs,
         sweep=Implementation(implementation=f"mklearn.evaluation.sweeps:{sweep}"), **fields,
@@ -66,8 +69,12 @@ def method(sweep: str = "Predictions", implementation: str = f"{__name__}:Thresh
 
 
 EVALUATION = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, metrics=["accuracy", "balanced_accuracy"])
-FEATURES = Inputs({"features": SampleInput(X)})
+FEATURES = Views({"x": X})
 THRESHOLDS = [-9.0, 0.3, 0.9, 9.0]
+
+
+def on_features(spec: MethodSpec, y: np.ndarray = Y) -> MethodOnViews:
+    return MethodOnViews(FEATURES, y, spec)
 
 
 def splits(repeats: int = 1, folds: int = 3) -> list[Split]:
@@ -82,7 +89,7 @@ def by_hand(models: list[Split], role: str) -> np.ndarray:
 
 def test_models_of_a_draw_share_the_threshold_of_the_best_mean() -> None:
     models = splits()
-    results = evaluate_draw(FEATURES, method(grid={"threshold": THRESHOLDS}), Y, models, evaluation=EVALUATION)
+    results = evaluate_draw(on_features(method(grid={"threshold": THRESHOLDS})), models, evaluation=EVALUATION)
     best = int(by_hand(models, "validation").mean(axis=1).argmax())
     values = by_hand(models, "test")[best]
     assert 0 < best < 3
@@ -102,7 +109,7 @@ def test_the_choice_of_a_model_alone_can_differ() -> None:
 
 def test_every_candidate_is_fitted_once_for_each_model() -> None:
     models = splits()
-    evaluate_draw(FEATURES, method(grid={"threshold": THRESHOLDS}), Y, models, evaluation=EVALUATION)
+    evaluate_draw(on_features(method(grid={"threshold": THRESHOLDS})), models, evaluation=EVALUATION)
     expected = {(t, X[split.train].tobytes()) for t in THRESHOLDS for split in models}
     assert len(Threshold.fits) == len(expected)
     assert set(Threshold.fits) == expected
@@ -114,17 +121,17 @@ def test_every_candidate_is_fitted_once_for_each_model() -> None:
 def test_ties_go_to_the_first_candidate() -> None:
     models = splits()
     for grid in ([9.0, -9.0], [-9.0, 9.0]):  # all in one class: half of the balanced validation parts is right
-        results = evaluate_draw(FEATURES, method(grid={"threshold": grid}), Y, models, evaluation=EVALUATION)
+        results = evaluate_draw(on_features(method(grid={"threshold": grid})), models, evaluation=EVALUATION)
         assert {result.rules[""].candidate.parameters["threshold"] for result in results} == {grid[0]}
 
 
 def test_a_candidate_that_fails_on_one_model_is_out() -> None:
     models = splits()
     assert 0 < sum(0 in split.train for split in models) < 3
-    free = evaluate_draw(FEATURES, method(grid={"threshold": THRESHOLDS}), Y, models, evaluation=EVALUATION)
+    free = evaluate_draw(on_features(method(grid={"threshold": THRESHOLDS})), models, evaluation=EVALUATION)
     best = free[0].rules[""].candidate.parameters["threshold"]
     failing = method(grid={"threshold": THRESHOLDS}, parameters={"fails_on": best})
-    results = evaluate_draw(FEATURES, failing, Y, models, evaluation=EVALUATION)
+    results = evaluate_draw(on_features(failing), models, evaluation=EVALUATION)
     (other,) = {result.rules[""].candidate.parameters["threshold"] for result in results}
     assert other != best
     rest = [t for t in THRESHOLDS if t != best]
@@ -136,8 +143,8 @@ def test_all_candidates_fail() -> None:
     failing = method(grid={"threshold": [9.0]}, parameters={"fails_on": 9.0})
     two = failing.model_copy(update={"grid": {"threshold": [9.0], "shift": [0.0, 1.0]}})
     with pytest.raises(SolverFailed, match=r"every candidate failed.*no threshold"):
-        evaluate_draw(FEATURES, two, Y, splits(), evaluation=EVALUATION)
-    results = evaluate_draw(FEATURES, failing, Y, splits(), evaluation=EVALUATION)  # nothing to choose
+        evaluate_draw(on_features(two), splits(), evaluation=EVALUATION)
+    results = evaluate_draw(on_features(failing), splits(), evaluation=EVALUATION)  # nothing to choose
     failed = [0 in split.train for split in splits()]
     assert [isinstance(result, SolverFailed) for result in results] == failed
 
@@ -145,30 +152,30 @@ def test_all_candidates_fail() -> None:
 def test_one_class() -> None:
     split = splits()[0]
     with pytest.raises(NotApplicable, match="of one class only"):
-        evaluate_draw(FEATURES, method(), np.zeros(N, dtype=int), [split], evaluation=EVALUATION)
+        evaluate_draw(on_features(method(), np.zeros(N, dtype=int)), [split], evaluation=EVALUATION)
 
 
 def test_labels_of_the_test_part_choose_nothing() -> None:
     models, spec = splits(), method(grid={"threshold": THRESHOLDS})
     other = Y.copy()
     other[models[0].test] = 1 - other[models[0].test]
-    one, two = (evaluate_draw(FEATURES, spec, y, models, evaluation=EVALUATION) for y in (Y, other))
+    one, two = (evaluate_draw(on_features(spec, y), models, evaluation=EVALUATION) for y in (Y, other))
     for first, second in zip(one, two, strict=True):
         assert first.rules[""].candidate == second.rules[""].candidate
         assert first.rules[""].chosen_score("accuracy") == pytest.approx(1 - second.rules[""].chosen_score("accuracy"))
 
 
-def kernels(n: int = 3) -> Inputs:
+def on_kernels(spec: MethodSpec, n: int = 3) -> MethodOnViews:
     rng = np.random.default_rng(0)
     features = [X + rng.normal(scale=scale, size=X.shape) for scale in np.linspace(0.1, 6, n)]
-    pairwise = {f"k{i}": np.square(F[:, None] - F[None]).sum(axis=2) for i, F in enumerate(features)}
+    pairwise = {f"k{i}": Pairwise(np.square(F[:, None] - F[None]).sum(axis=2)) for i, F in enumerate(features)}
     specs = [
-        {"id": f"k{i}", "pairwise": f"k{i}", "kind": "gaussian",
+        {"id": f"k{i}", "view": f"k{i}", "kind": "gaussian",
          "implementation": "mklearn.kernels.gaussian:GaussianKernel",
          "measure": "squared_euclidean", "bandwidth": 1.0}
         for i in range(n)
     ]  # fmt: skip
-    return Inputs({"kernels": KernelInput(pairwise, specs)})
+    return MethodOnViews(Views(pairwise), Y, spec, specs)
 
 
 def kernel_method(kind: str, sweep: str, **fields: Any) -> MethodSpec:
@@ -180,15 +187,15 @@ KFD = "mklearn.subspace.kfd:KernelFDA"
 
 def test_the_best_single_kernel_and_components_of_an_embedding() -> None:
     """As picking by hand from fits of each kernel on each model."""
-    models, inputs = splits(), kernels()
+    models = splits()
     spec = kernel_method("mklearn.subspace.kernel_pca:KernelPCA", "LeadingDimensions", kernel_choice="best_single",
                          parameters={"n_components": 4})  # fmt: skip
-    results = evaluate_draw(inputs, spec, Y, models, evaluation=EVALUATION)
+    results = evaluate_draw(on_kernels(spec), models, evaluation=EVALUATION)
     alone = kernel_method("mklearn.subspace.kernel_pca:KernelPCA", "LeadingDimensions", parameters={"n_components": 4})
 
     def curve(kernel: int, split: Split, part: np.ndarray) -> np.ndarray:
-        one = inputs.with_kernel(kernel)
-        found = evaluate_split(one, alone, Y, split.train, part, evaluation=EVALUATION, seed=0, choose=False)
+        one = on_kernels(alone).with_kernel(kernel)
+        found = evaluate_split(one, split.train, part, evaluation=EVALUATION, seed=0, choose=False)
         return found.rules["euclidean"].scores["accuracy"]
 
     means = np.array([np.mean([curve(k, s, s.validation) for s in models], axis=0) for k in range(3)])
@@ -205,15 +212,15 @@ def test_the_best_single_kernel_and_components_of_an_embedding() -> None:
 
 
 def test_weights_by_validation_accuracy_are_shared() -> None:
-    models, inputs = splits(), kernels()
+    models = splits()
     spec = kernel_method(KFD, "LeadingDimensions", kernel_choice="cv_accuracy")
     evaluation = EVALUATION.model_copy(update={"components": "all"})
-    results = evaluate_draw(inputs, spec, Y, models, evaluation=evaluation)
+    results = evaluate_draw(on_kernels(spec), models, evaluation=evaluation)
     alone = kernel_method(KFD, "LeadingDimensions")
     accuracies = [
         np.mean([
             evaluate_split(
-                inputs.with_kernel(k), alone, Y, split.train, split.validation, evaluation=evaluation, seed=0
+                on_kernels(alone).with_kernel(k), split.train, split.validation, evaluation=evaluation, seed=0
             ).rules["euclidean"].chosen_score("accuracy")
             for split in models
         ])
@@ -230,7 +237,7 @@ def test_weights_by_validation_accuracy_are_shared() -> None:
 def at_size(spec: MethodSpec, drawn: list[Split], evaluation: EvaluationSpec = EVALUATION) -> FitAtSize:
     setting = Setting(protocol="p", train_size=None)
     fit = FitSpec(dataset="d", settings=[setting], method=spec, evaluation=evaluation, seed=0)
-    return FitAtSize(FEATURES, fit, setting, Y, drawn)
+    return FitAtSize(on_features(spec), fit, setting, drawn)
 
 
 def test_records_are_in_the_order_of_the_splits() -> None:
@@ -273,7 +280,7 @@ def test_inner_folds_hold_out_whole_groups_if_the_test_part_does() -> None:
     for test, whole in ((held, True), (shared, False)):
         Threshold.fits.clear()
         train, rows = np.flatnonzero(~test), np.flatnonzero(test)
-        evaluate_split(FEATURES, spec, Y, train, rows, evaluation=EVALUATION, seed=0, groups=groups)
+        evaluate_split(on_features(spec), train, rows, evaluation=EVALUATION, seed=0, groups=groups)
         fitted = [np.frombuffer(data).reshape(-1, 2)[:, 0] for _, data in Threshold.fits]
         inner = [np.isin(X[train, 0], known) for known in fitted if len(known) < len(train)]
         assert inner
@@ -402,4 +409,4 @@ def test_splits_of_a_file_are_evaluated_as_drawn(tmp_path: Path) -> None:
     assert values[0] == values[1]
     assert fit_of(at_size(spec, held).spec, Setting(protocol="p", train_size=None))["metric"] == ""
     assert all(isinstance(result, SplitResult) for result in evaluate_draw(
-        FEATURES, spec, Y, held[:3], evaluation=EVALUATION))  # fmt: skip
+        on_features(spec), held[:3], evaluation=EVALUATION))  # fmt: skip

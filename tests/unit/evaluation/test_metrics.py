@@ -26,13 +26,13 @@ class Scorer:
     def __init__(self, classes: Any, decision: Any = None, probabilities: Any = None) -> None:
         self.classes_ = np.asarray(classes)
         if decision is not None:
-            self.decision_function = lambda X, **others: np.asarray(decision)
+            self.decision_function = lambda X: np.asarray(decision)
         if probabilities is not None:
-            self.predict_proba = lambda X, **others: np.asarray(probabilities)
+            self.predict_proba = lambda X: np.asarray(probabilities)
 
 
 def output(estimator: Any = None, y: NDArray[Any] = Y, labels: NDArray[Any] = LABELS) -> MethodOutput:
-    return MethodOutput(estimator, np.arange(8) % 3, y, labels, test={"X": np.zeros((len(y), 1))})
+    return MethodOutput(estimator, np.arange(8) % 3, y, labels, test=np.zeros((len(y), 1)))
 
 
 def test_needs_are_attributes_of_the_output() -> None:

@@ -6,17 +6,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mklearn.evaluation.inputs import NamedArrays
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestCentroid
+from sklearn.pipeline import make_pipeline
 
+from mklearn.base.side_by_side import SideBySide
 from mklearn.bilinear.two_d_lda import TwoDLDA
 from mklearn.errors import DataError
 from mklearn.evaluation.metrics import ACCURACY
 from mklearn.evaluation.rules import accuracy_by_dimension, deciding_samples, predictions, predictions_by_dimension
 from mklearn.evaluation.sweeps import LeadingDimensions, Refit
+from mklearn.kernels import Views
 from mklearn.nearest_neighbour import nearest_neighbour_indices
 from mklearn.subspace.mmc import MMC
 
@@ -74,10 +76,16 @@ def test_mistakes(Z: Any, y: Any, test: Any, rule: str, sentence: str) -> None:
 
 def test_in_both_sweeps() -> None:
     y_train, y_test = TARGET[TRAIN], TARGET[TEST]
-    flat = LeadingDimensions().run(MMC(), NamedArrays({"X": DIGITS[TRAIN]}, {"X": DIGITS[TEST]}), y_train)
-    images = DIGITS.reshape(-1, 8, 8)
-    sized = Refit([2, 3]).run(TwoDLDA(), NamedArrays({"X": images[TRAIN]}, {"X": images[TEST]}), y_train)
-    for outcome in (flat, sized):
+    flat, images = Views({"X": DIGITS}), Views({"X": DIGITS.reshape(-1, 8, 8)})
+
+    def on_features() -> Any:
+        return make_pipeline(SideBySide(), MMC())
+
+    outcomes = [
+        LeadingDimensions().run(on_features, flat[TRAIN], y_train, flat[TEST]),
+        Refit([2, 3]).run(TwoDLDA, images[TRAIN], y_train, images[TEST]),
+    ]
+    for outcome in outcomes:
         scores = outcome.scores(ACCURACY, "class_mean", y_train, y_test)
         for position in range(len(outcome.components)):
             train, test = outcome.embedding_at(position)

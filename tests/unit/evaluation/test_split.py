@@ -6,51 +6,56 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
 from numpy.typing import NDArray
+from tests.split_stacks import split_stacks
 
+import mklearn.evaluation.candidates as candidates_module
 import mklearn.evaluation.split as module
 from mklearn.base.folds import inner_folds
 from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.errors import DataError, NotApplicable, SolverFailed
-from mklearn.evaluation.split import RuleResult, SplitResult, candidates, evaluate_split
+from mklearn.evaluation.candidates import MethodOnViews, candidates
+from mklearn.evaluation.candidates import method_of as method_itself
+from mklearn.evaluation.split import RuleResult, SplitResult, evaluate_split
+from mklearn.kernels import Pairwise, StackTransform, Views
 from mklearn.kernels.distances import MEASURES
-from mklearn.kernels.specs import StackTransform, build_stack
 from mklearn.nearest_neighbour import accuracy_by_dimension
 
 KFD = "mklearn.subspace.kfd:KernelFDA"
 KERNELS: list[dict[str, Any]] = [
-    {"id": "narrow", "pairwise": "d", "kind": "gaussian", "bandwidth": 0.3, "normalise": "centred_trace"},
-    {"id": "wide", "pairwise": "d", "kind": "gaussian", "bandwidth": 3.0, "normalise": "centred_trace"},
-    {"id": "noise", "pairwise": "noise", "kind": "gaussian", "normalise": "centred_trace"},
-    {"id": "linear", "pairwise": "p", "kind": "linear", "measure": "inner_product", "centre": True},
+    {"id": "narrow", "view": "d", "kind": "gaussian", "bandwidth": 0.3, "normalise": "centred_trace"},
+    {"id": "wide", "view": "d", "kind": "gaussian", "bandwidth": 3.0, "normalise": "centred_trace"},
+    {"id": "noise", "view": "noise", "kind": "gaussian", "normalise": "centred_trace"},
+    {"id": "linear", "view": "p", "kind": "linear", "measure": "inner_product", "centre": True},
 ]
 
 
 class Recorder:
-    """An estimator that notes what it is fitted on; the first kernel's rows are its embedding."""
+    """An estimator that notes the kernels that it is fitted on; their average's rows are its embedding."""
 
     seen: ClassVar[list[Recorder]] = []
     fails_at: ClassVar[set[float]] = set()
     fails_below: ClassVar[int] = 0
     failure: ClassVar[type[Exception]] = SolverFailed
 
-    def __init__(self, strength: float = 1.0, kernels: str = "precomputed", kernel_weights: Any = None) -> None:
-        self.strength, self.kernel_weights, self.applied = strength, kernel_weights, []
-        assert kernels == "precomputed"
+    def __init__(self, strength: float = 1.0, kernels: Any = "linear", kernel_weights: Any = None) -> None:
+        self.strength, self.kernels, self.kernel_weights, self.applied = strength, kernels, kernel_weights, []
 
-    def fit(self, X: NDArray[Any], y: NDArray[Any]) -> Recorder:
+    def fit(self, X: Views, y: NDArray[Any]) -> Recorder:
         if self.strength in Recorder.fails_at or len(y) < Recorder.fails_below:
             raise Recorder.failure(f"no solution at {self.strength}")
-        self.X, self.y = np.array(X), np.array(y)
-        self.kernel_weights_ = np.full(X.shape[2], 1 / X.shape[2])
+        self.transform_ = StackTransform(self.kernels)
+        stack = self.transform_.fit_transform(X)
+        self.K, self.y = np.array(stack.matrices), np.array(y)
+        self.kernel_weights_ = np.full(len(stack), 1 / len(stack))
         Recorder.seen.append(self)
         return self
 
-    def transform(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        self.applied.append(np.array(X))
+    def transform(self, X: Views) -> NDArray[np.float64]:
+        K = self.transform_.transform(X).matrices
+        self.applied.append(np.array(K))
         rng = np.random.default_rng(int(100 * self.strength))
-        return X.mean(axis=2) @ rng.normal(size=(X.shape[1], 2))
+        return K.mean(axis=0) @ rng.normal(size=(K.shape[2], 2))
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +63,8 @@ def fresh_recorder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Recorder, "seen", [])
     monkeypatch.setattr(Recorder, "fails_at", set())
     monkeypatch.setattr(Recorder, "fails_below", 0)
-    monkeypatch.setattr(module, "load", _with_recorder(module.load))
+    for loading in (module, candidates_module):
+        monkeypatch.setattr(loading, "load", _with_recorder(loading.load))
 
 
 def _with_recorder(load: Any) -> Any:
@@ -85,14 +91,15 @@ def run(
     components: Any = "best", **parameters: Any,
 ) -> SplitResult:  # fmt: skip
     pairwise, y, train, test = digits
-    inputs = Inputs({"kernels": KernelInput(pairwise, kernels)})
+    problem = on_matrices(pairwise, y, kernels, method_of(implementation, **parameters))
     evaluation = EvaluationSpec(
         neighbours=list(neighbours), inner_folds=3 if inner is None else inner, components=components
     )
-    return evaluate_split(
-        inputs, method_of(implementation, **parameters), y, train, test, evaluation=evaluation, seed=0,
-        choose=inner is not None,
-    )  # fmt: skip
+    return evaluate_split(problem, train, test, evaluation=evaluation, seed=0, choose=inner is not None)
+
+
+def on_matrices(pairwise: Any, y: NDArray[np.int64], kernels: Any, method: MethodSpec) -> MethodOnViews:
+    return MethodOnViews(Views({name: Pairwise(matrix) for name, matrix in pairwise.items()}), y, method, kernels)
 
 
 def method_of(implementation: str = KFD, kernel_choice: Any = None, **parameters: Any) -> MethodSpec:
@@ -131,13 +138,14 @@ def test_methods_that_scale_features_themselves_get_their_scaling(digits: Any, s
     X = np.random.default_rng(1).normal(size=(90, 4)) * [1, 10, 100, 1000] + y[:, None]
     method = MethodSpec(
         id="fsvc", implementation="mklearn.classifiers.fsvc:FSVC", parameters={"feature_scaling": scaling},
-        grid={"C": [0.1, 10.0]}, inputs={"features": {"kind": "features", "descriptor": "x"}},
+        grid={"C": [0.1, 10.0]}, inputs={"features": {"kind": "features", "descriptors": ["x"]}},
         sweep={"implementation": "mklearn.evaluation.sweeps:Predictions"},
     )  # fmt: skip
     assert {candidate.feature_scaling for candidate in candidates(method, 0)} == {None}
     evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=2)
-    found = evaluate_split(Inputs({"features": SampleInput(X)}), method, y, train, test, evaluation=evaluation, seed=0)
-    model = found.rules[""].estimator
+    problem = MethodOnViews(Views({"x": X}), y, method)
+    found = evaluate_split(problem, train, test, evaluation=evaluation, seed=0)
+    model = method_itself(found.rules[""].estimator)
     assert model.feature_scaling == scaling
     assert model.C in (0.1, 10.0)
 
@@ -161,11 +169,12 @@ def fitted_on(digits: Any, fitted: Recorder) -> int:
     pairwise, y, train, test = digits
     parts = [(train[inside], train[outside]) for inside, outside in inner_folds(y[train], 3, 0)] + [(train, test)]
     for number, (inside, outside) in enumerate(parts):
-        K, K_new, _ = build_stack(pairwise, KERNELS, inside, outside)
-        if fitted.X.shape == K.as_last_axis().shape and np.array_equal(fitted.X, K.as_last_axis()):
+        K, K_new, _ = split_stacks(pairwise, KERNELS, inside, outside)
+        if fitted.K.shape == K.matrices.shape and np.array_equal(fitted.K, K.matrices):
             np.testing.assert_array_equal(fitted.y, y[inside])
-            np.testing.assert_array_equal(fitted.applied[0], fitted.X)
-            np.testing.assert_array_equal(fitted.applied[1], K_new.as_last_axis())
+            own, new = fitted.applied
+            np.testing.assert_array_equal(own, split_stacks(pairwise, KERNELS, inside, inside)[1].matrices)
+            np.testing.assert_array_equal(new, K_new.matrices)
             return number if number < 3 else -1
     raise AssertionError("fitted on other samples than those of a fold, or of the split")
 
@@ -228,26 +237,25 @@ def test_features_are_scaled_again_in_each_inner_fold(digits: Any) -> None:
     _, y, train, test = digits
     X = load_digits().data[: len(y)]
     for scaling in ("standard", "rank"):
-        specs = [{"id": "k", "features": "t", "feature_scaling": scaling, "kind": "linear"}]
-        inputs = Inputs({"kernels": KernelInput({}, specs, {"t": X})})
+        specs = [{"id": "k", "view": "t", "feature_scaling": scaling, "kind": "linear"}]
         evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, components="best")
-        method = method_of("recorder", strength=[1.0, 2.0])
+        problem = MethodOnViews(Views({"t": X}), y, method_of("recorder", strength=[1.0, 2.0]), specs)
         Recorder.seen.clear()
-        evaluate_split(inputs, method, y, train, test, evaluation=evaluation, seed=0)
+        evaluate_split(problem, train, test, evaluation=evaluation, seed=0)
         parts = [(train[inside], train[outside]) for inside, outside in inner_folds(y[train], 3, 0)] + [(train, test)]
         expected = []
         for inside, outside in parts:
             transform = StackTransform([{"kind": "linear", "feature_scaling": scaling}]).fit(X[inside])
-            expected.append((transform.stack_train_.as_last_axis(), transform.transform(X[outside]).as_last_axis()))
+            expected.append((transform.stack_train_.matrices, transform.transform(X[outside]).matrices))
         for fitted in Recorder.seen:
             matches = [
-                np.allclose(fitted.X, K, atol=1e-9) and np.allclose(fitted.applied[1], K_new, atol=1e-9)
+                np.allclose(fitted.K, K, atol=1e-9) and np.allclose(fitted.applied[1], K_new, atol=1e-9)
                 for K, K_new in expected
-                if K.shape == fitted.X.shape and K_new.shape == fitted.applied[1].shape
+                if K.shape == fitted.K.shape and K_new.shape == fitted.applied[1].shape
             ]
             assert sum(matches) == 1
         last = Recorder.seen[-1]
-        np.testing.assert_allclose(last.X, expected[-1][0], atol=1e-9)
+        np.testing.assert_allclose(last.K, expected[-1][0], atol=1e-9)
 
 
 @pytest.mark.parametrize("choice", [None, "best_single", "cv_accuracy"])
@@ -262,16 +270,14 @@ def test_automatic_scaling_is_chosen_by_inner_cross_validation(choice: Any, info
         angle = rng.normal(size=80) * 0.2 + 0.8 * y
         X = np.exp(2 * rng.normal(size=80))[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
     train, test = np.flatnonzero(np.arange(80) % 2 == 0), np.flatnonzero(np.arange(80) % 2)
-    specs = [
-        {"id": f"k{width}", "features": "t", "feature_scaling": "auto", "bandwidth": width} for width in (1.0, 2.0)
-    ]
+    specs = [{"id": f"k{width}", "view": "t", "feature_scaling": "auto", "bandwidth": width} for width in (1.0, 2.0)]
     evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, components="all")
     scalings = ["none", "standard", "unit", "rank"]
     method = method_of(kernel_choice=choice, ridge=[1e-3, 1e-1], feature_scaling=scalings)
 
     def accuracy(kernels: Any, method: MethodSpec) -> RuleResult:
-        inputs = Inputs({"kernels": KernelInput({}, kernels, {"t": X})})
-        return evaluate_split(inputs, method, y, train, test, evaluation=evaluation, seed=0).rules["euclidean"]
+        problem = MethodOnViews(Views({"t": X}), y, method, kernels)
+        return evaluate_split(problem, train, test, evaluation=evaluation, seed=0).rules["euclidean"]
 
     found = accuracy(specs, method)
     chosen = found.candidate.feature_scaling
@@ -324,22 +330,22 @@ def test_distances_of_test_samples_change_neither_choice_nor_embedding(digits: A
 def test_choice_on_the_test_samples_is_never_worse_there(digits: Any, kernel_choice: Any) -> None:
     """It takes the candidate with the best test accuracy, of several the first; nothing is held out of training."""
     pairwise, y, train, test = digits
-    inputs = Inputs({"kernels": KernelInput(pairwise, KERNELS)})
     method = method_of(kernel_choice=kernel_choice, ridge=[1e2, 1e-1, 1e-3])
 
-    def result(choice: Any, method: MethodSpec, inputs: Inputs = inputs) -> RuleResult:
+    def result(choice: Any, method: MethodSpec, kernels: Any = KERNELS) -> RuleResult:
         evaluation = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, components="best", choice=choice)
-        return evaluate_split(inputs, method, y, train, test, evaluation=evaluation, seed=0).rules["euclidean"]
+        problem = on_matrices(pairwise, y, kernels, method)
+        return evaluate_split(problem, train, test, evaluation=evaluation, seed=0).rules["euclidean"]
 
     best = result("test_set", method)
     alone = []
-    for candidate in candidates(method, inputs.n_kernels):
-        own = inputs if candidate.kernel is None else inputs.with_kernel(candidate.kernel)
+    for candidate in candidates(method, len(KERNELS)):
+        own = KERNELS if candidate.kernel is None else [KERNELS[candidate.kernel]]
         single = method_of(**candidate.parameters)
         alone.append(result("test_set", single, own).scores["accuracy"].max())
     assert best.scores["accuracy"].max() == max(alone)
     assert best.chosen_score("accuracy") is None, "there is no value without the test samples"
-    assert best.candidate == candidates(method, inputs.n_kernels)[int(np.argmax(alone))]
+    assert best.candidate == candidates(method, len(KERNELS))[int(np.argmax(alone))]
     honest = result("inner_cv", method).chosen_score("accuracy")
     assert honest is not None
     assert honest <= max(alone)
@@ -370,7 +376,7 @@ def test_best_single_chooses_by_inner_cross_validation_and_not_by_the_test(digit
     oracle = np.where(y[:, None] == y[None], 0.0, 1.0)  # tells the classes of test samples
     np.fill_diagonal(oracle, 0.0)
     oracle[np.ix_(train, train)] = pairwise["noise"][np.ix_(train, train)]
-    kernels = [KERNELS[2] | {"id": "oracle", "pairwise": "oracle"}, KERNELS[1], KERNELS[2]]
+    kernels = [KERNELS[2] | {"id": "oracle", "view": "oracle"}, KERNELS[1], KERNELS[2]]
     result = run((pairwise | {"oracle": oracle}, y, train, test), kernels=kernels, kernel_choice="best_single")
     found = result.rules["euclidean"]
     assert found.candidate.kernel == 1
@@ -523,8 +529,8 @@ def test_leaving_one_out_shares_its_work_and_chooses_as_the_refits_do(
         with monkeypatch.context() as patch:
             if not shared:
                 patch.delattr("mklearn.subspace.kernel_mmc.KernelMMC.leave_one_out")
-            inputs = Inputs({"kernels": KernelInput(pairwise, kernels)})
-            result = evaluate_split(inputs, method, y, few, test, evaluation=evaluation, seed=0)
+            problem = on_matrices(pairwise, y, kernels, method)
+            result = evaluate_split(problem, few, test, evaluation=evaluation, seed=0)
         return {rule: (found.candidate.kernel, found.component) for rule, found in result.rules.items()}
 
     assert chosen_by(shared=True) == chosen_by(shared=False)

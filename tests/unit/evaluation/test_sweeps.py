@@ -10,21 +10,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from mklearn.evaluation.inputs import Inputs, NamedArrays, SampleInput
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import make_pipeline
 
 import mklearn.evaluation.sweeps as module
 from mklearn.base.folds import inner_folds
+from mklearn.base.side_by_side import SideBySide
 from mklearn.bilinear.two_d_lda import TwoDLDA
 from mklearn.bilinear.two_d_mmc import TwoDMMC
 from mklearn.classifiers.kernel_pca_classifier import KernelPCAClassifier
 from mklearn.classifiers.ledoit_wolf_lda import LedoitWolfLDA
 from mklearn.contract.fit_spec import EvaluationSpec, MethodSpec
 from mklearn.errors import NotApplicable
+from mklearn.evaluation.candidates import MethodOnViews
 from mklearn.evaluation.metrics import ACCURACY
 from mklearn.evaluation.split import evaluate_split
 from mklearn.evaluation.sweeps import LeadingDimensions, Outcome, Predictions, Refit, RefitPredictions, Sweep
+from mklearn.kernels import Views
 from mklearn.nearest_neighbour import accuracy_by_dimension
 from mklearn.subspace.mmc import MMC
 from mklearn.subspace.pca import PCA
@@ -74,7 +77,13 @@ def by_hand(train: NDArray[Any], y: NDArray[Any], test: NDArray[Any], y_test: ND
 
 
 def run(estimator: Any, X: NDArray[Any], X_test: NDArray[Any], y: NDArray[Any], sweep: Sweep) -> Outcome:
-    return sweep.run(estimator, NamedArrays({"X": X}, {"X": X_test}), y)
+    """Sweep an estimator of one table."""
+
+    def unfitted(**parameters: Any) -> Any:
+        own = clone(estimator).set_params(**parameters)
+        return own if X.ndim == 3 else make_pipeline(SideBySide(), own)
+
+    return sweep.run(unfitted, Views({"X": X}), y, Views({"X": X_test}))
 
 
 # --- labels
@@ -95,11 +104,12 @@ def test_labels_give_one_accuracy_and_no_dimension(digits: Digits) -> None:
         np.testing.assert_array_equal(found, [np.mean(expected == y[digits.test])])
 
 
-def split(digits: Digits, samples: NDArray[Any], **method: Any) -> Any:
-    spec = MethodSpec(id="m", inputs={"X": {"kind": "features"}}, **method)
+def split(digits: Digits, samples: NDArray[Any], kernels: Any = (), **method: Any) -> Any:
+    entry = {"kind": "images"} if samples.ndim == 3 else {"kind": "features", "descriptors": ["X"]}
+    spec = MethodSpec(id="m", **{"inputs": {"X": entry}} | method)
     evaluation = EvaluationSpec(neighbours=list(RULES), inner_folds=3)
-    inputs = Inputs({"X": SampleInput(samples)})
-    return evaluate_split(inputs, spec, digits.y, digits.train, digits.test, evaluation=evaluation, seed=0)
+    problem = MethodOnViews(Views({"X": samples}), digits.y, spec, kernels)
+    return evaluate_split(problem, digits.train, digits.test, evaluation=evaluation, seed=0)
 
 
 def test_a_classifier_on_a_split_has_one_rule_without_a_name(digits: Digits) -> None:
@@ -223,18 +233,19 @@ def test_inner_cross_validation_chooses_among_sizes_and_candidates(digits: Digit
 def test_classifiers_of_several_sizes_are_chosen_with_their_parameters(digits: Digits) -> None:
     """Computed anew, without the kernel principal components that the sizes share."""
     X, y, train, test = digits.features, digits.y, digits.train, digits.test
-    kernels, grid, sizes = [{"kind": "linear", "normalise": "centred_trace"}], [1e-2, 1.0], [1, 3, 8]
+    kernel, grid, sizes = {"kind": "linear", "normalise": "centred_trace"}, [1e-2, 1.0], [1, 3, 8]
     path = "mklearn.classifiers.kernel_pca_classifier:fit_path"
     machines = {C: {"implementation": "mklearn.classifiers.fsvc:FSVC", "C": C} for C in grid}
     result = split(
-        digits, X, implementation="mklearn.classifiers.kernel_pca_classifier:KernelPCAClassifier",
-        parameters={"kernels": kernels}, grid={"machine": list(machines.values())},
+        digits, X, [kernel | {"id": "k", "view": "X"}], inputs={"kernels": {"kind": "kernels"}},
+        implementation="mklearn.classifiers.kernel_pca_classifier:KernelPCAClassifier",
+        grid={"machine": list(machines.values())},
         sweep={"implementation": "mklearn.evaluation.sweeps:RefitPredictions",
                "parameters": {"sizes": sizes, "path": path}},
     )  # fmt: skip
 
     def accuracy(size: int, C: float, inside: NDArray[Any], outside: NDArray[Any]) -> float:
-        model = KernelPCAClassifier(size, kernels=kernels, machine=machines[C]).fit(X[inside], y[inside])
+        model = KernelPCAClassifier(size, kernels=[kernel], machine=machines[C]).fit(X[inside], y[inside])
         return float(np.mean(model.predict(X[outside]) == y[outside]))
 
     folds = inner_folds(y[train], 3, 0)
@@ -255,7 +266,7 @@ def test_classifiers_of_several_sizes_are_chosen_with_their_parameters(digits: D
     np.testing.assert_allclose(found.scores["accuracy"], expected)
     assert len(set(expected)) == 3  # the test would notice another order
     assert found.predictions.by_component.shape == (3, len(test))
-    values = found.estimator.class_scores(X[test])
+    values = found.estimator.class_scores(Views({"X": X[test]}))
     np.testing.assert_allclose(found.predictions.decision_values, values.max(axis=1))
 
 
@@ -312,7 +323,7 @@ def test_times_are_of_fitting_and_of_test_samples_and_add_up_over_sizes(
     X, X_test, y = np.ones((8, 3)), np.ones((5, 3)), np.arange(8) % 2
     outcome = run(Slow(), X, X_test, y, sweep)
     assert (outcome.fit_seconds, outcome.predict_seconds) == expected
-    assert [model.n_components for model in outcome.estimators] == (outcome.components or [1])
+    assert [model[-1].n_components for model in outcome.estimators] == (outcome.components or [1])
 
 
 class Waiting(Slow):
@@ -323,6 +334,7 @@ class Waiting(Slow):
         worker = threading.Thread(target=self._work)
         worker.start()
         worker.join()
+        self.n_train_ = len(X)
         return self
 
     def _work(self) -> None:

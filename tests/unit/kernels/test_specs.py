@@ -129,7 +129,7 @@ def test_a_short_spec_is_what_a_study_has_by_default(X: np.ndarray) -> None:
     ("specs", "message"),
     [
         ([], "list of kernels is empty"),
-        ([{**SPECS[0], "bandwith": 1}], "kernel 'g' has the unknown key 'bandwith' (did you mean 'bandwidth'?)"),
+        ([{**SPECS[0], "bandwith": 1}], "kernel 'g' has the unknown key 'bandwith'. Did you mean 'bandwidth'?"),
         ([SPECS[0], SPECS[0]], "unique; given twice: 'g'"),
         ([{**SPECS[0], "psd": "cut"}], "kernel 'g': Invalid value 'cut' for `psd`"),
         ([{**SPECS[2], "measure": "chi2"}], "kernel 'l': a linear kernel can't be computed from measure 'chi2'"),
@@ -216,7 +216,7 @@ def test_class_from_outside(X: np.ndarray) -> None:
     np.testing.assert_allclose(K["s"], expected[:12, :12], rtol=1e-12)
     np.testing.assert_allclose(K_test["s"], expected[12:, :12], rtol=1e-12)
     assert (info["kind"], info["view"], info["n_train"]) == ("laplacian_of_sum", ["a", "b"], 12)
-    with pytest.raises(ConfigError, match=r"kernel 's' has the unknown key 'widht' \(did you mean 'width'"):
+    with pytest.raises(ConfigError, match=r"kernel 's' has the unknown key 'widht'\. Did you mean 'width'"):
         split_stacks(matrices, [{**spec, "widht": 1}], train, test)
     with pytest.raises(ConfigError, match="kernel 's': measure distance can't be computed from features"):
         StackTransform([spec]).fit({"a": X, "b": X})

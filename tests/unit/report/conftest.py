@@ -36,7 +36,7 @@ STAGES = (
     StageCost("read", jobs=1, known=0, seconds=None, longest=None, longest_job=None, bytes=0),
     StageCost(
         "fit", jobs=4, known=3, seconds=61.5, longest=40.0, bytes=12345,
-        longest_job="results/cache/fits/digits-0123abcd/random-0123abcd/mkldr-0123abcd",
+        longest_job="results/cache/fits/digits-0123456789abcdef/random-0123456789abcdef/mkldr-0123456789abcdef",
     ),
 )  # fmt: skip
 RUN = RunRecord(

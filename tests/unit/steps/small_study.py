@@ -19,7 +19,7 @@ from tests.unit.every_step import data_jobs, model_jobs, table_jobs
 from mklearn.artefacts import read_arrays, read_record, read_table
 from mklearn.steps.runner import call
 from mklearn.steps.scores import MEASURED
-from mklearn.study.stages import ARTEFACTS
+from mklearn.study.stages.order import ARTEFACTS
 
 SINGLE = ["folds", "random"]
 STUDY: dict[str, Any] = {

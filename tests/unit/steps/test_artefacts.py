@@ -29,7 +29,7 @@ from mklearn.artefacts import (
 from mklearn.engine.integrity import verify_file
 from mklearn.errors import DamagedArtefact, DataError
 from mklearn.steps.runner import call, set_aside
-from mklearn.study.stages import ARTEFACTS
+from mklearn.study.stages.order import ARTEFACTS
 
 
 @pytest.fixture(autouse=True, scope="module")

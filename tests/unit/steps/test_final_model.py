@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 from sklearn.pipeline import make_pipeline
@@ -22,7 +21,7 @@ from mklearn.base.folds import inner_folds
 from mklearn.base.landmark_moments import landmark_features
 from mklearn.base.moments import Moments
 from mklearn.base.side_by_side import SideBySide
-from mklearn.contract.fit_spec import NUMBER_OF_LANDMARKS, FitSpec
+from mklearn.contract.fit_spec import IMAGES, NUMBER_OF_LANDMARKS, FitSpec
 from mklearn.contract.loading import load
 from mklearn.contract.model_card import ModelCard
 from mklearn.datasets.samples import SampleSet
@@ -30,10 +29,10 @@ from mklearn.descriptors.multiresolution import multiresolution
 from mklearn.descriptors.pixels import pixels
 from mklearn.engine.integrity import artefacts, verify_file
 from mklearn.errors import DamagedArtefact, DataError
-from mklearn.evaluation.final_model import final_estimator, final_parameters
+from mklearn.evaluation.candidates import MethodOnViews
+from mklearn.evaluation.final_model import final_model
 from mklearn.evaluation.split import evaluate_split
-from mklearn.kernels.specs import StackTransform, build_stack
-from mklearn.kernels.views import Views
+from mklearn.kernels import Pairwise, StackTransform, Views
 from mklearn.saved_models import SavedModel, load_model
 from mklearn.steps.runner import call, set_aside
 from mklearn.study.expansion.plan import plan_study
@@ -181,11 +180,9 @@ def test_parameters_are_those_that_the_evaluation_chooses(
     planned = next(fit for fit in targets().plan.fits.values() if fit.method_id == method)
     spec: FitSpec = planned.spec
     with working_in(folder):
-        inputs = study_inputs(spec, planned.dataset.key, samples)
+        problem = MethodOnViews(study_views(spec, planned.dataset.key, samples), samples.y, spec.method, spec.kernels)
     every = np.arange(len(samples))
-    found = evaluate_split(
-        inputs, spec.method, samples.y, every, every, evaluation=spec.evaluation, seed=spec.seed
-    ).rules  # fmt: skip
+    found = evaluate_split(problem, every, every, evaluation=spec.evaluation, seed=spec.seed).rules
     result = found.get("euclidean") or found[""]
     card = ModelCard.model_validate(model(method).card)
     chosen = dict(card.method.parameters)
@@ -236,10 +233,9 @@ def test_models_of_tables_with_landmarks_take_samples_that_lack_a_view(how: str)
     X, y = load_digits(return_X_y=True)
     train, new = Views({"a": X[:150], "b": X[:150, ::2]}), Views({"a": X[150:160], "b": np.full((10, 32), np.nan)})
     spec = spec_of(kind="kernel_fda", landmarks={"n": 30, "how": how}, ridge=[1e-3, 1e-1])
-    names = {key: key.partition("-")[0] for key in spec.descriptors}
-    features = {key: train[name] for key, name in names.items()}
-    chosen = final_parameters(spec, features, None, y[:150], names, completes=True)
-    model = final_estimator(spec, chosen, names).fit(train, y[:150])
+    kernels = [kernel | {"view": kernel["view"].partition("-")[0]} for kernel in spec.kernels]
+    chosen = final_model(MethodOnViews(train, y[:150], spec.method, kernels), spec, completes=True)
+    model = chosen.estimator.fit(train, y[:150])
     if how == "leverage":
         with pytest.raises(DataError, match="kernel 'g-b'"):
             model.predict(new)
@@ -247,7 +243,8 @@ def test_models_of_tables_with_landmarks_take_samples_that_lack_a_view(how: str)
         assert (model.predict(new) == y[150:160]).mean() > 0.7
 
 
-def study_inputs(spec: FitSpec, dataset: str, samples: SampleSet) -> Inputs:
+def study_views(spec: FitSpec, dataset: str, samples: SampleSet) -> Views:
+    """Return what the study's own fit reads: images, or features and cached matrices."""
     made = targets()
 
     def features(key: str) -> Any:
@@ -257,15 +254,11 @@ def study_inputs(spec: FitSpec, dataset: str, samples: SampleSet) -> Inputs:
         source, measure = name.split("/")
         return read_arrays(made.path("pairwise", dataset=dataset, descriptor=source, measure=measure))["matrix"]
 
-    ((name, entry),) = spec.method.inputs.items()
+    (entry,) = spec.method.inputs.values()
     if entry.kind == "images":
-        return Inputs({name: SampleInput(samples.images)})
-    if entry.kind == "features":
-        table = np.concatenate([features(key) for key in entry.descriptors], axis=1)
-        return Inputs({name: SampleInput(table, feature_scaling=entry.feature_scaling)})
-    pairwise = {kernel["pairwise"]: matrix(kernel["pairwise"]) for kernel in spec.kernels if "pairwise" in kernel}
-    scaled = {key: features(key) for key in spec.kernel_features}
-    return Inputs({name: KernelInput(pairwise, spec.kernels, scaled)})
+        return Views({IMAGES: samples.images})
+    matrices = {name: Pairwise(matrix(name)) for name in spec.pairwise}
+    return Views(matrices | {key: features(key) for key in spec.descriptors})
 
 
 @pytest.mark.parametrize("method", ["mkl-lda", "best-single", "by-accuracy", "each-square"])
@@ -276,14 +269,12 @@ def test_kernel_values_are_the_studys(
     stack = StackTransform(card.method.kernels).fit_transform(views_of(samples.images))
     planned = next(fit for fit in targets().plan.fits.values() if fit.method_id == method)
     with working_in(folder):
-        held = study_inputs(planned.spec, planned.dataset.key, samples).kernels
-    assert held is not None
+        views = study_views(planned.spec, planned.dataset.key, samples)
     specs = [dict(kernel) for kernel in planned.spec.kernels if kernel["id"] in card.method.kernels]
     for spec in specs:
         if spec.get("feature_scaling") == "auto":
             spec["feature_scaling"] = card.method.feature_scaling
-    every = np.arange(len(samples))
-    expected, _, _ = build_stack(held.pairwise, specs, every, every[:0], held.features)
+    expected = StackTransform(specs).fit_transform(views)
     assert stack.ids == expected.ids
     np.testing.assert_allclose(stack.matrices, expected.matrices, rtol=1e-9, atol=1e-12)
 

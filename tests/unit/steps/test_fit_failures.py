@@ -12,14 +12,15 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import pytest
-from mklearn.evaluation.inputs import Inputs, KernelInput, SampleInput
 
 from mklearn.atomic import read_npz, read_parquet, write_npz, write_parquet
 from mklearn.contract.fit_spec import FitSpec
 from mklearn.contract.table_specs import LostFit, ScoresSpec
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import NotApplicable
+from mklearn.evaluation.candidates import MethodOnViews
 from mklearn.evaluation.split import SplitResult
+from mklearn.kernels import Views
 from mklearn.steps import fit as step
 from mklearn.steps import fit_records
 from mklearn.steps.rows import COLUMNS, blank
@@ -97,7 +98,8 @@ ONE: list[dict[str, Any]] = [{"protocol": "p", "train_size": None}]
 
 def spec_of(implementation: str, settings: list[dict[str, Any]] = ONE, **evaluation: Any) -> FitSpec:
     method = {
-        "id": "m", "implementation": f"{__name__}:{implementation}", "inputs": {"features": {"kind": "features"}},
+        "id": "m", "implementation": f"{__name__}:{implementation}",
+        "inputs": {"features": {"kind": "features", "descriptors": ["f"]}},
         "sweep": {"implementation": "mklearn.evaluation.sweeps:LeadingDimensions"},
     }  # fmt: skip
     evaluation = {"neighbours": ["euclidean"], "inner_folds": 2} | evaluation
@@ -126,9 +128,8 @@ def test_the_arrays_of_a_split_that_failed_are_not_held(inputs: dict[str, Any]) 
     features = read_npz(inputs["sources"][0])["features"]
     table = read_parquet(inputs["labels"])[0]
     drawn = list(Splits.load(inputs["splits"], table["id"].to_numpy(str)))
-    at_size = fit_records.FitAtSize(
-        Inputs({"features": SampleInput(features)}), spec, spec.settings[0], table["y"].to_numpy(), drawn
-    )
+    problem = MethodOnViews(Views({"f": features}), table["y"].to_numpy(), spec.method)
+    at_size = fit_records.FitAtSize(problem, spec, spec.settings[0], drawn)
     records = list(at_size.records())
     assert [record.rows[0]["status"] for record in records] == ["ok", "out_of_memory", "ok", "ok"]
     gc.collect()
@@ -183,13 +184,13 @@ def test_the_best_of_some_kernels_is_not_the_best_of_all(monkeypatch: pytest.Mon
         raise NotApplicable("no")
 
     monkeypatch.setattr(fit_records, "evaluate_split", evaluate)
-    kernels: list[dict[str, Any]] = [{"id": "a"}, {"id": "b"}]
+    kernels: list[dict[str, Any]] = [{"id": "a", "view": "f"}, {"id": "b", "view": "f"}]
     spec = spec_of("PCA")
     method = {"kernel_choice": "oracle_single", "inputs": {"kernels": {"kind": "kernels"}}}
     spec = FitSpec.model_validate(spec.as_dict() | {"kernels": kernels, "method": spec.as_dict()["method"] | method})
     splits = [Split(r, 0, np.array([0]), np.array([1])) for r in range(2)]
-    inputs = Inputs({"kernels": KernelInput({}, kernels)})
-    records = list(fit_records.FitAtSize(inputs, spec, spec.settings[0], np.array([0, 1]), splits).records())
+    problem = MethodOnViews(Views({"f": np.eye(2)}), np.array([0, 1]), spec.method, kernels)
+    records = list(fit_records.FitAtSize(problem, spec, spec.settings[0], splits).records())
     assert len(calls) == 4
     assert [(row["repeat"], row["status"]) for record in records for row in record.rows] == [
         (0, "out_of_memory"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.linalg
-from mklearn.evaluation.inputs import Inputs
 from numpy.typing import NDArray
 from sklearn.metrics import f1_score, log_loss
 from sklearn.neighbors import KNeighborsClassifier
@@ -22,6 +22,8 @@ from mklearn.contract.loading import load
 from mklearn.datasets.pairs import PairLists, Pairs
 from mklearn.datasets.splits import Split, Splits
 from mklearn.errors import DataError, SolverFailed
+from mklearn.evaluation.candidates import MethodOnViews
+from mklearn.kernels import StackTransform, Views
 from mklearn.kernels.distances import MEASURES
 from mklearn.kernels.feature_scaling import FeatureScaler
 from mklearn.nearest_neighbour import nearest_neighbour_predictions
@@ -33,26 +35,28 @@ N = 30
 
 
 class Gated:
-    """Kernel class means, gated by features of width 2; the privileged features have width 3."""
+    """Kernel class means, gated by features of width 2; others have width 3."""
 
-    def __init__(self, kernels: str = "linear", fails: bool = False) -> None:
-        self.fails = fails
+    def __init__(self, kernels: Any = "linear", gating: str = "", others: str = "", fails: bool = False) -> None:
+        self.kernels, self.gating, self.others, self.fails = kernels, gating, others, fails
 
-    def fit(self, X: NDArray[Any], y: NDArray[Any], gating: NDArray[Any], privileged: NDArray[Any]) -> Gated:
-        assert (X.shape, gating.shape, privileged.shape) == ((20, 20, 2), (20, 2), (20, 3))
+    def fit(self, X: Views, y: NDArray[Any]) -> Gated:
+        self.transform_ = StackTransform(self.kernels)
+        stack = self.transform_.fit_transform(X)
+        assert (stack.matrices.shape, X[self.gating].shape, X[self.others].shape) == ((2, 20, 20), (20, 2), (20, 3))
         if self.fails:
             raise SolverFailed("no solution")
         self.classes_ = np.unique(y)
         self.means_ = np.stack([(y == code) / np.sum(y == code) for code in self.classes_], axis=1)
         return self
 
-    def decision_function(self, X: NDArray[Any], gating: NDArray[Any]) -> NDArray[np.float64]:
-        assert gating.shape == (10, 2)
-        scores: NDArray[np.float64] = X.mean(axis=2) @ self.means_
+    def decision_function(self, X: Views) -> NDArray[np.float64]:
+        assert (X[self.gating].shape, X[self.others].shape) == ((10, 2), (10, 3))
+        scores: NDArray[np.float64] = self.transform_.transform(X).matrices.mean(axis=0) @ self.means_
         return scores
 
-    def predict(self, X: NDArray[Any], gating: NDArray[Any]) -> NDArray[Any]:
-        return self.classes_[self.decision_function(X, gating).argmax(axis=1)]
+    def predict(self, X: Views) -> NDArray[Any]:
+        return self.classes_[self.decision_function(X).argmax(axis=1)]
 
 
 @pytest.fixture
@@ -67,7 +71,7 @@ def files(tmp_path: Path) -> dict[str, Any]:
     write_npz(tmp_path / "more.npz", features=X[:, :3])
     matrix = MEASURES["squared_euclidean"](X)
     write_npz(tmp_path / "d.npz", matrix=matrix, sha256=np.array("0a"))
-    write_record(tmp_path / "set.json", {"matrices": {"d": {"sha256": "0a"}}})
+    write_record(tmp_path / "set.json", {"matrices": {"d/m": {"sha256": "0a"}}})
     drawn = []
     for repeat in range(2):
         order = np.argsort(rng.permuted(np.tile(np.arange(10), (3, 1)), axis=1).ravel() >= 7, kind="stable")
@@ -82,11 +86,11 @@ def files(tmp_path: Path) -> dict[str, Any]:
 
 
 def spec(**parameters: Any) -> FitSpec:
-    kernels = [{"id": f"g{width}", "pairwise": "d", "kind": "gaussian", "bandwidth": width} for width in (0.5, 1.0)]
+    kernels = [{"id": f"g{width}", "view": "d/m", "kind": "gaussian", "bandwidth": width} for width in (0.5, 1.0)]
     method = {
         "id": "m", "implementation": f"{__name__}:Gated", "parameters": parameters,
-        "inputs": {"kernels": {"kind": "kernels"}, "gating": {"kind": "features"},
-                   "privileged": {"kind": "features", "training_only": True}},
+        "inputs": {"kernels": {"kind": "kernels"}, "gating": {"kind": "features", "descriptors": ["gating-0a"]},
+                   "others": {"kind": "features", "descriptors": ["more-0a"]}},
         "sweep": {"implementation": "mklearn.evaluation.sweeps:Predictions"},
     }  # fmt: skip
     evaluation = {
@@ -135,19 +139,19 @@ def test_eigenvalues_that_are_only_shown_are_those_of_the_first_split(
         found.append((read_parquet(files["predictions"])[0].to_csv(), str(read_npz(files["model"])["p/kernel_info"])))
         assert len(computed) == n_computed
         computed.clear()
-        monkeypatch.setattr(Inputs, "without_spectra", lambda inputs: inputs)
+        monkeypatch.setattr(step, "MethodOnViews", partial(MethodOnViews, spectra=True))
     assert found[0] == found[1]
     assert "min_eigenvalue" in found[0][1]
     assert None not in json.loads(found[0][1])[0][0].values()
 
 
-def of_tables(kind: str, descriptors: Any) -> FitSpec:
+def of_tables(kind: str, descriptors: list[str]) -> FitSpec:
     """A classifier on features of one or several descriptors, as the plan specifies it."""
     models: dict[str, Any] = registered("methods")
     model = models[kind](kind=kind)
     method = {
         "id": "m", "implementation": model.implementation, "parameters": model.parameters(), "sweep": model.sweep(),
-        "inputs": {"features": {"kind": "features", "descriptor": descriptors}},
+        "inputs": {"features": {"kind": "features", "descriptors": descriptors}},
     }  # fmt: skip
     evaluation = {"neighbours": ["cosine"], "inner_folds": 2, "metrics": ["accuracy", "macro_f1", "log_loss", "auc"]}
     content = {"dataset": "d", "settings": [{"protocol": "p", "train_size": None}], "method": method, "seed": 0}
@@ -193,9 +197,9 @@ def on_scaled_features(*kernels: dict[str, Any]) -> FitSpec:
 
 def test_kernels_on_scaled_features(files: dict[str, Any]) -> None:
     """The files of features are read by name, beside matrices or alone; what is fitted is what the library fits."""
-    standard = {"id": "s", "features": "gating-0a", "feature_scaling": "standard", "kind": "gaussian"}
-    rank = {"id": "r", "features": "more-0a", "feature_scaling": "rank", "kind": "linear"}
-    cached = {"id": "c", "pairwise": "d", "kind": "gaussian"}
+    standard = {"id": "s", "view": "gating-0a", "feature_scaling": "standard", "kind": "gaussian"}
+    rank = {"id": "r", "view": "more-0a", "feature_scaling": "rank", "kind": "linear"}
+    cached = {"id": "c", "view": "d/m", "kind": "gaussian"}
     found = on_scaled_features(rank, standard)
     assert found.kernel_features == ["gating-0a", "more-0a"]
     step.fit(**files | {"manifest": None, "matrices": None}, spec=found)
@@ -217,7 +221,7 @@ def test_kernels_on_scaled_features(files: dict[str, Any]) -> None:
         assert chosen.loc[split.repeat, "value"] == np.mean(predicted == y[split.test])
     step.fit(**files, spec=on_scaled_features(rank, standard, cached))
     assert set(read_parquet(files["scores"])[0]["status"]) == {"ok"}
-    with pytest.raises(DataError, match="input 'kernels' needs 2 files of features among sources"):
+    with pytest.raises(DataError, match="2 files of features or images are needed among sources: gating-0a, more-0a"):
         step.fit(**files | {"sources": files["sources"][:1]}, spec=found)
 
 
@@ -238,7 +242,7 @@ def test_features_of_a_method_are_scaled_by_the_training_samples(files: dict[str
 
 def test_a_missing_table_of_several(files: dict[str, Any]) -> None:
     arguments = files | {"manifest": None, "matrices": None, "sources": files["sources"][:1]}
-    with pytest.raises(DataError, match="input 'features' needs 2 files of features among sources"):
+    with pytest.raises(DataError, match="2 files of features or images are needed among sources: gating-0a, more-0a"):
         step.fit(**arguments, spec=of_tables("logistic_regression", ["gating-0a", "more-0a"]))
 
 
@@ -293,11 +297,12 @@ def test_a_failure_is_one_row_for_all_metrics(files: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     ("lacking", "sentence"),
-    [({"manifest": None}, "input 'kernels' needs a manifest"), ({"sources": 1}, "input 'privileged' needs a file")],
+    [
+        ({"manifest": None}, "the kernels need a manifest and matrices: d/m"),
+        ({"sources": 1}, "2 files of features or images are needed among sources: gating-0a, more-0a"),
+    ],
 )
-def test_a_file_that_is_missing_is_named_by_its_input(
-    files: dict[str, Any], lacking: dict[str, Any], sentence: str
-) -> None:
+def test_a_file_that_is_missing_is_named(files: dict[str, Any], lacking: dict[str, Any], sentence: str) -> None:
     if "sources" in lacking:
         lacking = {"sources": files["sources"][:1]}
     with pytest.raises(DataError, match=sentence):
@@ -315,7 +320,7 @@ def test_classifiers_of_several_sizes_leave_a_curve_and_diagnostics(files: dict[
         "sweep": sweep,
     }  # fmt: skip
     found = spec().as_dict() | {"method": method}
-    step.fit(**files, spec=FitSpec.model_validate(found))
+    step.fit(**files | {"sources": []}, spec=FitSpec.model_validate(found))
     frame = read_parquet(files["scores"])[0].query("metric == 'accuracy'")
     swept, chosen = (frame[frame["selection"].eq(name)] for name in ("dimension", "inner_cv"))
     assert swept[["repeat", "dimension"]].to_numpy().tolist() == [[0, 1], [0, 3], [1, 1], [1, 3]]

@@ -10,14 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from mklearn.evaluation.inputs import SampleInput
 from scipy.io import savemat
 from sklearn.datasets import load_digits
 from sklearn.impute import SimpleImputer
 from sklearn.neighbors import NearestCentroid
+from sklearn.pipeline import make_pipeline
 from tests.unit.datasets.annotated_files import write_h5ad, write_h5mu
 from tests.unit.steps.small_study import SmallStudy, plan_jobs, working_in
 
+from mklearn.base.side_by_side import SideBySide
 from mklearn.classifiers import KernelSVC
 from mklearn.kernels import Views
 from mklearn.subspace import PCA
@@ -143,15 +144,13 @@ def test_unlabelled_samples_and_missing_values(folder: Path) -> None:
 def test_a_method_on_features_takes_them_filled_in_by_training_samples() -> None:
     holes = np.where(np.random.default_rng(0).random(PIXELS.shape) < 0.1, np.nan, PIXELS)
     train, test = np.arange(60), np.arange(60, 90)
-    known, asked = SampleInput(holes, impute="mean", feature_scaling="standard").prepare(train, test)
-    imputer = SimpleImputer().fit(holes[train])
-    expected = SampleInput(imputer.transform(holes), feature_scaling="standard").prepare(train, test)
-    np.testing.assert_array_equal(known, expected[0])
-    np.testing.assert_array_equal(asked, expected[1])
-    assert PCA(2).fit(known, TARGET[train]).score(asked, TARGET[test]) > 0.7
-    alone, nothing = SampleInput(holes, training_only=True, impute="median").prepare(train, test)
-    assert np.isfinite(alone).all()
-    assert nothing is None
+    views = Views({"t": holes})
+    made = SideBySide(["t"], "standard", "mean").fit(views[train])
+    filled = SimpleImputer().fit(holes[train]).transform(holes)
+    expected = SideBySide(["t"], "standard").fit(Views({"t": filled[train]}))
+    for part in (train, test):
+        np.testing.assert_array_equal(made.transform(views[part]), expected.transform({"t": filled[part]}))
+    assert make_pipeline(made, PCA(2)).fit(views[train], TARGET[train]).score(views[test], TARGET[test]) > 0.7
 
 
 def h5ad(folder: Path) -> dict[str, Any]:

@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 
 from mklearn.atomic import write_npz, write_parquet
+from mklearn.base.pairs import principal_projection
 from mklearn.contract.specs import ProjectSpec
 from mklearn.datasets.pairs import PairLists, Pairs
 from mklearn.errors import DataError
-from mklearn.evaluation.projections import load_projections, principal_projection
+from mklearn.evaluation.projections import load_projections
 from mklearn.steps.project import project
 
 N = 24

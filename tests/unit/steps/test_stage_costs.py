@@ -13,7 +13,7 @@ from tests.workflow.conftest import SMOKE
 from mklearn.steps.stage_costs import COSTLY, stage_costs
 from mklearn.study.expansion.plan import plan_study
 from mklearn.study.reading import check_study
-from mklearn.study.stages import STAGES
+from mklearn.study.stages.order import STAGES
 from mklearn.study.stages.stage import StudyFiles
 
 HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"

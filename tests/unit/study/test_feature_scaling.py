@@ -48,8 +48,7 @@ def test_features_are_the_source_and_no_matrix_is_cached() -> None:
     ids = {kernel["id"]: kernel for kernel in fit.spec.kernels}
     assert list(ids) == ["gauss-pixels-1", "gauss-pixels-2", "gauss-lbp-1", "gauss-lbp-2", "zunit"]
     assert ids["gauss-lbp-2"] == {
-        "id": "gauss-lbp-2", "features": lbp, "feature_scaling": "standard", "kind": "gaussian",
-        "implementation": "mklearn.kernels.gaussian:GaussianKernel", "bandwidth": 2.0,
+        "id": "gauss-lbp-2", "view": lbp, "feature_scaling": "standard", "kind": "gaussian", "bandwidth": 2.0,
         "bandwidth_rule": "mean_squared_distance", "centre": True, "normalise": "centred_trace", "psd": "clip",
         "measure": "squared_euclidean",  # histograms have chi2 as long as they are histograms
     }  # fmt: skip
@@ -81,7 +80,7 @@ def test_scaled_factors_of_a_product() -> None:
     )
     (kernel,) = fit.spec.kernels
     assert [factor["feature_scaling"] for factor in kernel["factors"]] == ["standard", "standard"]
-    assert fit.spec.kernel_features == sorted(factor["features"] for factor in kernel["factors"])
+    assert fit.spec.kernel_features == sorted(factor["view"] for factor in kernel["factors"])
 
 
 @pytest.mark.parametrize(

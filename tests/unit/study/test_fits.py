@@ -17,7 +17,7 @@ from mklearn.study.model import Evaluation
 from mklearn.study.registry import registered
 from mklearn.study.resources import number_of_candidates
 
-KERNELS = [{"id": name, "kind": "gaussian", "pairwise": f"{name}-0a/d"} for name in ("pixels", "hog", "lbp")]
+KERNELS = [{"id": name, "kind": "gaussian", "view": f"{name}-0a/d"} for name in ("pixels", "hog", "lbp")]
 PROTOCOLS = [
     SimpleNamespace(
         id=name, key=f"{name}-0b", settings=[Setting(protocol=name, train_size=None)], choice="inner_cv", pairs=None
@@ -58,8 +58,8 @@ def test_a_method_of_several_inputs() -> None:
     fit = fits[0]
     inputs = {name: entry.model_dump(exclude_defaults=True) for name, entry in fit.spec.method.inputs.items()}
     assert inputs == {
-        "kernels": {"kind": "kernels"}, "gating": {"kind": "features", "descriptor": "pixels-0a"},
-        "privileged": {"kind": "features", "descriptor": "hog-0a", "training_only": True},
+        "kernels": {"kind": "kernels"}, "gating": {"kind": "features", "descriptors": ["pixels-0a"]},
+        "second": {"kind": "features", "descriptors": ["hog-0a"]},
     }  # fmt: skip
     assert fit.kernel_set is not None
     assert fit.kernel_set.startswith("2-kernels-")
@@ -70,14 +70,13 @@ def test_a_method_of_several_inputs() -> None:
     ("chosen", "expected"),
     [
         ({}, ["pixels-0a", "hog-0a"]), ({"descriptors": ["hog", "pixels"]}, ["hog-0a", "pixels-0a"]),
-        ({"descriptors": ["hog"]}, "hog-0a"),
+        ({"descriptors": ["hog"]}, ["hog-0a"]),
     ],
 )  # fmt: skip
-def test_an_input_of_several_descriptors(chosen: dict[str, Any], expected: Any) -> None:
+def test_an_input_of_several_descriptors(chosen: dict[str, Any], expected: list[str]) -> None:
     fit = planned(method("logistic_regression", **chosen))[0]
     (entry,) = fit.spec.method.inputs.values()
-    assert entry.model_dump(exclude_defaults=True) == {"kind": "features", "descriptor": expected}
-    assert entry.descriptors == ([expected] if isinstance(expected, str) else expected)
+    assert entry.model_dump(exclude_defaults=True) == {"kind": "features", "descriptors": expected}
     assert fit.kernel_set is None
     assert "descriptors" not in fit.spec.method.parameters
 

@@ -90,7 +90,8 @@ def test_fits_without_landmarks_have_the_same_keys_as_before() -> None:
 
 def test_kernels_are_computed_from_features_and_all_components_are_taken() -> None:
     (fit,) = one_method().fits.values()
-    assert {tuple(kernel.get("pairwise", ())) for kernel in fit.spec.kernels} == {()}
+    assert {kernel["view"] for kernel in fit.spec.kernels} == set(fit.spec.kernel_features)
+    assert fit.spec.pairwise == []
     assert {kernel["feature_scaling"] for kernel in fit.spec.kernels} == {"none"}
     assert fit.spec.evaluation.components == "all"
     assert fit.spec.method.iterations is None
@@ -240,7 +241,7 @@ def lists(matrices: dict[str, Any]) -> None:
 
 def test_kernels_of_another_package_are_refused() -> None:
     assert "'mine' of another package" in unsuited_kernels([{"id": "mine", "implementation": "other.kernels:Mine"}])
-    assert unsuited_kernels([{"id": "g", "implementation": "mklearn.kernels.gaussian:GaussianKernel"}]) == ""
+    assert unsuited_kernels([{"id": "g", "kind": "gaussian"}]) == ""
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

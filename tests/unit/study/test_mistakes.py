@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mklearn.errors import ConfigError
+from mklearn.errors import ConfigError, nearest
 from mklearn.study.expansion.plan import plan_study
-from mklearn.study.mistakes import nearest
 from mklearn.study.reading import check_study
 
 STUDY: dict[str, Any] = {

@@ -297,8 +297,9 @@ def test_features_are_planned_even_if_no_kernel_needs_them() -> None:
     assert (fit.kernel_set, manifest, fit.spec.kernels) == (None, [], [])
     (entry,) = fit.spec.method.inputs.values()
     assert entry.kind == "features"
-    assert (fit.dataset.key, entry.descriptor) in plan.descriptors
-    assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{entry.descriptor}.npz")
+    (descriptor,) = entry.descriptors
+    assert (fit.dataset.key, descriptor) in plan.descriptors
+    assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{descriptor}.npz")
     assert fit.spec.method.grid == {"trade_off": [0.5, 1]}
     assert fit.spec.method.parameters == {"n_components": None}
 
@@ -309,7 +310,7 @@ def test_images_are_used_at_their_final_size() -> None:
     fit, manifest, (images,) = source(planned(study), "m")
     assert (fit.kernel_set, manifest) == (None, [])
     assert images.endswith(f"cache/resized/{fit.dataset.key}.npz")
-    assert [(entry.kind, entry.descriptor) for entry in fit.spec.method.inputs.values()] == [("images", None)]
+    assert [(entry.kind, entry.descriptors) for entry in fit.spec.method.inputs.values()] == [("images", [])]
     assert fit.spec.method.sweep.parameters["sizes"] == [1, 4]
     assert "sizes" not in fit.spec.method.parameters
 
@@ -330,7 +331,7 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def test_a_table_is_named_as_a_descriptor(tables: dict[str, Any]) -> None:
     fit, _, (features,) = source(planned(tables | {"methods": {"m": {"kind": "pca", "descriptor": "t"}}}), "m")
     (entry,) = fit.spec.method.inputs.values()
-    assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{entry.descriptor}.npz")
+    assert features.endswith(f"cache/descriptors/{fit.dataset.key}/{entry.descriptors[0]}.npz")
 
 
 def test_descriptors_that_no_kernel_needs_are_computed_for_methods_that_take_all() -> None:

@@ -64,12 +64,12 @@ def test_factors_are_the_kernels_before_centring_and_normalising() -> None:
     singles = {kernel["id"]: kernel for kernel in kernels_of(plan, "average")}
     (product,) = kernels_of(plan, "geometric")
     assert {key: value for key, value in product.items() if key != "factors"} == {
-        "id": "product", "kind": "product", "implementation": "mklearn.kernels.product:ProductKernel",
+        "id": "product", "kind": "product",
         "centre": True, "normalise": "centred_trace", "psd": "clip",
     }  # fmt: skip
     assert [factor["id"] for factor in product["factors"]] == GAUSSIANS
     for factor in product["factors"]:
-        assert set(factor) == {"id", "pairwise", "measure", "bandwidth", "bandwidth_rule"}
+        assert set(factor) == {"id", "view", "measure", "bandwidth", "bandwidth_rule"}
         assert factor.items() <= singles[factor["id"]].items()
     assert [factor["measure"] for factor in product["factors"][:2]] == ["squared_euclidean", "chi2"]
 

@@ -42,6 +42,8 @@ def said(folder: Path, text: str | bytes) -> str:
         (BASE + f"a0: &a0 [x,x,x]\n{LINES}title: *a8\n", f"more than {LARGEST:,} values, with every alias written out"),
         (BASE + 'title: "\\ud800"\n', "surrogates not allowed"),
         (BASE + "title: \0\n", "a character that YAML does not allow, at line 3, column 8"),
+        (BASE + "title: [\n", "expected the node content"),
+        (BASE + "seed: 1\nseed: 2\n", "the key 'seed' appears twice"),
         (BASE + "title: !!timestamp 1\n", "invalid value"),
         (BASE + "title: !!map a\n", "expected a mapping"),
         (BASE + "title: !!set [a]\n", "expected a mapping"),

@@ -111,7 +111,7 @@ def test_kernel_pca_with_few_landmarks_is_pca_of_their_features():
 def test_batches_in_any_form_are_one_fit(method: Any):
     """What `fit` does in one process, `fit_moments` does of moments from several; its labels are the nearest mean's."""
     X, y = load_digits(return_X_y=True)
-    features = LandmarkFeatures(KERNELS, n_landmarks=60).fit(X[:500], y[:500])
+    features = LandmarkFeatures(KERNELS, n=60).fit(X[:500], y[:500])
     parts = [Moments().partial_fit(features.transform(X[i:600:3]), y[i:600:3]) for i in range(3)]
     found = method().fit_moments(features, parts[2].merge(parts[0]).merge(parts[1]))
     whole = method().fit_moments(features, Moments().partial_fit(features.transform(X[:600]), y[:600]))
@@ -203,7 +203,7 @@ def test_a_graph_between_samples_does_not_outlive_its_fit():
 
 
 def test_mistakes_in_moments_and_in_what_needs_kernel_matrices():
-    features = LandmarkFeatures(KERNELS, n_landmarks=9).fit(X, Y)
+    features = LandmarkFeatures(KERNELS, n=9).fit(X, Y)
     unlabelled = Moments().partial_fit(features.transform(X))
     with pytest.raises(DataError, match="MKLDR needs class labels: give y to"):
         MKLDR().fit_moments(features, unlabelled)

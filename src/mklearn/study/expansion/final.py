@@ -17,7 +17,7 @@ from mklearn.study.expansion.descriptors import PlannedDescriptor
 from mklearn.study.expansion.fits import PlannedFit
 from mklearn.study.expansion.landmarks import kernels_on_features, unsuited_kernels
 from mklearn.study.expansion.protocols import PlannedProtocol
-from mklearn.study.final import unsuited
+from mklearn.study.final import final_protocol, unsuited
 from mklearn.study.model import Study
 
 
@@ -50,7 +50,7 @@ def planned_final(
     final = study.final
     assert final is not None
     require("skops")
-    named = final.protocol_of(study.protocols, dataset.id)
+    named = final_protocol(study)
     protocol = next(protocol for protocol in protocols if protocol.id == named)
     names = {key: planned.id for key, planned in descriptors.items()}
     candidates, reasons = [], []
@@ -58,7 +58,7 @@ def planned_final(
         if fit.protocol != protocol.key or final.method not in (BEST, fit.method_id):
             continue
         method = study.methods[fit.entry]
-        reason = unsuited(method, list(study.evaluation.neighbours)) or unsuited_kernels(fit.spec.kernels)
+        reason = unsuited(method, study.evaluation.neighbours) or unsuited_kernels(fit.spec.kernels)
         if reason:
             reasons.append(f"{fit.method_id} {reason}")
             continue

@@ -21,6 +21,7 @@ from mklearn.study.expansion.final import PlannedFinal, planned_final
 from mklearn.study.expansion.fits import PlannedFit, planned_fits
 from mklearn.study.expansion.kernels import PlannedPairwise, planned_kernels
 from mklearn.study.expansion.protocols import PlannedProtocol, planned_protocol
+from mklearn.study.final import final_dataset
 from mklearn.study.mistakes import listed
 from mklearn.study.model import Study
 
@@ -85,7 +86,7 @@ def plan_study(study: Study) -> Plan:
         with mistakes.kept():
             _add_dataset(plan, dataset_id, config, chosen, mistakes)
     if mistakes:
-        raise ConfigError(mistakes[0] if len(mistakes) == 1 else listed("the study", mistakes))
+        raise ConfigError(mistakes[0] if len(mistakes) == 1 else listed("the study has", mistakes))
     return plan if study.final is None else replace(plan, final=_final(plan, protocols))
 
 
@@ -104,8 +105,7 @@ class _Mistakes(list[str]):
 
 def _final(plan: Plan, protocols: Sequence[PlannedProtocol]) -> PlannedFinal:
     """Return the planned model of a study that has one."""
-    assert plan.study.final is not None
-    name = plan.study.final.dataset_of(plan.study.datasets)
+    name = final_dataset(plan.study)
     dataset = next(dataset for dataset in plan.datasets.values() if dataset.id == name)
     descriptors = {key: planned for (of, key), planned in plan.descriptors.items() if of == dataset.key}
     fits = [fit for (of, *_), fit in plan.fits.items() if of == dataset.key]

@@ -39,6 +39,7 @@ STAGE = Stage(
 )
 PART = Stage(
     name="describe_part",
+    part_of="describe",
     message="Descriptor {wildcards.descriptor} of {wildcards.dataset}, part {wildcards.part}",
     jobs=lambda plan: [(*key, part) for key, planned in plan.descriptors.items() for part in parts(planned.n_parts)],
     spec=_spec,

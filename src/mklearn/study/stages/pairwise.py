@@ -51,6 +51,7 @@ STAGE = Stage(
 )
 BLOCK = Stage(
     name="pairwise_block",
+    part_of="pairwise",
     message="Pairwise {wildcards.measure} of {wildcards.dataset} by {wildcards.descriptor}, part {wildcards.part}",
     jobs=lambda plan: [(*key, part) for key, planned in plan.pairwise.items() for part in parts(planned.n_blocks)],
     spec=_spec,

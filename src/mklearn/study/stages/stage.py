@@ -64,7 +64,9 @@ class Stage:
     shown : bool
         Whether Snakemake's own report shows the outputs.
     title : str
-        In the page's table of what a run cost; empty for what does not stand there, and for parts of another stage.
+        In the page's table of what a run cost; empty for what does not stand there.
+    part_of : str
+        The stage that it does a part of, for which its costs count.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Stage:
     digested: str = ""
     shown: bool = False
     title: str = ""
+    part_of: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "step", self.step or self.name)

@@ -1,4 +1,4 @@
-"""Projections of the samples of pairs: those of the exact components, and stored ones equal to computed ones."""
+"""Projections of the samples of pairs: by the exact components, and stored ones equal to computed ones."""
 
 from __future__ import annotations
 
@@ -8,15 +8,10 @@ import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 
+from mklearn.base.pairs import PairedSamples, PairView, principal_projection
 from mklearn.contract.fit_spec import PairFeatures
 from mklearn.errors import DataError
-from mklearn.evaluation.projections import (
-    PairedPositions,
-    ProjectedSamples,
-    load_projections,
-    principal_projection,
-    save_projections,
-)
+from mklearn.evaluation.projections import load_projections, save_projections
 
 SPEC = PairFeatures(
     components=3, square_root=False, whiten=True, unit_length=True, terms=["absolute_difference", "product"]
@@ -26,13 +21,14 @@ TABLE = np.random.default_rng(0).normal(size=(40, 6))
 
 def project(table: np.ndarray, learned: np.ndarray, features: PairFeatures) -> np.ndarray:
     """Return the projection of all samples, computed from their features."""
-    return ProjectedSamples(read_features=lambda: table).of(np.arange(len(table)), learned, features)
+    return PairedSamples(lambda: table).projected(np.arange(len(table)), learned, features)
 
 
 def test_samples_of_pairs() -> None:
-    pairs = PairedPositions(np.array([5, 1, 5, 0]), np.array([2, 3, 1, 7]))
-    np.testing.assert_array_equal(pairs.learned(np.array([0, 2])), [1, 2, 5])
-    np.testing.assert_array_equal(pairs.used(np.array([0, 2]), np.array([3])), [0, 1, 2, 5, 7])
+    pairs = PairView([5, 1, 5, 0], [2, 3, 1, 7], PairedSamples(lambda: TABLE), SPEC)
+    np.testing.assert_array_equal(pairs[[0, 2]].used, [1, 2, 5])
+    np.testing.assert_array_equal(pairs[np.array([True, False, True, True])].used, [0, 1, 2, 5, 7])
+    assert (pairs.shape, pairs[1:].shape) == ((4,), (3,))
 
 
 @pytest.mark.parametrize("whiten", [False, True])
@@ -81,21 +77,25 @@ def test_a_stored_projection_equals_the_computed_one_bit_by_bit(
     ]
     save_projections(tmp_path / "p.npz", made, {})
     loaded = load_projections(tmp_path / "p.npz")
-    stored, computed = ProjectedSamples(loaded), ProjectedSamples(read_features=lambda: table)
+    stored, computed = PairedSamples(stored=loaded), PairedSamples(lambda: table)
     assert {projection.values.dtype for projection in loaded} == {np.dtype(np.float32)}
     for split in zip(splits, learned, strict=True):
-        np.testing.assert_array_equal(stored.of(*split, features), computed.of(*split, features), strict=True)
+        found, expected = (samples.projected(*split, features) for samples in (stored, computed))
+        np.testing.assert_array_equal(found, expected, strict=True)
 
 
 def test_features_are_read_once_and_for_splits_that_are_not_stored() -> None:
     read = []
     stored = principal_projection(TABLE, np.arange(30), np.arange(20), components=3, square_root=False)
-    samples = ProjectedSamples([stored], lambda: read.append(1) or TABLE)  # type: ignore[func-returns-value]
-    samples.of(np.arange(30), np.arange(20), SPEC)
+    samples = PairedSamples(lambda: read.append(1) or TABLE, [stored])  # type: ignore[func-returns-value]
+    every = samples.projected(np.arange(30), np.arange(20), SPEC)
+    some = samples.projected(np.array([3, 7, 29]), np.arange(20), SPEC)
+    np.testing.assert_array_equal(some, every[[3, 7, 29]])
     assert not read
     for n in (19, 18):
-        found = samples.of(np.arange(30), np.arange(n), SPEC)
+        found = samples.projected(np.arange(30), np.arange(n), SPEC)
         np.testing.assert_array_equal(found, project(TABLE[:30], np.arange(n), SPEC))
+    samples.projected(np.arange(40), np.arange(20), SPEC)  # not all of them are stored
     assert len(read) == 1
     with pytest.raises(DataError, match="projections are of other splits"):
-        ProjectedSamples([stored]).of(np.arange(30), np.arange(19), SPEC)
+        PairedSamples(stored=[stored]).projected(np.arange(30), np.arange(19), SPEC)

@@ -1,0 +1,200 @@
+"""Features of pairs: fitted on training images alone, symmetric; and one choice of parameters for all folds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+
+from mklearn.base.pairs import PairedSamples, PairView
+from mklearn.base.side_by_side import SideBySide
+from mklearn.contract.fit_spec import EvaluationSpec, Implementation, InputSpec, MethodSpec, PairFeatures
+from mklearn.errors import NotApplicable
+from mklearn.evaluation import split as split_module
+from mklearn.evaluation.candidates import MethodOnViews
+from mklearn.evaluation.split import choose_once, evaluate_split
+from mklearn.kernels import StackTransform, Views
+
+SPEC = PairFeatures(
+    components=3, square_root=False, whiten=True, unit_length=True, terms=["absolute_difference", "product"]
+)
+RNG = np.random.default_rng(0)
+TABLES = [RNG.normal(size=(40, 6)), RNG.normal(size=(40, 9))]
+FIRST, SECOND = np.arange(0, 40, 2), np.arange(1, 40, 2)
+TRAIN, TEST = np.arange(12), np.arange(12, 20)
+
+
+def samples(table: np.ndarray) -> PairedSamples:
+    """Return a descriptor whose projections are computed when they are asked for."""
+    return PairedSamples(lambda: table)
+
+
+def pair_views(*tables: np.ndarray, first: np.ndarray = FIRST, second: np.ndarray = SECOND) -> Views:
+    return Views([PairView(first, second, samples(table), SPEC) for table in tables])
+
+
+def pair_features(views: Views) -> tuple[np.ndarray, np.ndarray]:
+    """Return the features of training pairs, which are fitted to them, and of test pairs."""
+    made = SideBySide().fit(views[TRAIN])
+    return made.transform(views[TRAIN]), made.transform(views[TEST])
+
+
+def test_shapes_and_order_of_descriptors() -> None:
+    known, asked = pair_features(pair_views(*TABLES))
+    assert (known.shape, asked.shape) == ((12, 12), (8, 12))
+    alone, _ = pair_features(pair_views(TABLES[1]))
+    np.testing.assert_array_equal(known[:, 6:], alone)
+
+
+def test_exchanging_the_samples_of_a_pair_changes_nothing() -> None:
+    swap = np.arange(20) % 3 == 0
+    other = pair_views(*TABLES, first=np.where(swap, SECOND, FIRST), second=np.where(swap, FIRST, SECOND))
+    for one, two in zip(pair_features(pair_views(*TABLES)), pair_features(other), strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_nothing_of_test_images_enters_the_training_features() -> None:
+    changed = [table.copy() for table in TABLES]
+    for table in changed:
+        table[24:] = 100 * RNG.normal(size=table[24:].shape)
+    (known, asked), (same, _) = (pair_features(pair_views(*tables)) for tables in (TABLES, changed))
+    np.testing.assert_allclose(same, known, atol=1e-12)
+    changed[0][0] += 1.0  # an image of a training pair
+    assert not np.allclose(pair_features(pair_views(*changed))[1], asked)
+
+
+def test_an_image_of_several_pairs_counts_once() -> None:
+    often = pair_views(TABLES[0], first=np.where(np.arange(20) < 12, 0, FIRST))
+    learned = np.r_[0, SECOND[:12]]
+    expected = samples(TABLES[0]).projected(np.arange(40), np.sort(learned), SPEC)
+    known, _ = pair_features(often)
+    np.testing.assert_allclose(known[:, :3], np.abs(expected[0] - expected[SECOND[:12]]), atol=1e-5)
+
+
+# --- evaluation
+
+
+def people(n: int = 30, d: int = 5) -> tuple[np.ndarray, Any, np.ndarray]:
+    """Return images of persons, what makes a view of pairs, every second of one person, and the pairs' classes."""
+    rng = np.random.default_rng(1)
+    table = np.repeat(rng.normal(size=(n, d)), 2, axis=0) + 0.2 * rng.normal(size=(2 * n, d))
+    first = np.repeat(np.arange(0, 2 * n, 2), 2)
+    second = np.where(np.arange(2 * n) % 2, first + 1, np.roll(first, 2) + 1)
+    features = SPEC.model_copy(update={"components": d})
+    return table, partial(PairView, first, second, comparison=features), np.arange(2 * n) % 2
+
+
+EVALUATION = EvaluationSpec(neighbours=["euclidean"], inner_folds=3, metrics=["accuracy", "equal_error_rate"])
+
+
+def method(kind: str, entry: Any = None, **more: Any) -> MethodSpec:
+    return MethodSpec(
+        id="m", inputs={kind: InputSpec(kind=kind, **(entry or {}))},  # type: ignore[dict-item, arg-type]
+        sweep=Implementation(implementation="mklearn.evaluation.sweeps:Predictions"), **more,
+    )  # fmt: skip
+
+
+LINEAR_SVC = "mklearn.classifiers.linear_svc:linear_svc"
+SVC = method("features", {"descriptors": ["t"]}, implementation=LINEAR_SVC, grid={"C": [0.1, 10.0]})
+
+
+def test_a_method_on_features_recognises_pairs() -> None:
+    table, pairs, y = people()
+    entry = {"descriptors": ["t"], "feature_scaling": "standard"}
+    svc = method("features", entry, implementation=LINEAR_SVC, grid={"C": [0.1, 10.0]})
+    problem = MethodOnViews(Views({"t": pairs(samples(table))}), y, svc)
+    train, test = np.arange(40), np.arange(40, 60)
+    groups = (np.arange(60) // 10).astype(str)
+    found = evaluate_split(problem, train, test, evaluation=EVALUATION, seed=0, groups=groups)
+    scores = found.rules[""].scores
+    assert scores["accuracy"][0] >= 0.85
+    assert scores["equal_error_rate"][0] <= 0.15
+
+
+def test_kernels_are_those_of_the_features_of_pairs() -> None:
+    table, pairs, _ = people()
+    train, test = np.arange(40), np.arange(40, 60)
+    kernel = {"id": "k", "kind": "linear", "view": "t", "feature_scaling": "standard", "centre": False,
+              "normalise": "none"}  # fmt: skip
+    views = Views({"t": pairs(samples(table))})
+    transform = StackTransform([kernel]).fit(views[train])
+    scaled = SideBySide(["t"], "standard").fit(views[train])
+    known, asked = scaled.transform(views[train]), scaled.transform(views[test])
+    np.testing.assert_allclose(transform.stack_train_.matrices[0], known @ known.T, atol=1e-9)
+    np.testing.assert_allclose(transform.transform(views[test]).matrices[0], asked @ known.T, atol=1e-9)
+
+
+def test_cross_validation_of_scikit_learn_splits_pairs() -> None:
+    """Components are those of each fold's training pairs."""
+    table, pairs, y = people()
+    views = Views({"t": pairs(samples(table))})
+    model = make_pipeline(SideBySide(), KNeighborsClassifier(3))
+    folds = [(np.arange(30), np.arange(30, 60)), (np.arange(30, 60), np.arange(30))]
+    expected = []
+    for known, asked in folds:
+        alone = Views({"t": PairView(views["t"].first[known], views["t"].second[known], samples(table),
+                                     views["t"].comparison)})  # fmt: skip
+        expected.append(clone(model).fit(alone, y[known]).score(views[asked], y[asked]))
+    np.testing.assert_array_equal(cross_val_score(model, views, y, cv=folds), expected)
+    assert min(expected) > 0.7
+
+
+def test_parameters_are_chosen_once_on_parts_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, pairs, y = people()
+    problem = MethodOnViews(Views({"t": pairs(samples(table))}), y, SVC)
+    parts = {"train": np.arange(20), "validation": np.arange(20, 40)}
+    chosen = choose_once(problem, *parts.values(), evaluation=EVALUATION)
+    assert chosen is not None
+    by_hand = []
+    for number in (0, 1):
+        fixed = SVC.model_copy(update={"grid": {"C": [SVC.grid["C"][number]]}})
+        result = evaluate_split(replace(problem, method=fixed), *parts.values(), evaluation=EVALUATION, seed=0)
+        by_hand.append(result.rules[""].scores["accuracy"][0])
+    assert chosen.by_rule == {"": (int(np.argmax(by_hand)), -1)}
+
+    fitted = []
+    fit = split_module.Fits.fit
+    monkeypatch.setattr(split_module.Fits, "fit", lambda *a: fitted.append(a) or fit(*a))
+    wanted = replace(chosen, by_rule={"": (1, -1)})
+    result = evaluate_split(problem, np.arange(40), np.arange(40, 60), evaluation=EVALUATION, seed=0, shared=wanted)
+    assert len(fitted) == 1
+    assert result.rules[""].candidate.parameters == {"C": 10.0}
+
+
+def test_nothing_to_choose_and_no_candidate() -> None:
+    table, pairs, y = people()
+    problem = MethodOnViews(Views({"t": pairs(samples(table))}), y, SVC)
+    fixed = replace(problem, method=SVC.model_copy(update={"grid": {"C": [1.0]}}))
+    assert choose_once(fixed, np.arange(20), np.arange(20, 40), evaluation=EVALUATION) is None
+    with pytest.raises(NotApplicable, match="one class"):
+        choose_once(problem, np.arange(1, 40, 2), np.arange(40, 60), evaluation=EVALUATION)
+    with pytest.raises(NotApplicable, match="one class"):
+        evaluate_split(fixed, np.arange(1, 40, 2), np.arange(40, 60), evaluation=EVALUATION, seed=0)
+
+
+def test_weights_by_accuracy_are_chosen_once() -> None:
+    table, pairs, y = people()
+    noise = np.random.default_rng(2).normal(size=table.shape)
+    kernels = [
+        {"id": name, "kind": "linear", "view": name, "feature_scaling": "standard"} for name in ("table", "noise")
+    ]
+    views = Views({"table": pairs(samples(table)), "noise": pairs(samples(noise))})
+    svc = method(
+        "kernels", implementation="mklearn.classifiers.kernel_svc:KernelSVC", kernel_choice="cv_accuracy",
+        parameters={"C": 1.0, "kernel_weights": "uniform"},
+    )  # fmt: skip
+    problem = MethodOnViews(views, y, svc, kernels)
+    chosen = choose_once(problem, np.arange(20), np.arange(20, 40), evaluation=EVALUATION)
+    assert chosen is not None
+    weights = chosen.method.parameters["kernel_weights"]
+    assert sum(weights) == pytest.approx(1)
+    assert weights[0] > weights[1]
+    result = evaluate_split(problem, np.arange(40), np.arange(40, 60), evaluation=EVALUATION, seed=0, shared=chosen)
+    np.testing.assert_allclose(result.rules[""].fitted.weights, weights)
