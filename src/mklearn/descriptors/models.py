@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from mklearn.contract.model import Count, Positive, Registered, Slug
+from mklearn.contract.model import Count, NonNegative, Positive, Registered, Slug
 from mklearn.contract.specs import FeatureType
 from mklearn.kernels.costs import point_set_seconds_per_pair
 
