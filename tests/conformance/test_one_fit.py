@@ -1,0 +1,165 @@
+"""What a study predicts is, bit for bit, what a short script with the library's estimator on views predicts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from numpy.typing import NDArray
+from sklearn.pipeline import make_pipeline
+from tests.unit.every_step import data_jobs, model_jobs
+from tests.unit.steps.small_study import working_in
+
+from mklearn.artefacts import read_arrays, read_table
+from mklearn.base.side_by_side import SideBySide
+from mklearn.contract.loading import load
+from mklearn.datasets.samples import SampleSet
+from mklearn.datasets.splits import Split, Splits
+from mklearn.errors import NotApplicable
+from mklearn.evaluation.candidates import MethodOnViews
+from mklearn.evaluation.final_model import final_model
+from mklearn.evaluation.rules import deciding_samples
+from mklearn.kernels import Pairwise, Views
+from mklearn.kernels.distances import squared_euclidean
+from mklearn.steps.runner import call
+from mklearn.study.expansion.plan import plan_study
+from mklearn.study.reading import check_study
+from mklearn.study.targets import Targets
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+STUDIES = [Path("config.yaml"), *sorted(Path("workflow/studies").glob("*.yaml"))]
+OWN = {
+    "lmkl_svc": {"gating": "blocks", "max_iter": 3},
+    "r_svm_plus_mu": {"C": 1.0},
+    "two_d_lda": {"sizes": [3, 5]},
+}
+"""Fields that a method needs, or that make it fast; 2DLDA needs more components than the empty border of digits."""
+
+
+def published_methods() -> list[str]:
+    """The kinds of all methods of published studies."""
+    methods = [yaml.safe_load(path.read_text(encoding="utf-8")).get("methods", {}) for path in STUDIES]
+    return sorted({entry["kind"] for of_study in methods for entry in of_study.values()})
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A study of all these methods on one split, and the samples that it was fitted to."""
+
+    targets: Targets
+    folder: Path
+    views: dict[str, NDArray[Any]]
+    images: NDArray[np.float64]
+    y: NDArray[np.int64]
+    ids: NDArray[np.str_]
+    split: Split
+
+    def plan_of(self, kind: str) -> Any:
+        """The job of a method, and its plan."""
+        return next(
+            (key, fit) for key, fit in self.targets.plan.fits.items() if fit.method_id == kind.replace("_", "-")
+        )
+
+    def table(self, artefact: str, key: tuple[str, ...]) -> pd.DataFrame:
+        names = dict(zip(("dataset", "protocol", "method"), key, strict=True))
+        return read_table(self.folder / self.targets.path(artefact, **names))[0]
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory: pytest.TempPathFactory) -> Fitted:
+    methods = {kind.replace("_", "-"): {"kind": kind} | OWN.get(kind, {}) for kind in published_methods()}
+    study = check_study({
+        "study": "one-fit", "datasets": {"digits": {"per_class": 10}},
+        "descriptors": {"pixels": {"kind": "pixels"}, "blocks": {"kind": "multiresolution", "resolutions": [2, 4]}},
+        "kernels": {"gauss": {"kind": "gaussian"}}, "methods": methods,
+        "protocols": {"random": {"kind": "random_per_class", "train_size": 5, "repeats": 1}},
+        "evaluation": {"neighbours": ["euclidean"], "inner_folds": 2, "components": "all"},
+    })  # fmt: skip
+    targets, folder = Targets(plan_study(study)), tmp_path_factory.mktemp("one-fit")
+    with working_in(folder):
+        for job in (*data_jobs(targets), *model_jobs(targets)):
+            call(job["step"], job["inputs"], job["outputs"], job["spec"])
+        (dataset,) = targets.plan.datasets.values()
+        samples = SampleSet.load(Path(targets.path("samples", dataset=dataset.key)))
+        views = {
+            planned.id: read_arrays(targets.path("features", dataset=dataset.key, descriptor=key))["features"]
+            for (_, key), planned in targets.plan.descriptors.items()
+        }
+        (protocol,) = targets.plan.protocols
+        split = Splits.load(Path(targets.path("splits", dataset=dataset.key, protocol=protocol)), samples.ids).splits[0]
+    images = np.asarray(samples.images, dtype=np.float64)
+    return Fitted(targets, folder, views, images, samples.y, samples.ids, split)
+
+
+def script(kind: str, fitted: Fitted, parameters: dict[str, Any], spec: Any, cached: bool = True) -> Any:
+    """Ten lines that a user writes: the samples, and the estimator."""
+    views: dict[str, Any] = dict(fitted.views)
+    if cached:
+        views |= {f"{name} d2": Pairwise(squared_euclidean(features)) for name, features in fitted.views.items()}
+    kernels = {f"gauss-{name}": {"kind": "gaussian", "view": f"{name} d2" if cached else name} for name in fitted.views}
+    given = {"gating": "blocks"} if kind == "lmkl_svc" else {}
+    estimator = load(spec.method.implementation)
+    first = next(iter(spec.method.inputs.values()))
+    if first.kind == "kernels":
+        return Views(views), estimator(kernels=kernels, **parameters, **given)
+    if first.kind == "images":
+        return fitted.images, estimator(**parameters)
+    names = list(fitted.views) if len(first.descriptors) > 1 else ["pixels"]
+    return Views(views), make_pipeline(SideBySide(names), estimator(**parameters))
+
+
+@pytest.mark.parametrize("kind", published_methods())
+def test_predictions_of_a_study_are_those_of_a_script(kind: str, fitted: Fitted) -> None:
+    key, planned = fitted.plan_of(kind)
+    rows = fitted.table("fit_scores", key)
+    assert set(rows["status"]) == {"ok"}, rows[["status", "message"]].to_string()
+    scores = rows.query("selection == 'inner_cv'").iloc[0]
+    parameters = json.loads(scores["parameters"])
+    if planned.spec.method.sweep.implementation.endswith(("Refit", "RefitPredictions")):
+        parameters["n_components"] = int(scores["dimension"])
+    X, model = script(kind, fitted, parameters, planned.spec)
+    train, test = fitted.split.train, fitted.split.test
+    model.fit(X[train], fitted.y[train])
+
+    found = fitted.table("fit_predictions", key)
+    assert list(found["sample"]) == list(fitted.ids[test])
+    np.testing.assert_array_equal(found["predicted"].to_numpy(dtype=int), model.predict(X[test]))
+    if found["neighbour"].iloc[0]:
+        own = model[-1] if hasattr(model, "steps") else model
+        nearest, distances = deciding_samples(own.embedding_, model.transform(X[test]), "euclidean")
+        assert list(found["nearest"]) == list(fitted.ids[train[nearest]])
+        np.testing.assert_array_equal(found["distance"], distances.astype(np.float32))
+        return
+    decide = getattr(model, "decision_function", getattr(model, "predict_proba", None))
+    if decide is not None:
+        values = decide(X[test])[np.arange(len(test)), np.searchsorted(model.classes_, model.predict(X[test]))]
+        np.testing.assert_array_equal(found["decision_value"], values.astype(np.float32))
+
+
+@pytest.mark.parametrize("kind", published_methods())
+def test_the_final_model_is_that_of_a_script(kind: str, fitted: Fitted) -> None:
+    """On features, from which kernels of new samples follow; fitted to the training part, it predicts the rest."""
+    _, planned = fitted.plan_of(kind)
+    spec = planned.spec
+    if len(spec.method.inputs) > 1 or not hasattr(load(spec.method.implementation), "__name__"):
+        pytest.skip("a final model takes one input")
+    names = {planned.key: planned.id for planned in fitted.targets.plan.descriptors.values()}
+    kernels = [kernel | {"view": names[kernel["view"].split("/")[0]]} for kernel in spec.kernels]
+    (name, first), *_ = spec.method.inputs.items()
+    inputs = {name: first.model_copy(update={"descriptors": [names[key] for key in first.descriptors]})}
+    method = spec.method.model_copy(update={"inputs": inputs})
+    train, test, views = fitted.split.train, fitted.split.test, Views(fitted.views)
+    X = Views({"images": fitted.images}) if first.kind == "images" else views
+    try:
+        chosen = final_model(MethodOnViews(X[train], fitted.y[train], method, kernels), spec)
+    except NotApplicable as reason:
+        pytest.skip(str(reason))
+    made = chosen.estimator.fit(X[train], fitted.y[train]).predict(X[test])
+    Z, model = script(kind, fitted, chosen.parameters, spec, cached=False)
+    np.testing.assert_array_equal(made, model.fit(Z[train], fitted.y[train]).predict(Z[test]))
