@@ -105,7 +105,7 @@ def test_a_step_before_a_fit_that_failed_is_named(tmp_path: Path) -> None:
     dag = SimpleNamespace(jobs=[learn, fit], dependencies={fit: [learn], learn: []})
     workflow = SimpleNamespace(dag=dag, scheduler=SimpleNamespace(failed={learn}))
     plan = SimpleNamespace(fits={("digits", "p", "m"): SimpleNamespace(settings=[], spec=None)})
-    targets: Any = SimpleNamespace(plan=plan, all_scores=lambda: ["s"], all_models=lambda: ["m"])
+    targets: Any = SimpleNamespace(plan=plan, all_of=lambda artefact: ["s" if artefact == "fit_scores" else "m"])
     (lost,) = _lost_fits(targets, workflow)
     assert lost.reason == "step learn (digits-01 words-02) before it failed: too small"
     assert lost.log == str(log)

@@ -131,7 +131,7 @@ def model(folder: Path) -> Callable[[str], SavedModel]:
 @pytest.fixture(scope="module")
 def samples(folder: Path) -> SampleSet:
     with working_in(folder):
-        return SampleSet.load(targets().final_images(None)[0])
+        return SampleSet.load(targets().samples()[0])
 
 
 def views_of(images: Any) -> Views:
